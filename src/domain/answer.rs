@@ -1,0 +1,126 @@
+//! What an answer used, kept with it: `/why` and `chime explain` read it back.
+
+use serde::{Deserialize, Serialize};
+
+use super::{AnswerId, ChatKey, MessageId, Seq, ThreadId, Timestamp, UserId};
+
+/// Why a message is in a context window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    Anchor,
+    Quoted,
+    Chain,
+    Cluster,
+    Strand,
+    Bridge,
+    Semantic,
+    Tool,
+}
+
+impl Reason {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anchor => "anchor",
+            Self::Quoted => "quoted",
+            Self::Chain => "chain",
+            Self::Cluster => "cluster",
+            Self::Strand => "strand",
+            Self::Bridge => "bridge",
+            Self::Semantic => "semantic",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+/// A message of the window, as it was chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chosen {
+    pub seq: Seq,
+    pub id: MessageId,
+    pub reason: Reason,
+    /// How sure the choice was, 0 to 1.
+    pub score: f64,
+}
+
+/// A message that was considered and left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Omitted {
+    pub id: MessageId,
+    /// In plain words: `no room`, `before a silence of 26 h`.
+    pub why: String,
+}
+
+/// How much of the prompt a slot took, and which sources it showed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotUse {
+    pub name: String,
+    pub tokens: usize,
+    /// As the model may cite them: `m17`.
+    pub sources: Vec<String>,
+}
+
+/// A validated citation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceRef {
+    /// `m17`.
+    pub id: String,
+    /// At most 160 characters of the source.
+    pub text: String,
+}
+
+/// Tokens of all model calls of one answer, as the server counted them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenUse {
+    pub prompt: u64,
+    pub completion: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerStatus {
+    /// The model answered.
+    Answered,
+    /// No model is configured: a digest of the window went out.
+    Offline,
+    /// The model failed for good: an apology went out.
+    Apologised,
+}
+
+impl AnswerStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Offline => "offline",
+            Self::Apologised => "apologised",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Option<Self> {
+        [Self::Answered, Self::Offline, Self::Apologised].into_iter().find(|status| status.as_str() == raw)
+    }
+}
+
+/// One answer and everything it rested on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerRecord {
+    pub id: AnswerId,
+    pub chat: ChatKey,
+    pub thread: Option<ThreadId>,
+    /// The trigger's own number.
+    pub trigger: Seq,
+    pub asked_by: UserId,
+    pub created_at: Timestamp,
+    pub status: AnswerStatus,
+    /// The answer as the model wrote it, after its citations were checked.
+    pub text: String,
+    pub anchor: Option<MessageId>,
+    pub window: Vec<Chosen>,
+    pub omitted: Vec<Omitted>,
+    pub slots: Vec<SlotUse>,
+    pub sources: Vec<SourceRef>,
+    /// The model's name, or `offline`.
+    pub model: String,
+    pub tokens: TokenUse,
+    /// From the first look at the job to the answer being ready to send.
+    pub latency_ms: u64,
+}

@@ -1,0 +1,86 @@
+//! Chats, conversations, the bot's own identity, and links to messages.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ChatId, ChatKey, MessageId, ThreadId, UserId};
+
+/// A chat as Telegram describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chat {
+    pub id: ChatId,
+    pub kind: ChatKind,
+    pub title: Option<String>,
+    /// Public name without `@`, where there is one.
+    pub username: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChatKind {
+    Private,
+    Group,
+    Supergroup,
+    Channel,
+}
+
+impl ChatKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Group => "group",
+            Self::Supergroup => "supergroup",
+            Self::Channel => "channel",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Option<Self> {
+        [Self::Private, Self::Group, Self::Supergroup, Self::Channel].into_iter().find(|kind| kind.as_str() == raw)
+    }
+}
+
+/// The unit in which context is picked and replies are sent: a chat, or one forum topic in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Conversation {
+    pub chat: ChatKey,
+    pub thread: Option<ThreadId>,
+}
+
+/// Who we are on Telegram, from `getMe`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BotIdentity {
+    pub id: UserId,
+    /// Every active username without `@`, the main one first. Compared without regard to case.
+    pub usernames: Vec<String>,
+    pub name: String,
+    /// `false` means privacy mode: plain mentions are not delivered unless the bot is an admin.
+    pub reads_all_group_messages: bool,
+}
+
+impl BotIdentity {
+    /// Whether `name` (without `@`) is one of the bot's usernames.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.usernames.iter().any(|own| own.to_lowercase() == name.to_lowercase())
+    }
+
+    /// The main username, without `@`.
+    pub fn username(&self) -> &str {
+        self.usernames.first().map_or("", String::as_str)
+    }
+}
+
+/// The `t.me` address of a message, or none where Telegram has none (private chats and basic groups).
+pub fn message_link(chat: &Chat, thread: Option<ThreadId>, message: MessageId) -> Option<String> {
+    /// Supergroup and channel ids are `-100` followed by the internal id.
+    const SUPERGROUP_OFFSET: i64 = -1_000_000_000_000;
+    if !matches!(chat.kind, ChatKind::Supergroup | ChatKind::Channel) {
+        return None;
+    }
+    let place = match &chat.username {
+        Some(username) => username.clone(),
+        None => format!("c/{}", SUPERGROUP_OFFSET.checked_sub(chat.id.0)?),
+    };
+    Some(match thread {
+        Some(thread) => format!("https://t.me/{place}/{thread}/{message}"),
+        None => format!("https://t.me/{place}/{message}"),
+    })
+}

@@ -1,0 +1,54 @@
+//! What an update tells us, in our own words.
+
+use super::{Chat, ChatId, Message, MessageId, UserId};
+
+/// One update can tell more than one thing: a migration's service message is a message too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    Message(Box<Arrival>),
+    Edit(Box<Arrival>),
+    Membership(Membership),
+    Migration(Migration),
+    Reaction(Reaction),
+    /// A press on a button of one of our messages.
+    Callback {
+        id: String,
+        chat: ChatId,
+        message: MessageId,
+        from: UserId,
+        data: String,
+    },
+}
+
+/// A message with the chat it came in and, where it is a reply, its parent as Telegram enclosed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrival {
+    pub chat: Chat,
+    pub message: Message,
+    pub parent: Option<Message>,
+}
+
+/// The bot's own standing in a chat changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Membership {
+    pub chat: Chat,
+    pub by: UserId,
+    pub is_member: bool,
+    pub is_admin: bool,
+}
+
+/// A basic group became a supergroup: its messages go on under another id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Migration {
+    pub from: ChatId,
+    pub to: ChatId,
+}
+
+/// What a member's reaction to a message is now; empty when it was taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaction {
+    pub chat: ChatId,
+    pub message: MessageId,
+    pub by: Option<UserId>,
+    pub emoji: Vec<String>,
+}

@@ -1,0 +1,46 @@
+//! Durable work.
+
+use super::{JobId, Timestamp};
+
+/// What a job does. A new kind is a new line here and an arm where `app.rs` runs jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobKind {
+    /// Answer a trigger. Key: `<telegram chat>:<message>`.
+    Answer,
+    /// Reply to an in-chat command. Key: `<telegram chat>:<message>`.
+    Command,
+    /// Deliver the parts of one reply. Key: the reply's id.
+    Send,
+    /// Say once how many old triggers were left unanswered. Key: `<telegram chat>`.
+    Backlog,
+}
+
+impl JobKind {
+    pub const ALL: [Self; 4] = [Self::Answer, Self::Command, Self::Send, Self::Backlog];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Command => "command",
+            Self::Send => "send",
+            Self::Backlog => "backlog",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
+    }
+}
+
+/// A job that is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    pub id: JobId,
+    pub kind: JobKind,
+    pub key: String,
+    /// Jobs of one lane share their places in the pool: the telegram chat they work for.
+    pub lane: i64,
+    pub due_at: Timestamp,
+    /// Attempts that began before this one.
+    pub attempts: u32,
+}

@@ -1,0 +1,196 @@
+//! A message as we keep it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ChatId, ChatKey, Conversation, Entity, MessageId, Seq, ThreadId, Timestamp, UserId};
+
+/// A message as extracted from an update, before the store gives it our own numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    pub chat: ChatId,
+    pub id: MessageId,
+    pub thread: Option<ThreadId>,
+    pub sender: Sender,
+    pub role: Role,
+    pub sent_at: Timestamp,
+    pub edited_at: Option<Timestamp>,
+    pub kind: Kind,
+    /// What the kind shows beside the text: `0:12` of a voice message, a file name, a poll's question and options.
+    pub detail: Option<String>,
+    /// Text or caption, exactly as sent.
+    pub text: String,
+    pub entities: Vec<Entity>,
+    /// The message of this chat that this one replies to.
+    pub reply_to: Option<MessageId>,
+    /// The part of the parent that the member marked when replying.
+    pub quote: Option<String>,
+    /// What is known of a parent that has no row, such as a reply to another chat.
+    pub snapshot: Option<String>,
+    /// Where a forwarded message came from, as shown by Telegram.
+    pub forward_origin: Option<String>,
+    /// Messages of one album share this.
+    pub album: Option<String>,
+    /// The bot through which the text was made.
+    pub via_bot: Option<String>,
+    pub origin: Origin,
+}
+
+/// Who wrote a message: the chat that it was written in the name of, else the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sender {
+    /// `sender_chat.id` where set, else `from.id`.
+    pub id: UserId,
+    pub name: String,
+    pub username: Option<String>,
+    /// Counts only where the message is not in the name of a chat.
+    pub is_bot: bool,
+    /// Whether `id` is a chat (anonymous admin, channel).
+    pub is_chat: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    User,
+    Assistant,
+    System,
+    SystemSummary,
+}
+
+impl Role {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::System => "system",
+            Self::SystemSummary => "system-summary",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Option<Self> {
+        [Self::User, Self::Assistant, Self::System, Self::SystemSummary].into_iter().find(|role| role.as_str() == raw)
+    }
+}
+
+/// What a message is. Kinds newer than this program are [`Kind::Other`] and keep whatever text they carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Text,
+    Photo,
+    Video,
+    Animation,
+    Audio,
+    Voice,
+    VideoNote,
+    Document,
+    Sticker,
+    Poll,
+    Location,
+    Contact,
+    Dice,
+    Story,
+    Game,
+    Service,
+    Other,
+}
+
+impl Kind {
+    const ALL: [Self; 17] = [
+        Self::Text,
+        Self::Photo,
+        Self::Video,
+        Self::Animation,
+        Self::Audio,
+        Self::Voice,
+        Self::VideoNote,
+        Self::Document,
+        Self::Sticker,
+        Self::Poll,
+        Self::Location,
+        Self::Contact,
+        Self::Dice,
+        Self::Story,
+        Self::Game,
+        Self::Service,
+        Self::Other,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Photo => "photo",
+            Self::Video => "video",
+            Self::Animation => "animation",
+            Self::Audio => "audio",
+            Self::Voice => "voice",
+            Self::VideoNote => "video_note",
+            Self::Document => "document",
+            Self::Sticker => "sticker",
+            Self::Poll => "poll",
+            Self::Location => "location",
+            Self::Contact => "contact",
+            Self::Dice => "dice",
+            Self::Story => "story",
+            Self::Game => "game",
+            Self::Service => "service",
+            Self::Other => "other",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
+    }
+}
+
+/// How a message came to us. An update replaces a snapshot, never the other way round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    Update,
+    Snapshot,
+    Import,
+}
+
+impl Origin {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Update => "update",
+            Self::Snapshot => "snapshot",
+            Self::Import => "import",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Option<Self> {
+        [Self::Update, Self::Snapshot, Self::Import].into_iter().find(|origin| origin.as_str() == raw)
+    }
+}
+
+impl Message {
+    /// One line (or more, if the text has more) that stands for the message in a prompt: `[voice 0:12]`,
+    /// `[document] report.pdf`, `[photo] caption`, or just the text.
+    pub fn rendered(&self) -> String {
+        let label = match (self.kind, self.detail.as_deref()) {
+            (Kind::Text, _) => String::new(),
+            (Kind::Service | Kind::Other, Some(detail)) => format!("[{detail}]"),
+            (Kind::Voice | Kind::VideoNote | Kind::Audio | Kind::Video, Some(detail)) => {
+                format!("[{} {detail}]", self.kind.as_str().replace('_', " "))
+            }
+            (kind, Some(detail)) => format!("[{}] {detail}", kind.as_str().replace('_', " ")),
+            (kind, None) => format!("[{}]", kind.as_str().replace('_', " ")),
+        };
+        [label.as_str(), self.text.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A message with the numbers that the store gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredMessage {
+    pub chat: ChatKey,
+    pub seq: Seq,
+    pub message: Message,
+}
+
+impl StoredMessage {
+    pub fn conversation(&self) -> Conversation {
+        Conversation { chat: self.chat, thread: self.message.thread }
+    }
+}

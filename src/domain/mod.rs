@@ -1,0 +1,25 @@
+//! The words of the product, as types. Every other room speaks in these.
+//!
+//! *Owns*: ids, time as a value, messages, chats, formatted text, what arrives and what was chosen.
+//! *Never*: IO, SQL, wire formats, a clock.
+//! *Entry*: start with [`Message`]; an update becomes an [`Event`], an answer is kept as an [`AnswerRecord`].
+
+mod answer;
+mod chat;
+mod event;
+mod ids;
+mod job;
+mod message;
+mod outgoing;
+mod text;
+mod time;
+
+pub use answer::{AnswerRecord, AnswerStatus, Chosen, Omitted, Reason, SlotUse, SourceRef, TokenUse};
+pub use chat::{BotIdentity, Chat, ChatKind, Conversation, message_link};
+pub use event::{Arrival, Event, Membership, Migration, Reaction};
+pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
+pub use job::{Job, JobKind};
+pub use message::{Kind, Message, Origin, Role, Sender, StoredMessage};
+pub use outgoing::{Outgoing, ReplyTarget};
+pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
+pub use time::Timestamp;
