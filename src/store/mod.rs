@@ -1,1 +1,36 @@
-//! (room not furnished yet)
+//! The one SQLite file.
+//!
+//! *Owns*: connections, migrations, one file of SQL per table family, the full-text index, the file lock.
+//! *Never*: decides anything; leaks `rusqlite` types. Functions are free and synchronous, connection first: reads take
+//! [`Reader`], writes take [`Writer`], so the type says who may call.
+//! *Entry*: [`Store::open`], then [`Store::write`] and [`Store::read`].
+
+pub mod answers;
+pub mod backlog;
+pub mod chats;
+pub mod inbox;
+pub mod jobs;
+pub mod messages;
+pub mod outbox;
+pub mod search;
+
+mod error;
+mod handle;
+mod migrate;
+mod open;
+mod row;
+mod stems;
+mod writer;
+
+pub use error::StoreError;
+pub use handle::{Priority, Store};
+pub use open::{Opened, backup};
+pub use stems::Language;
+
+/// A connection that may read.
+pub type Reader = rusqlite::Connection;
+/// A transaction of the one writer. Everything that takes a [`Reader`] takes it too.
+pub type Writer<'a> = rusqlite::Transaction<'a>;
+
+/// What every function of this room returns.
+pub type Result<T> = std::result::Result<T, StoreError>;

@@ -1,0 +1,79 @@
+//! What each answer rested on.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::{Reader, Result, StoreError, Writer, row};
+use crate::domain::{
+    AnswerId, AnswerRecord, AnswerStatus, ChatKey, MessageId, Seq, ThreadId, Timestamp, TokenUse, UserId,
+};
+
+const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id, \
+                       context_window, omitted, slots, sources, model, prompt_tokens, completion_tokens, latency_ms";
+
+/// Stores an answer. A trigger has one: a second try after a crash replaces what was never sent.
+pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id,
+             context_window, omitted, slots, sources, model, prompt_tokens, completion_tokens, latency_ms)
+         VALUES (:id, :chat_key, :thread_id, :trigger_seq, :asked_by, :created_at, :status, :text, :anchor_id,
+             :context_window, :omitted, :slots, :sources, :model, :prompt_tokens, :completion_tokens, :latency_ms)",
+    )?
+    .execute(named_params! {
+        ":id": record.id.0.to_string(), ":chat_key": record.chat.0, ":thread_id": record.thread.map(|id| id.0),
+        ":trigger_seq": record.trigger.0, ":asked_by": record.asked_by.0, ":created_at": record.created_at.millis(),
+        ":status": record.status.as_str(), ":text": record.text, ":anchor_id": record.anchor.map(|id| id.0),
+        ":context_window": row::to_json(&record.window, "context_window")?,
+        ":omitted": row::to_json(&record.omitted, "omitted")?, ":slots": row::to_json(&record.slots, "slots")?,
+        ":sources": row::to_json(&record.sources, "sources")?, ":model": record.model,
+        ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
+        ":latency_ms": record.latency_ms,
+    })?;
+    Ok(())
+}
+
+pub fn find(conn: &Reader, id: AnswerId) -> Result<Option<AnswerRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM answer WHERE id = :id");
+    conn.prepare_cached(&sql)?
+        .query_row(named_params! { ":id": id.0.to_string() }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+/// The answer to a trigger.
+pub fn to_trigger(conn: &Reader, chat: ChatKey, trigger: Seq) -> Result<Option<AnswerRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM answer WHERE chat_key = :chat AND trigger_seq = :seq");
+    conn.prepare_cached(&sql)?
+        .query_row(named_params! { ":chat": chat.0, ":seq": trigger.0 }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+pub fn parse_id(raw: &str) -> Result<AnswerId> {
+    raw.parse()
+        .map(AnswerId)
+        .map_err(|_| StoreError::BadValue { column: "answer_id", what: format!("{raw:?} is no ULID") })
+}
+
+fn from_row(raw: &Row<'_>) -> Result<AnswerRecord> {
+    let id: String = row::get(raw, "id")?;
+    let status: String = row::get(raw, "status")?;
+    let json = |column: &'static str| row::get::<String>(raw, column);
+    Ok(AnswerRecord {
+        id: parse_id(&id)?,
+        chat: ChatKey(row::number(row::get(raw, "chat_key")?, "chat_key")?),
+        thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+        trigger: Seq(row::number(row::get(raw, "trigger_seq")?, "trigger_seq")?),
+        asked_by: UserId(row::get(raw, "asked_by")?),
+        created_at: Timestamp::from_millis(row::get(raw, "created_at")?),
+        status: row::word(&status, "status", AnswerStatus::parse)?,
+        text: row::get(raw, "text")?,
+        anchor: row::get::<Option<i64>>(raw, "anchor_id")?.map(MessageId),
+        window: row::json(&json("context_window")?, "context_window")?,
+        omitted: row::json(&json("omitted")?, "omitted")?,
+        slots: row::json(&json("slots")?, "slots")?,
+        sources: row::json(&json("sources")?, "sources")?,
+        model: row::get(raw, "model")?,
+        tokens: TokenUse { prompt: row::get(raw, "prompt_tokens")?, completion: row::get(raw, "completion_tokens")? },
+        latency_ms: row::get(raw, "latency_ms")?,
+    })
+}

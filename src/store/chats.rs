@@ -1,0 +1,192 @@
+//! Chats, their aliases and their members.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::search::Indexed;
+use super::stems::Language;
+use super::{Reader, Result, StoreError, Writer, messages, row, search};
+use crate::domain::{Chat, ChatId, ChatKey, ChatKind, Migration, Sender, Seq, UserId};
+
+/// A chat as kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatRow {
+    pub key: ChatKey,
+    pub chat: Chat,
+    pub language: Language,
+}
+
+const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language";
+
+fn from_row(raw: &Row<'_>) -> rusqlite::Result<(i64, i64, String, Option<String>, Option<String>, String)> {
+    Ok((
+        row::get(raw, "chat_key")?,
+        row::get(raw, "telegram_chat_id")?,
+        row::get(raw, "kind")?,
+        row::get(raw, "title")?,
+        row::get(raw, "username")?,
+        row::get(raw, "language")?,
+    ))
+}
+
+/// Finds a chat by any of Telegram's ids for it, present or former.
+pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM chat_alias JOIN chat USING (chat_key) WHERE chat_alias.telegram_chat_id = :id");
+    let raw = conn.prepare_cached(&sql)?.query_row(named_params! { ":id": id.0 }, from_row).optional()?;
+    raw.map(to_chat).transpose()
+}
+
+pub fn by_key(conn: &Reader, key: ChatKey) -> Result<Option<ChatRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM chat WHERE chat_key = :key");
+    let raw = conn.prepare_cached(&sql)?.query_row(named_params! { ":key": key.0 }, from_row).optional()?;
+    raw.map(to_chat).transpose()
+}
+
+fn to_chat(raw: (i64, i64, String, Option<String>, Option<String>, String)) -> Result<ChatRow> {
+    let (key, id, kind, title, username, language) = raw;
+    Ok(ChatRow {
+        key: ChatKey(row::number(key, "chat_key")?),
+        chat: Chat { id: ChatId(id), kind: row::word(&kind, "kind", ChatKind::parse)?, title, username },
+        language: Language::from_code(&language),
+    })
+}
+
+/// Finds or creates the chat and keeps its title and public name up to date.
+pub fn upsert(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
+    let Some(known) = find(tx, chat.id)? else {
+        return create(tx, chat);
+    };
+    let current = known.chat.id == chat.id;
+    if current && known.chat != *chat {
+        tx.prepare_cached("UPDATE chat SET kind = :kind, title = :title, username = :username WHERE chat_key = :key")?
+            .execute(named_params! {
+                ":kind": chat.kind.as_str(), ":title": chat.title, ":username": chat.username, ":key": known.key.0,
+            })?;
+        return Ok(ChatRow { chat: chat.clone(), ..known });
+    }
+    Ok(known)
+}
+
+fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
+    tx.prepare_cached(
+        "INSERT INTO chat (telegram_chat_id, kind, title, username) VALUES (:id, :kind, :title, :username)",
+    )?
+    .execute(named_params! {
+        ":id": chat.id.0, ":kind": chat.kind.as_str(), ":title": chat.title, ":username": chat.username,
+    })?;
+    let key = ChatKey(row::number(tx.last_insert_rowid(), "chat_key")?);
+    set_alias(tx, chat.id, key)?;
+    Ok(ChatRow { key, chat: chat.clone(), language: Language::DEFAULT })
+}
+
+fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO chat_alias (telegram_chat_id, chat_key) VALUES (:id, :key)
+         ON CONFLICT (telegram_chat_id) DO UPDATE SET chat_key = excluded.chat_key",
+    )?
+    .execute(named_params! { ":id": id.0, ":key": key.0 })?;
+    Ok(())
+}
+
+/// A basic group goes on as a supergroup. Both service messages tell the same, in either order; the second changes
+/// nothing. Where the supergroup already got rows of its own, those few move over to the older chat.
+pub fn migrate(tx: &Writer<'_>, migration: Migration) -> Result<()> {
+    match (find(tx, migration.from)?, find(tx, migration.to)?) {
+        (Some(old), Some(new)) if old.key == new.key => {}
+        (Some(old), Some(new)) => merge(tx, &old, &new)?,
+        (Some(old), None) => adopt(tx, old.key, migration.to)?,
+        (None, Some(new)) => set_alias(tx, migration.from, new.key)?,
+        (None, None) => {
+            let chat = Chat { id: migration.to, kind: ChatKind::Supergroup, title: None, username: None };
+            let created = create(tx, &chat)?;
+            set_alias(tx, migration.from, created.key)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes `to` the present id of the chat.
+fn adopt(tx: &Writer<'_>, key: ChatKey, to: ChatId) -> Result<()> {
+    set_alias(tx, to, key)?;
+    tx.prepare_cached("UPDATE chat SET telegram_chat_id = :to, kind = 'supergroup' WHERE chat_key = :key")?
+        .execute(named_params! { ":to": to.0, ":key": key.0 })?;
+    Ok(())
+}
+
+fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
+    for stored in messages::all_of(tx, new.key)? {
+        let language = messages::stem_language(tx, stored.chat, stored.seq)?;
+        let author = stored.message.sender.name.clone();
+        let entry = |chat, seq| Indexed { chat, seq, text: &stored.message.text, author: &author, language };
+        search::remove(tx, &entry(stored.chat, stored.seq))?;
+        let seq = next_seq(tx, old.key)?;
+        tx.prepare_cached(
+            "UPDATE message SET id = :id, chat_key = :chat, seq = :seq WHERE chat_key = :from AND seq = :was",
+        )?
+        .execute(named_params! {
+            ":id": messages::row_id(old.key, seq), ":chat": old.key.0, ":seq": seq.0,
+            ":from": new.key.0, ":was": stored.seq.0,
+        })?;
+        // An answer names its trigger by number.
+        tx.prepare_cached(
+            "UPDATE answer SET chat_key = :chat, trigger_seq = :seq WHERE chat_key = :from AND trigger_seq = :was",
+        )?
+        .execute(named_params! {
+            ":chat": old.key.0, ":seq": seq.0, ":from": new.key.0, ":was": stored.seq.0,
+        })?;
+        search::insert(tx, &entry(old.key, seq))?;
+    }
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO member (chat_key, user_id, name, username)
+         SELECT :chat, user_id, name, username FROM member WHERE chat_key = :from",
+    )?
+    .execute(named_params! { ":chat": old.key.0, ":from": new.key.0 })?;
+    tx.prepare_cached("DELETE FROM member WHERE chat_key = :from")?.execute(named_params! { ":from": new.key.0 })?;
+    tx.prepare_cached("UPDATE chat_alias SET chat_key = :chat WHERE chat_key = :from")?
+        .execute(named_params! { ":chat": old.key.0, ":from": new.key.0 })?;
+    tx.prepare_cached("DELETE FROM chat WHERE chat_key = :from")?.execute(named_params! { ":from": new.key.0 })?;
+    adopt(tx, old.key, new.chat.id)
+}
+
+/// Takes the chat's next message number.
+pub fn next_seq(tx: &Writer<'_>, key: ChatKey) -> Result<Seq> {
+    tx.prepare_cached("UPDATE chat SET next_seq = next_seq + 1 WHERE chat_key = :key RETURNING next_seq - 1 AS seq")?
+        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("seq").map(Seq))
+        .map_err(StoreError::from)
+}
+
+pub fn set_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET language = :language WHERE chat_key = :key")?
+        .execute(named_params! { ":language": language.code(), ":key": key.0 })?;
+    Ok(())
+}
+
+pub fn set_membership(tx: &Writer<'_>, key: ChatKey, is_member: bool) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET is_member = :is_member WHERE chat_key = :key")?
+        .execute(named_params! { ":is_member": is_member, ":key": key.0 })?;
+    Ok(())
+}
+
+/// Remembers who writes in a chat, by their present name.
+pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)
+         ON CONFLICT (chat_key, user_id) DO UPDATE SET name = excluded.name, username = excluded.username
+         -- Most messages change nothing: leave the page clean.
+         WHERE member.name IS NOT excluded.name OR member.username IS NOT excluded.username",
+    )?
+    .execute(named_params! {
+        ":key": key.0, ":user": sender.id.0, ":name": sender.name, ":username": sender.username,
+    })?;
+    Ok(())
+}
+
+/// Whether `user` has written in a group that we keep.
+pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM member JOIN chat USING (chat_key)
+                            WHERE user_id = :user AND kind <> 'private') AS known",
+        )?
+        .query_row(named_params! { ":user": user.0 }, |raw| raw.get("known"))?)
+}

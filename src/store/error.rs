@@ -1,0 +1,85 @@
+//! What can go wrong with the file, by what can be done about it.
+
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("another chime already works with {path}; stop it first, or set DATABASE_PATH to another file")]
+    AlreadyRunning { path: PathBuf },
+    #[error("{path} is of version {found}, this chime knows versions up to {known}; install the newer chime again")]
+    Newer { path: PathBuf, found: u32, known: u32 },
+    #[error("{path} is not a Chime database; set DATABASE_PATH to another file")]
+    Foreign { path: PathBuf },
+    #[error(
+        "the database {path} was here and is gone ({marker} remembers it); restore it from a backup, or delete \
+         {marker} to start with an empty one"
+    )]
+    Missing { path: PathBuf, marker: PathBuf },
+    #[error("there is no database at {path}; check DATABASE_PATH, or start `chime run` once")]
+    Absent { path: PathBuf },
+    #[error("the database is damaged; restore it from a backup")]
+    Corrupt(#[source] rusqlite::Error),
+    #[error("the database cannot be written; check the rights on the file, its folder and its file system")]
+    ReadOnly(#[source] rusqlite::Error),
+    #[error("no space is left for the database")]
+    Full(#[source] rusqlite::Error),
+    #[error("the database is locked by another program")]
+    Busy(#[source] rusqlite::Error),
+    #[error("a value in column {column} cannot be read: {what}")]
+    BadValue { column: &'static str, what: String },
+    #[error("{action} {path}")]
+    File { action: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("the store is closed")]
+    Closed,
+    #[error("the work on the database panicked")]
+    Panicked,
+    #[error("migration {version}")]
+    Migration { version: u32, source: rusqlite::Error },
+    #[error("a statement failed")]
+    Sql(#[source] rusqlite::Error),
+}
+
+impl StoreError {
+    /// An error of the same class: one failed commit is told to everybody who shared it.
+    pub fn same_class(&self) -> Self {
+        let again = |error: &rusqlite::Error| match error {
+            rusqlite::Error::SqliteFailure(code, message) => rusqlite::Error::SqliteFailure(*code, message.clone()),
+            other => rusqlite::Error::ToSqlConversionFailure(other.to_string().into()),
+        };
+        match self {
+            Self::Corrupt(error) => Self::Corrupt(again(error)),
+            Self::ReadOnly(error) => Self::ReadOnly(again(error)),
+            Self::Full(error) => Self::Full(again(error)),
+            Self::Busy(error) => Self::Busy(again(error)),
+            Self::Sql(error) => Self::Sql(again(error)),
+            _ => Self::Closed,
+        }
+    }
+
+    /// Whether the daemon must stop: nothing it does can mend the file.
+    pub fn is_fatal(&self) -> bool {
+        matches!(self, Self::Corrupt(_) | Self::ReadOnly(_) | Self::Closed)
+    }
+
+    /// Whether waiting helps.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Full(_) | Self::Busy(_))
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{
+            CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied,
+            ReadOnly, SystemIoFailure,
+        };
+        match error.sqlite_error_code() {
+            Some(DatabaseCorrupt | NotADatabase) => Self::Corrupt(error),
+            Some(ReadOnly | PermissionDenied | CannotOpen) => Self::ReadOnly(error),
+            // A write that hits a full disk or a size limit comes back as an IO failure as often as SQLITE_FULL.
+            Some(DiskFull | SystemIoFailure) => Self::Full(error),
+            Some(DatabaseBusy | DatabaseLocked) => Self::Busy(error),
+            _ => Self::Sql(error),
+        }
+    }
+}

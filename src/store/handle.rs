@@ -1,0 +1,152 @@
+//! The handle that every room holds: one verb to write, one to read.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use super::open::{self, FileLock, Opened};
+use super::writer::{self, WriterThread};
+use super::{Reader, Result, StoreError, Writer};
+use crate::domain::Timestamp;
+
+/// Two read at once; with the writer that makes three connections, each with its own page cache.
+const READERS: usize = 2;
+
+/// Whose write goes first when both wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// Taking in messages and answering.
+    Answering,
+    /// Everything that nobody waits for. Keep each such write under 5 ms.
+    Background,
+}
+
+/// The open database. Cheap to clone; closed when the last clone is dropped or by [`Store::close`].
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    writer: Mutex<Option<Running>>,
+    readers: Mutex<Vec<Connection>>,
+    free_readers: Semaphore,
+}
+
+struct Running {
+    queues: Queues,
+    thread: JoinHandle<()>,
+    _lock: FileLock,
+}
+
+#[derive(Clone)]
+struct Queues {
+    answering: tokio::sync::mpsc::Sender<writer::Work>,
+    background: tokio::sync::mpsc::Sender<writer::Work>,
+}
+
+impl Store {
+    /// Takes the lock, checks, backs up, migrates and opens the file at `path`, creating it if it never was.
+    pub fn open(path: &Path, now: Timestamp) -> Result<(Self, Opened)> {
+        let lock = open::lock(path)?;
+        let (conn, opened) = open::open_for_writing(path, now)?;
+        let readers = (0..READERS).map(|_| open::open_for_reading(path)).collect::<Result<Vec<_>>>()?;
+        let WriterThread { answering, background, thread } = writer::start(conn).map_err(|source| {
+            StoreError::File { action: "cannot start the writer of", path: path.to_owned(), source }
+        })?;
+        let running = Running { queues: Queues { answering, background }, thread, _lock: lock };
+        let store = Self::around(path, Some(running), readers);
+        Ok((store, opened))
+    }
+
+    /// Opens the file at `path` for reading only, also while a daemon works with it.
+    pub fn open_to_read(path: &Path) -> Result<Self> {
+        Ok(Self::around(path, None, vec![open::open_for_reading(path)?]))
+    }
+
+    fn around(path: &Path, running: Option<Running>, readers: Vec<Connection>) -> Self {
+        let free_readers = Semaphore::new(readers.len());
+        let shared =
+            Shared { path: path.to_owned(), writer: Mutex::new(running), readers: Mutex::new(readers), free_readers };
+        Self { shared: Arc::new(shared) }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// Runs `work` on the writer and returns once it is committed and synced. A failure undoes all of `work`.
+    pub async fn write<T, F>(&self, priority: Priority, work: F) -> Result<T>
+    where
+        F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let queues = self.queues().ok_or(StoreError::Closed)?;
+        let queue = match priority {
+            Priority::Answering => queues.answering,
+            Priority::Background => queues.background,
+        };
+        let (packed, outcome) = writer::package(work);
+        queue.send(packed).await.map_err(|_| StoreError::Closed)?;
+        outcome.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Runs `work` on a reading connection, beside the writer.
+    pub async fn read<T, F>(&self, work: F) -> Result<T>
+    where
+        F: FnOnce(&Reader) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let _permit = self.shared.free_readers.acquire().await.map_err(|_| StoreError::Closed)?;
+        let shared = Arc::clone(&self.shared);
+        tokio::task::spawn_blocking(move || {
+            let conn = locked(&shared.readers).pop().ok_or(StoreError::Closed)?;
+            // The connection goes back even when the work panics.
+            let lent = Lent { shared: &shared, conn: Some(conn) };
+            lent.conn.as_ref().map_or(Err(StoreError::Closed), work)
+        })
+        .await
+        .map_err(|_| StoreError::Panicked)?
+    }
+
+    /// Waits for what was accepted to be written, folds the log into the file and lets go of the lock.
+    pub async fn close(&self) {
+        let running = locked(&self.shared.writer).take();
+        self.shared.free_readers.close();
+        locked(&self.shared.readers).clear();
+        if let Some(Running { queues, thread, _lock }) = running {
+            drop(queues);
+            // A writer that panicked has said so already; there is nothing left to wait for.
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+    }
+
+    fn queues(&self) -> Option<Queues> {
+        locked(&self.shared.writer).as_ref().map(|running| running.queues.clone())
+    }
+}
+
+/// A reading connection that finds its way back.
+struct Lent<'a> {
+    shared: &'a Shared,
+    conn: Option<Connection>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let Some(conn) = self.conn.take()
+            && !self.shared.free_readers.is_closed()
+        {
+            locked(&self.shared.readers).push(conn);
+        }
+    }
+}
+
+/// What the mutexes here guard is whole at every step, so a panic elsewhere does not spoil it.
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,82 @@
+//! Every update as it came, and where polling stands. Both move in one transaction.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::{Reader, Result, Writer};
+use crate::domain::{Timestamp, UpdateId};
+
+/// One update for the inbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Received<'a> {
+    pub id: UpdateId,
+    pub kind: &'a str,
+    /// None where nothing of the content may be kept.
+    pub raw: Option<&'a str>,
+    pub at: Timestamp,
+    /// Why it could not be taken in, where it could not: the update is parked.
+    pub error: Option<&'a str>,
+}
+
+/// Whether this very update came before. Telegram restarts ids at random after a quiet week, so only the days around
+/// now count.
+pub fn is_known(conn: &Reader, id: UpdateId, at: Timestamp) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM inbox
+                            WHERE update_id = :id AND received_day BETWEEN :day - 1 AND :day) AS known",
+        )?
+        .query_row(named_params! { ":id": id.0, ":day": at.day() }, |raw| raw.get("known"))?)
+}
+
+pub fn add(tx: &Writer<'_>, update: &Received<'_>) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO inbox (update_id, received_day, kind, raw, received_at, state, error)
+         VALUES (:id, :day, :kind, :raw, :at, :state, :error)",
+    )?
+    .execute(named_params! {
+        ":id": update.id.0, ":day": update.at.day(), ":kind": update.kind, ":raw": update.raw,
+        ":at": update.at.millis(), ":state": if update.error.is_some() { "parked" } else { "done" },
+        ":error": update.error,
+    })?;
+    Ok(())
+}
+
+/// The offset to ask for next. None at the very start, and when the last update is older than `max_age`: Telegram
+/// counts anew after a quiet week, and an offset from before would be a number of another series.
+pub fn next_offset(conn: &Reader, now: Timestamp, max_age: Duration) -> Result<Option<i64>> {
+    let state = conn
+        .prepare_cached("SELECT next_offset, updated_at FROM poll_state WHERE id = 1")?
+        .query_row([], |raw| Ok((raw.get::<_, i64>("next_offset")?, raw.get::<_, i64>("updated_at")?)))
+        .optional()?;
+    Ok(state.filter(|(_, at)| now.since(Timestamp::from_millis(*at)) <= max_age).map(|(offset, _)| offset))
+}
+
+pub fn set_next_offset(tx: &Writer<'_>, offset: i64, now: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO poll_state (id, next_offset, updated_at) VALUES (1, :offset, :now)
+         ON CONFLICT (id) DO UPDATE SET next_offset = excluded.next_offset, updated_at = excluded.updated_at",
+    )?
+    .execute(named_params! { ":offset": offset, ":now": now.millis() })?;
+    Ok(())
+}
+
+/// Updates stored and parked so far.
+pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
+    Ok(conn.query_row(
+        "SELECT count(*) AS total, count(*) FILTER (WHERE state = 'parked') AS parked FROM inbox",
+        [],
+        |raw| Ok((raw.get("total")?, raw.get("parked")?)),
+    )?)
+}
+
+/// Forgets updates received before `day`; what they said lives on in their rows.
+pub fn prune(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
+    Ok(tx
+        .prepare_cached(
+            "DELETE FROM inbox WHERE (update_id, received_day) IN
+                 (SELECT update_id, received_day FROM inbox WHERE received_day < :day LIMIT :limit)",
+        )?
+        .execute(named_params! { ":day": before.day(), ":limit": limit })?)
+}

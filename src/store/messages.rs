@@ -1,0 +1,342 @@
+//! Messages: taking them in without ever going back in time, and finding them again.
+
+use rusqlite::{OptionalExtension, Params, Row, named_params};
+
+use super::chats::{self, ChatRow};
+use super::search::Indexed;
+use super::stems::Language;
+use super::{Reader, Result, Writer, row, search};
+use crate::domain::{
+    ChatId, ChatKey, Conversation, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId,
+    Timestamp, UserId,
+};
+
+const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, user_id, sender_chat_id, sender_name, \
+                       sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, text, entities, reply_to_id, \
+                       quote_text, context_snapshot, forward_origin, media_group_id, via_bot, source";
+
+/// What became of a message that was handed to [`take_in`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TakenIn {
+    /// A row that was not there before.
+    New(StoredMessage),
+    /// A known row got newer or fuller content.
+    Replaced(StoredMessage),
+    /// Nothing new.
+    Known(StoredMessage),
+}
+
+impl TakenIn {
+    pub fn message(&self) -> &StoredMessage {
+        match self {
+            Self::New(message) | Self::Replaced(message) | Self::Known(message) => message,
+        }
+    }
+}
+
+/// The rowid of a message: one chat is one range of it.
+pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
+    i64::from(chat.0) << 32 | i64::from(seq.0)
+}
+
+/// Stores `message`, or brings the row that is there up to date: an update replaces a snapshot, a later edit replaces
+/// an earlier text, and nothing ever goes the other way round.
+pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<TakenIn> {
+    let Some(known) = find(tx, message.chat, message.id)? else {
+        return insert(tx, chat, message).map(TakenIn::New);
+    };
+    if !supersedes(message, &known.message) {
+        return Ok(TakenIn::Known(known));
+    }
+    let changed = StoredMessage { message: message.clone(), ..known };
+    replace(tx, chat.language, &changed)?;
+    Ok(TakenIn::Replaced(changed))
+}
+
+/// Whether `incoming` is news beside what is kept.
+fn supersedes(incoming: &Message, kept: &Message) -> bool {
+    match (incoming.origin, kept.origin) {
+        (Origin::Update | Origin::Import, Origin::Snapshot) => true,
+        (Origin::Snapshot, _) | (Origin::Import, Origin::Update) => false,
+        // Edits also arrive for changes that nobody sees; only another text is news.
+        (Origin::Update | Origin::Import, Origin::Update | Origin::Import) => {
+            incoming.edited_at > kept.edited_at
+                && (incoming.text != kept.text || incoming.entities != kept.entities || incoming.detail != kept.detail)
+        }
+    }
+}
+
+fn insert(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<StoredMessage> {
+    let stored = StoredMessage { chat: chat.key, seq: chats::next_seq(tx, chat.key)?, message: message.clone() };
+    write(tx, &stored, chat.language, Stub::No)?;
+    search::insert(tx, &indexed(&stored, chat.language))?;
+    Ok(stored)
+}
+
+fn replace(tx: &Writer<'_>, language: Language, changed: &StoredMessage) -> Result<()> {
+    unindex(tx, changed.chat, changed.seq)?;
+    write(tx, changed, language, Stub::No)?;
+    search::insert(tx, &indexed(changed, language))
+}
+
+/// Says that there was a message, and nothing about what it said or who was quoted in it.
+pub fn insert_stub(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<()> {
+    if find_any(tx, message.chat, message.id)? {
+        return Ok(());
+    }
+    let bare = Message {
+        sender: Sender { name: String::new(), username: None, ..message.sender.clone() },
+        detail: None,
+        text: String::new(),
+        entities: Vec::new(),
+        quote: None,
+        snapshot: None,
+        forward_origin: None,
+        via_bot: None,
+        ..message.clone()
+    };
+    let stored = StoredMessage { chat: chat.key, seq: chats::next_seq(tx, chat.key)?, message: bare };
+    write(tx, &stored, chat.language, Stub::Yes)
+}
+
+enum Stub {
+    Yes,
+    No,
+}
+
+fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub) -> Result<()> {
+    let StoredMessage { chat, seq, message } = stored;
+    let entities = if message.entities.is_empty() { None } else { Some(row::to_json(&message.entities, "entities")?) };
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO message (id, chat_key, seq, telegram_chat_id, message_id, thread_id, user_id,
+             sender_chat_id, sender_name, sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, text, entities,
+             reply_to_id, quote_text, context_snapshot, forward_origin, media_group_id, via_bot, source, is_stub,
+             stem_language)
+         VALUES (:id, :chat_key, :seq, :telegram_chat_id, :message_id, :thread_id, :user_id,
+             :sender_chat_id, :sender_name, :sender_username, :role, :is_bot, :ts, :edit_ts, :kind, :kind_detail, :text,
+             :entities, :reply_to_id, :quote_text, :context_snapshot, :forward_origin, :media_group_id, :via_bot,
+             :source, :is_stub, :stem_language)",
+    )?
+    .execute(named_params! {
+        ":id": row_id(*chat, *seq), ":chat_key": chat.0, ":seq": seq.0,
+        ":telegram_chat_id": message.chat.0, ":message_id": message.id.0, ":thread_id": message.thread.map(|id| id.0),
+        ":user_id": message.sender.id.0,
+        ":sender_chat_id": message.sender.is_chat.then_some(message.sender.id.0),
+        ":sender_name": message.sender.name, ":sender_username": message.sender.username,
+        ":role": message.role.as_str(), ":is_bot": message.sender.is_bot,
+        ":ts": message.sent_at.secs(), ":edit_ts": message.edited_at.map(Timestamp::secs),
+        ":kind": message.kind.as_str(), ":kind_detail": message.detail, ":text": message.text, ":entities": entities,
+        ":reply_to_id": message.reply_to.map(|id| id.0), ":quote_text": message.quote,
+        ":context_snapshot": message.snapshot, ":forward_origin": message.forward_origin,
+        ":media_group_id": message.album, ":via_bot": message.via_bot, ":source": message.origin.as_str(),
+        ":is_stub": matches!(stub, Stub::Yes), ":stem_language": language.code(),
+    })?;
+    Ok(())
+}
+
+fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
+    Indexed {
+        chat: stored.chat,
+        seq: stored.seq,
+        text: &stored.message.text,
+        author: &stored.message.sender.name,
+        language,
+    }
+}
+
+/// Takes a message out of the full-text index, by the text that is stored at this moment.
+fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
+    let language = stem_language(tx, chat, seq)?;
+    match by_seq(tx, chat, seq)? {
+        Some(stored) => search::remove(tx, &indexed(&stored, language)),
+        None => Ok(()),
+    }
+}
+
+/// The language that a message's words are in the index in.
+pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language> {
+    let code: Option<String> = conn
+        .prepare_cached("SELECT stem_language FROM message WHERE id = :id")?
+        .query_row(named_params! { ":id": row_id(chat, seq) }, |raw| raw.get("stem_language"))
+        .optional()?;
+    Ok(code.map_or(Language::DEFAULT, |code| Language::from_code(&code)))
+}
+
+/// A message that may be shown; stubs are not found.
+pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
+    one(
+        conn,
+        &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND is_stub = 0"),
+        named_params! { ":chat": chat.0, ":id": id.0 },
+    )
+}
+
+fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM message WHERE telegram_chat_id = :chat AND message_id = :id) AS found",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":id": id.0 }, |raw| raw.get("found"))?)
+}
+
+pub fn by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
+    one(
+        conn,
+        &format!("SELECT {COLUMNS} FROM message WHERE id = :id AND is_stub = 0"),
+        named_params! { ":id": row_id(chat, seq) },
+    )
+}
+
+/// The newest `limit` messages of the conversation from before `moment`, oldest first. Service messages are not talk.
+pub fn before(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<Vec<StoredMessage>> {
+    let mut found = many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+                   AND is_stub = 0 AND role <> 'system'
+             ORDER BY ts DESC, message_id DESC LIMIT :limit"
+        ),
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+        },
+    )?;
+    found.reverse();
+    Ok(found)
+}
+
+/// The first `limit` messages of the conversation from after `moment`, oldest first.
+pub fn after(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) > (:ts, :id)
+                   AND is_stub = 0 AND role <> 'system'
+             ORDER BY ts, message_id LIMIT :limit"
+        ),
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+        },
+    )
+}
+
+/// Replies to a message, oldest first.
+pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE telegram_chat_id = :chat AND reply_to_id = :id AND is_stub = 0 AND role <> 'system'
+             ORDER BY ts, message_id LIMIT :limit"
+        ),
+        named_params! { ":chat": chat.0, ":id": id.0, ":limit": limit_param(limit) },
+    )
+}
+
+/// The other messages of an album, oldest first.
+pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE telegram_chat_id = :chat AND media_group_id = :album AND is_stub = 0 ORDER BY message_id"
+        ),
+        named_params! { ":chat": chat.0, ":album": album },
+    )
+}
+
+/// Every message of a chat. Only for chats known to be small.
+pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!("SELECT {COLUMNS} FROM message WHERE chat_key = :chat ORDER BY seq"),
+        named_params! { ":chat": chat.0 },
+    )
+}
+
+/// When the first message that we may show was sent: since when the bot can read here.
+pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
+    let secs: Option<i64> = conn
+        .prepare_cached(
+            "SELECT min(ts) AS ts FROM message
+             WHERE chat_key = :chat AND source = 'update' AND seq <= 100",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("ts"))?;
+    Ok(secs.map(Timestamp::from_secs))
+}
+
+/// The newest texts of a chat, for judging its language.
+pub fn recent_texts(conn: &Reader, chat: ChatKey, limit: usize) -> Result<Vec<String>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT text FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND text <> ''
+         ORDER BY id DESC LIMIT :limit",
+    )?;
+    let texts =
+        statement.query_map(named_params! { ":chat": chat.0, ":limit": limit_param(limit) }, |raw| raw.get("text"))?;
+    Ok(texts.collect::<rusqlite::Result<_>>()?)
+}
+
+fn limit_param(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn one(conn: &Reader, sql: &str, params: impl Params) -> Result<Option<StoredMessage>> {
+    conn.prepare_cached(sql)?.query_row(params, |raw| Ok(from_row(raw))).optional()?.transpose()
+}
+
+fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<StoredMessage>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, |raw| Ok(from_row(raw)))?;
+    rows.map(|row| row?).collect()
+}
+
+fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
+    let role: String = row::get(raw, "role")?;
+    let kind: String = row::get(raw, "kind")?;
+    let source: String = row::get(raw, "source")?;
+    let entities: Option<String> = row::get(raw, "entities")?;
+    let sender_chat: Option<i64> = row::get(raw, "sender_chat_id")?;
+    Ok(StoredMessage {
+        chat: ChatKey(row::number(row::get(raw, "chat_key")?, "chat_key")?),
+        seq: Seq(row::number(row::get(raw, "seq")?, "seq")?),
+        message: Message {
+            chat: ChatId(row::get(raw, "telegram_chat_id")?),
+            id: MessageId(row::get(raw, "message_id")?),
+            thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+            sender: Sender {
+                id: UserId(row::get(raw, "user_id")?),
+                name: row::get(raw, "sender_name")?,
+                username: row::get(raw, "sender_username")?,
+                is_bot: row::get(raw, "is_bot")?,
+                is_chat: sender_chat.is_some(),
+            },
+            role: row::word(&role, "role", Role::parse)?,
+            sent_at: Timestamp::from_secs(row::get(raw, "ts")?),
+            edited_at: row::get::<Option<i64>>(raw, "edit_ts")?.map(Timestamp::from_secs),
+            kind: row::word(&kind, "kind", Kind::parse)?,
+            detail: row::get(raw, "kind_detail")?,
+            text: row::get(raw, "text")?,
+            entities: entities.map_or(Ok(Vec::new()), |json| row::json(&json, "entities"))?,
+            reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
+            quote: row::get(raw, "quote_text")?,
+            snapshot: row::get(raw, "context_snapshot")?,
+            forward_origin: row::get(raw, "forward_origin")?,
+            album: row::get(raw, "media_group_id")?,
+            via_bot: row::get(raw, "via_bot")?,
+            origin: row::word(&source, "source", Origin::parse)?,
+        },
+    })
+}

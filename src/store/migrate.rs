@@ -1,0 +1,34 @@
+//! Numbered migrations, forward only, each in one transaction. `PRAGMA user_version` says how far a file has come.
+
+use rusqlite::Connection;
+
+use super::{Result, StoreError};
+
+/// In order; the number of a migration is its place, counted from 1.
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../../migrations/0001_chats_and_messages.sql"),
+    include_str!("../../migrations/0002_inbox_and_jobs.sql"),
+    include_str!("../../migrations/0003_answers_and_outbox.sql"),
+];
+
+/// The version that this program writes.
+pub const KNOWN: u32 = MIGRATIONS.len() as u32;
+
+pub fn version(conn: &Connection) -> Result<u32> {
+    Ok(conn.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+/// Brings the file from its version up to `target`.
+pub fn migrate_to(conn: &mut Connection, target: u32) -> Result<()> {
+    let from = version(conn)?;
+    for (version, sql) in (1..).zip(MIGRATIONS).skip(from as usize).take_while(|(version, _)| *version <= target) {
+        let apply = |conn: &mut Connection| {
+            let tx = conn.transaction()?;
+            tx.execute_batch(sql)?;
+            tx.pragma_update(None, "user_version", version)?;
+            tx.commit()
+        };
+        apply(conn).map_err(|source| StoreError::Migration { version, source })?;
+    }
+    Ok(())
+}

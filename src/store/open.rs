@@ -1,0 +1,144 @@
+//! Opening the file: the lock, the checks, the backup before a migration, the settings of a connection.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{Result, StoreError, migrate};
+use crate::domain::Timestamp;
+
+/// "CHIM": tells our files from other SQLite files.
+const APPLICATION_ID: i32 = 0x4348_494d;
+/// Litestream and backups hold the lock for moments; longer is somebody else's transaction.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What opening did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    pub created: bool,
+    /// Versions before and after; equal when nothing was to be migrated.
+    pub migrated: (u32, u32),
+    /// The copy made before migrating.
+    pub backup: Option<PathBuf>,
+}
+
+/// Holds the daemon's claim on the file until it is dropped.
+pub struct FileLock {
+    _file: File,
+}
+
+pub fn lock(path: &Path) -> Result<FileLock> {
+    let lock_path = beside(path, ".lock");
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path).map_err(|source| {
+            StoreError::File { action: "cannot open the lock file", path: lock_path.clone(), source }
+        })?;
+    match file.try_lock() {
+        Ok(()) => Ok(FileLock { _file: file }),
+        Err(TryLockError::WouldBlock) => Err(StoreError::AlreadyRunning { path: path.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(StoreError::File { action: "cannot lock", path: lock_path, source }),
+    }
+}
+
+/// Opens for writing: creates, checks, backs up and migrates.
+pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Opened)> {
+    let marker = beside(path, ".instance");
+    let existed = path.exists();
+    if !existed && marker.exists() {
+        return Err(StoreError::Missing { path: path.to_owned(), marker });
+    }
+    let mut conn = Connection::open(path)?;
+    let found = check(&conn, path)?;
+    configure(&conn)?;
+    let backup = (1..migrate::KNOWN).contains(&found).then(|| before_migration(path, found, now));
+    if let Some(copy) = &backup {
+        backup_to(&conn, copy)?;
+    }
+    if found == 0 {
+        conn.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    migrate::migrate_to(&mut conn, migrate::KNOWN)?;
+    fs::write(&marker, "A Chime database belongs beside this file.\n").map_err(|source| StoreError::File {
+        action: "cannot write",
+        path: marker,
+        source,
+    })?;
+    Ok((conn, Opened { created: !existed, migrated: (found, migrate::KNOWN), backup }))
+}
+
+/// Opens a file that must exist, for reading only; works while the daemon runs.
+pub fn open_for_reading(path: &Path) -> Result<Connection> {
+    if !path.exists() {
+        return Err(StoreError::Absent { path: path.to_owned() });
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    // A reader of a WAL database needs write access to its index; where it has none, an immutable view will not do.
+    let conn = Connection::open_with_flags(path, flags)
+        .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+    let found = check(&conn, path)?;
+    if found < migrate::KNOWN {
+        return Err(StoreError::BadValue {
+            column: "user_version",
+            what: format!("version {found} is older than {}; start `chime run` once to migrate", migrate::KNOWN),
+        });
+    }
+    configure_common(&conn)?;
+    conn.pragma_update(None, "query_only", true)?;
+    Ok(conn)
+}
+
+/// Copies the database to a new file while it is in use.
+pub fn backup(conn: &Connection, to: &Path) -> Result<()> {
+    backup_to(conn, to)
+}
+
+fn backup_to(conn: &Connection, to: &Path) -> Result<()> {
+    conn.backup("main", to, None::<fn(rusqlite::backup::Progress)>)?;
+    Ok(())
+}
+
+/// Refuses what is not ours or newer than we are; gives the version found, 0 for a new file.
+fn check(conn: &Connection, path: &Path) -> Result<u32> {
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    let found = migrate::version(conn)?;
+    let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (application, found) {
+        (APPLICATION_ID, found) if found > migrate::KNOWN => {
+            Err(StoreError::Newer { path: path.to_owned(), found, known: migrate::KNOWN })
+        }
+        (APPLICATION_ID, found) => Ok(found),
+        (0, 0) if tables == 0 => Ok(0),
+        _ => Err(StoreError::Foreign { path: path.to_owned() }),
+    }
+}
+
+fn configure(conn: &Connection) -> Result<()> {
+    conn.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    // Telegram forgets an update once its offset is confirmed: the commit before must survive power loss.
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    // What is deleted is overwritten: forgetting really forgets.
+    conn.pragma_update(None, "secure_delete", true)?;
+    configure_common(conn)
+}
+
+fn configure_common(conn: &Connection) -> Result<()> {
+    // KiB when negative. Together with no mmap this keeps the process small on a 512 MB machine.
+    conn.pragma_update(None, "cache_size", -8192)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}
+
+fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
+    beside(path, &format!(".before-v{}-{}", version + 1, now.to_utc().format("%Y%m%d-%H%M%S")))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}

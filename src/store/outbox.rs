@@ -1,0 +1,200 @@
+//! Replies on their way: written before they are sent, marked when Telegram took them.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::{Reader, Result, Writer, row};
+use crate::domain::{AnswerId, ChatId, FormattedText, MessageId, Outgoing, ReplyTarget, ThreadId, Timestamp};
+
+/// What a reply is. A member who replies to an answer speaks to the bot; to a notice or command output, not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Answer,
+    Command,
+    Notice,
+}
+
+impl Purpose {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Command => "command",
+            Self::Notice => "notice",
+        }
+    }
+
+    fn parse(raw: &str) -> Option<Self> {
+        [Self::Answer, Self::Command, Self::Notice].into_iter().find(|purpose| purpose.as_str() == raw)
+    }
+}
+
+/// Where a part stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// To be sent.
+    Pending,
+    /// Being sent; found at start, nobody knows whether it was.
+    Sending,
+    Sent,
+    /// Given up, with the error.
+    Failed,
+}
+
+impl State {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Sending => "sending",
+            Self::Sent => "sent",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn parse(raw: &str) -> Option<Self> {
+        [Self::Pending, Self::Sending, Self::Sent, Self::Failed].into_iter().find(|state| state.as_str() == raw)
+    }
+}
+
+/// A reply to be written down before it is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReply {
+    pub key: String,
+    pub purpose: Purpose,
+    pub answer: Option<AnswerId>,
+    pub to: ReplyTarget,
+    pub parts: Vec<FormattedText>,
+}
+
+/// One part of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub id: i64,
+    pub part: u32,
+    pub purpose: Purpose,
+    pub answer: Option<AnswerId>,
+    pub outgoing: Outgoing,
+    pub state: State,
+    pub unknown_sends: u32,
+    pub created_at: Timestamp,
+    pub message: Option<MessageId>,
+}
+
+const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text, entities, state, \
+                       unknown_sends, created_at, message_id";
+
+/// Writes a reply down. Its first part is marked as being sent at once, which saves a commit before the send; the
+/// others wait for theirs.
+pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
+    for (number, part) in (0u32..).zip(&reply.parts) {
+        let state = if number == 0 { State::Sending } else { State::Pending };
+        tx.prepare_cached(
+            "INSERT INTO outbox (reply_key, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text,
+                 entities, state, created_at)
+             VALUES (:key, :part, :purpose, :answer, :chat, :thread, :reply_to, :text, :entities, :state, :now)
+             ON CONFLICT (reply_key, part) DO NOTHING",
+        )?
+        .execute(named_params! {
+            ":key": reply.key, ":part": number, ":purpose": reply.purpose.as_str(),
+            ":answer": reply.answer.map(|id| id.0.to_string()), ":chat": reply.to.chat.0,
+            ":thread": reply.to.thread.map(|id| id.0), ":reply_to": reply.to.reply_to.map(|id| id.0),
+            ":text": part.text, ":entities": row::to_json(&part.entities, "entities")?, ":state": state.as_str(),
+            ":now": now.millis(),
+        })?;
+    }
+    Ok(())
+}
+
+/// The parts of a reply, in order.
+pub fn parts(conn: &Reader, key: &str) -> Result<Vec<Part>> {
+    let sql = format!("SELECT {COLUMNS} FROM outbox WHERE reply_key = :key ORDER BY part");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map(named_params! { ":key": key }, |raw| Ok(from_row(raw)))?;
+    rows.map(|row| row?).collect()
+}
+
+/// The part that a message of ours is.
+pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<Part>> {
+    let sql = format!("SELECT {COLUMNS} FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message");
+    conn.prepare_cached(&sql)?
+        .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+pub fn mark_sending(tx: &Writer<'_>, id: i64) -> Result<()> {
+    set_state(tx, id, State::Sending, None)
+}
+
+/// Back to waiting: Telegram surely did not take it.
+pub fn mark_pending(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
+    set_state(tx, id, State::Pending, Some(error))
+}
+
+pub fn mark_failed(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
+    set_state(tx, id, State::Failed, Some(error))
+}
+
+pub fn mark_sent(tx: &Writer<'_>, id: i64, message: MessageId) -> Result<()> {
+    tx.prepare_cached("UPDATE outbox SET state = 'sent', message_id = :message, error = NULL WHERE id = :id")?
+        .execute(named_params! { ":id": id, ":message": message.0 })?;
+    Ok(())
+}
+
+/// One more send whose outcome nobody knows.
+pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = :error WHERE id = :id",
+    )?
+    .execute(named_params! { ":id": id, ":error": error })?;
+    Ok(())
+}
+
+/// Sends that were under way when the process died: nobody knows whether they went out.
+pub fn recover(tx: &Writer<'_>) -> Result<usize> {
+    Ok(tx.execute(
+        "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = 'interrupted'
+         WHERE state = 'sending'",
+        [],
+    )?)
+}
+
+/// The chat goes on under another id: what is still to be sent goes there, and not as a reply, since message ids there
+/// are others.
+pub fn redirect(tx: &Writer<'_>, from: ChatId, to: ChatId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE outbox SET telegram_chat_id = :to, reply_to_id = NULL, thread_id = NULL
+         WHERE telegram_chat_id = :from AND state IN ('pending', 'sending')",
+    )?
+    .execute(named_params! { ":from": from.0, ":to": to.0 })?;
+    Ok(())
+}
+
+fn set_state(tx: &Writer<'_>, id: i64, state: State, error: Option<&str>) -> Result<()> {
+    tx.prepare_cached("UPDATE outbox SET state = :state, error = :error WHERE id = :id")?
+        .execute(named_params! { ":id": id, ":state": state.as_str(), ":error": error })?;
+    Ok(())
+}
+
+fn from_row(raw: &Row<'_>) -> Result<Part> {
+    let purpose: String = row::get(raw, "purpose")?;
+    let state: String = row::get(raw, "state")?;
+    let entities: String = row::get(raw, "entities")?;
+    let answer: Option<String> = row::get(raw, "answer_id")?;
+    Ok(Part {
+        id: row::get(raw, "id")?,
+        part: row::number(row::get(raw, "part")?, "part")?,
+        purpose: row::word(&purpose, "purpose", Purpose::parse)?,
+        answer: answer.as_deref().map(super::answers::parse_id).transpose()?,
+        outgoing: Outgoing {
+            to: ReplyTarget {
+                chat: ChatId(row::get(raw, "telegram_chat_id")?),
+                thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+                reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
+            },
+            content: FormattedText { text: row::get(raw, "text")?, entities: row::json(&entities, "entities")? },
+        },
+        state: row::word(&state, "state", State::parse)?,
+        unknown_sends: row::number(row::get(raw, "unknown_sends")?, "unknown_sends")?,
+        created_at: Timestamp::from_millis(row::get(raw, "created_at")?),
+        message: row::get::<Option<i64>>(raw, "message_id")?.map(MessageId),
+    })
+}

@@ -1,0 +1,104 @@
+//! Words as the full-text index keeps them: lower-case stems.
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// The language that a text is stemmed in. Languages without a stemmer keep their words whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Language(whatlang::Lang);
+
+/// Fewer characters than this say too little about a language.
+const ENOUGH_TO_JUDGE: usize = 200;
+
+impl Language {
+    pub const DEFAULT: Self = Self(whatlang::Lang::Eng);
+
+    /// ISO 639-3, as stored.
+    pub fn code(self) -> &'static str {
+        self.0.code()
+    }
+
+    /// Unknown codes are read as the default: the index is rebuilt from the text, never the other way round.
+    pub fn from_code(code: &str) -> Self {
+        whatlang::Lang::from_code(code).map_or(Self::DEFAULT, Self)
+    }
+
+    /// The language of a chat, from its recent texts; none when they say too little.
+    pub fn judge(texts: &[String]) -> Option<Self> {
+        let sample = texts.join("\n");
+        if sample.chars().count() < ENOUGH_TO_JUDGE {
+            return None;
+        }
+        whatlang::detect(&sample).filter(whatlang::Info::is_reliable).map(|info| Self(info.lang()))
+    }
+
+    fn algorithm(self) -> Option<Algorithm> {
+        use whatlang::Lang;
+        Some(match self.0 {
+            Lang::Ara => Algorithm::Arabic,
+            Lang::Dan => Algorithm::Danish,
+            Lang::Nld => Algorithm::Dutch,
+            Lang::Eng => Algorithm::English,
+            Lang::Fin => Algorithm::Finnish,
+            Lang::Fra => Algorithm::French,
+            Lang::Deu => Algorithm::German,
+            Lang::Ell => Algorithm::Greek,
+            Lang::Hun => Algorithm::Hungarian,
+            Lang::Ita => Algorithm::Italian,
+            Lang::Nob => Algorithm::Norwegian,
+            Lang::Por => Algorithm::Portuguese,
+            Lang::Ron => Algorithm::Romanian,
+            Lang::Rus => Algorithm::Russian,
+            Lang::Spa => Algorithm::Spanish,
+            Lang::Swe => Algorithm::Swedish,
+            Lang::Tam => Algorithm::Tamil,
+            Lang::Tur => Algorithm::Turkish,
+            _ => return None,
+        })
+    }
+}
+
+/// The words of `text` in order, lower-case and stemmed.
+pub fn stems(text: &str, language: Language) -> Vec<String> {
+    let stemmer = language.algorithm().map(Stemmer::create);
+    text.unicode_words()
+        .map(|word| {
+            let lower = word.to_lowercase();
+            match &stemmer {
+                Some(stemmer) => stemmer.stem(&lower).into_owned(),
+                None => lower,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(code: &str, text: &str, expected: &str) {
+        assert_eq!(stems(text, Language::from_code(code)).join(" "), expected);
+    }
+
+    #[test]
+    fn words_meet_their_other_forms() {
+        check("eng", "Booking tables, booked a table!", "book tabl book a tabl");
+        check("rus", "Рестораны ресторана", "ресторан ресторан");
+        check("deu", "Häuser", "haus");
+    }
+
+    #[test]
+    fn a_language_without_a_stemmer_keeps_its_words_whole() {
+        check("est", "Lähme restorani", "lähme restorani");
+        check("no such code", "cats", "cat");
+    }
+
+    #[test]
+    fn a_few_words_do_not_decide_a_language() {
+        assert_eq!(Language::judge(&["пойдём".to_owned()]), None);
+        let russian = "Давайте посмотрим ресторан для нашей встречи в пятницу вечером, столик надо заказать".to_owned();
+        let judged = Language::judge(&vec![russian; 5]);
+        assert_eq!(judged.map(Language::code), Some("rus"));
+    }
+}

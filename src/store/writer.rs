@@ -1,0 +1,114 @@
+//! The one writer: a thread that owns the writing connection.
+//!
+//! Two bounded queues, answering before background. What waits when a transaction starts shares its commit, and with it
+//! the one expensive thing, the sync to disk. Each piece of work runs in a savepoint of its own, so that one that fails
+//! or panics takes nobody with it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::JoinHandle;
+
+use futures::executor::block_on;
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Result, StoreError, Writer};
+
+/// Enough to share a commit, few enough that the first waits only moments for the last.
+const GROUP: usize = 64;
+const QUEUE: usize = 256;
+
+/// Work to do in a transaction, or the reason why there is none; gives what to do when the commit held or did not.
+pub type Work = Box<dyn FnOnce(std::result::Result<&Writer<'_>, StoreError>) -> Finish + Send>;
+type Finish = Box<dyn FnOnce(Result<()>) + Send>;
+
+pub struct WriterThread {
+    pub answering: mpsc::Sender<Work>,
+    pub background: mpsc::Sender<Work>,
+    pub thread: JoinHandle<()>,
+}
+
+pub fn start(conn: Connection) -> std::io::Result<WriterThread> {
+    let (answering, answering_queue) = mpsc::channel(QUEUE);
+    let (background, background_queue) = mpsc::channel(QUEUE);
+    let thread = std::thread::Builder::new()
+        .name("store-writer".to_owned())
+        .spawn(move || run(conn, answering_queue, background_queue))?;
+    Ok(WriterThread { answering, background, thread })
+}
+
+/// Packs `work` so that its result arrives only after the commit.
+pub fn package<T, F>(work: F) -> (Work, oneshot::Receiver<Result<T>>)
+where
+    F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
+    T: Send + 'static,
+{
+    let (reply, receiver) = oneshot::channel();
+    let packed: Work = Box::new(move |tx| {
+        let outcome = tx.and_then(|tx| in_savepoint(tx, work));
+        Box::new(move |committed| {
+            // Nobody waiting any more is fine: the work is done all the same.
+            let _ = reply.send(match committed {
+                Ok(()) => outcome,
+                Err(error) => Err(error),
+            });
+        })
+    });
+    (packed, receiver)
+}
+
+/// Runs `work` so that a failure or a panic undoes its own writes and nothing else.
+pub fn in_savepoint<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
+    tx.execute_batch("SAVEPOINT work")?;
+    let outcome = catch_unwind(AssertUnwindSafe(|| work(tx))).unwrap_or(Err(StoreError::Panicked));
+    match &outcome {
+        Ok(_) => tx.execute_batch("RELEASE work")?,
+        Err(_) => tx.execute_batch("ROLLBACK TO work; RELEASE work")?,
+    }
+    outcome
+}
+
+fn run(mut conn: Connection, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Work>) {
+    while let Some(first) = block_on(next(&mut answering, &mut background)) {
+        let mut group = vec![first];
+        while group.len() < GROUP {
+            match answering.try_recv() {
+                Ok(work) => group.push(work),
+                Err(_) => break,
+            }
+        }
+        commit(&mut conn, group);
+    }
+    // The last clone of the handle is gone: leave a tidy file behind. Failing here loses nothing.
+    if let Err(error) = conn.pragma_update_and_check(None, "wal_checkpoint", "truncate", |_| Ok(())) {
+        tracing::warn!(%error, "the write-ahead log was not folded in at the end");
+    }
+}
+
+async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Receiver<Work>) -> Option<Work> {
+    tokio::select! {
+        biased;
+        Some(work) = answering.recv() => Some(work),
+        Some(work) = background.recv() => Some(work),
+        else => None,
+    }
+}
+
+fn commit(conn: &mut Connection, group: Vec<Work>) {
+    // Immediate: the write lock is taken at the start, where waiting for it is still possible.
+    let (finishes, outcome): (Vec<Finish>, _) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
+        Ok(tx) => {
+            let finishes = group.into_iter().map(|work| work(Ok(&tx))).collect();
+            (finishes, tx.commit().map_err(StoreError::from))
+        }
+        Err(error) => {
+            let error = StoreError::from(error);
+            (group.into_iter().map(|work| work(Err(error.same_class()))).collect(), Ok(()))
+        }
+    };
+    for finish in finishes {
+        finish(match &outcome {
+            Ok(()) => Ok(()),
+            Err(error) => Err(error.same_class()),
+        });
+    }
+}
