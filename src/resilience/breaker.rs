@@ -124,7 +124,7 @@ impl<K: Eq + Hash + Clone> Breakers<K> {
     }
 
     /// How many are open or being probed.
-    pub fn open(&self) -> usize {
+    pub fn open_count(&self) -> usize {
         self.kept.values().filter(|kept| !kept.breaker.is_closed()).count()
     }
 
@@ -269,7 +269,7 @@ mod tests {
         }
         assert_eq!(breakers.admit(&"bad", at(5)), Admission::Wait(Duration::from_secs(29)));
         assert_eq!(breakers.admit(&"good", at(5)), Admission::Go);
-        assert_eq!(breakers.open(), 1);
+        assert_eq!(breakers.open_count(), 1);
     }
 
     #[test]
