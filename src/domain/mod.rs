@@ -13,6 +13,7 @@ mod message;
 mod outgoing;
 mod text;
 mod time;
+mod tokens;
 
 pub use answer::{AnswerRecord, AnswerStatus, Chosen, Omitted, Reason, SlotUse, SourceRef, TokenUse};
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, message_link};
@@ -23,3 +24,4 @@ pub use message::{Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Outgoing, ReplyTarget};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
 pub use time::Timestamp;
+pub use tokens::{TokenCalibration, estimate_tokens};

@@ -1,1 +1,23 @@
-//! (room not furnished yet)
+//! Asking a language model, and making sense of whatever comes back.
+//!
+//! *Owns*: the HTTP client of OpenAI-compatible servers, their wire formats, retries and fallback, typed errors.
+//! *Never*: prompts or policy, a log line with a prompt, an answer or a key in it.
+//! *Entry*: [`Llm`] is built once from [`LlmOptions`]; its [`OpenAi`] backend answers a [`Prompt`] with a
+//! [`Completion`] or an [`LlmError`] that says what the caller can do.
+
+mod backend;
+mod diagnose;
+mod error;
+mod openai;
+mod prompt;
+mod thinking;
+mod transport;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use backend::{Llm, LlmOptions};
+pub use error::{Check, LlmError, Recovery};
+pub use openai::OpenAi;
+pub use prompt::{Completion, Prompt, PromptMessage, PromptRole};

@@ -1,0 +1,260 @@
+//! What a refusal means. Every server has its own form of error body; the status is only half of the story.
+
+use serde_json::Value;
+
+use crate::llm::transport::{Failure, Refusal};
+use crate::llm::wire::Dialect;
+use crate::llm::{Check, LlmError};
+
+/// How servers say that the prompt is over the model's window.
+const TOO_LONG: &[&str] = &[
+    "context length",
+    "context_length",
+    "context window",
+    "context size",
+    "maximum context",
+    "prompt is too long",
+    "input token count",
+    "request too large",
+    "reduce the length",
+];
+
+/// How servers say that the money is used up, which waiting does not cure. Gemini mentions "billing" with every
+/// passing limit, so that word alone means nothing.
+const NO_CREDIT: &[&str] = &["insufficient_quota", "billing_hard_limit", "insufficient credit", "insufficient balance"];
+
+/// How Gemini says that the key is wrong, with status 400.
+const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid"];
+
+/// How servers say that a filter, and not the model, refused.
+const FILTERED: &[&str] = &["content_filter", "content management policy", "content_policy"];
+
+/// The error that a failed call amounts to.
+pub fn diagnose(failure: Failure) -> LlmError {
+    match failure {
+        Failure::Transport(error) if error.is_timeout() => LlmError::TimedOut,
+        Failure::Transport(error) => LlmError::Unreachable(error),
+        Failure::Refusal(refusal) => of_refusal(&refusal, &Complaint::parse(&refusal.body)),
+        Failure::NotJson => LlmError::Malformed { what: "it is not JSON" },
+        Failure::TooLarge => LlmError::Malformed { what: "it is far too large" },
+    }
+}
+
+/// The error in a body that came with status 200, as gateways send when the server behind them fails.
+pub fn diagnose_body(body: &Value) -> LlmError {
+    let complaint = Complaint::of(body);
+    let status = complaint.status.unwrap_or(200);
+    of_refusal(&Refusal { status, retry_after: None, body: String::new() }, &complaint)
+}
+
+/// How to say it to this server instead, when all it objects to is the form of the request.
+pub fn other_dialect(failure: &Failure, spoken: Dialect) -> Option<Dialect> {
+    let Failure::Refusal(Refusal { status: 400 | 422, body, .. }) = failure else { return None };
+    let complaint = Complaint::parse(body);
+    let objects_to = |parameter| complaint.text.contains(parameter) && complaint.text.contains("support");
+    if !spoken.completion_limit && complaint.text.contains("max_completion_tokens") {
+        return Some(Dialect { completion_limit: true, ..spoken });
+    }
+    if !spoken.default_temperature && objects_to("temperature") {
+        return Some(Dialect { default_temperature: true, ..spoken });
+    }
+    None
+}
+
+fn of_refusal(refusal: &Refusal, complaint: &Complaint) -> LlmError {
+    let Refusal { status, retry_after, .. } = *refusal;
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
+    match status {
+        // Before the rest: servers send these with 400, 413, 429 and 500.
+        413 => LlmError::PromptTooLong,
+        _ if says(TOO_LONG) => LlmError::PromptTooLong,
+        400..500 if says(NO_CREDIT) => complaint.refused(status, Check::Credit),
+        429 => LlmError::Throttled { retry_after },
+        408 => LlmError::TimedOut,
+        // A body with status 200 has named no better one: something behind the gateway failed.
+        200..=299 | 500.. => LlmError::Unavailable { status, retry_after },
+        _ if says(FILTERED) => LlmError::Filtered,
+        _ if says(BAD_KEY) => complaint.refused(status, Check::Key),
+        401 => complaint.refused(status, Check::Key),
+        402 => complaint.refused(status, Check::Credit),
+        403 => complaint.refused(status, Check::Access),
+        404 => complaint.refused(status, Check::Model),
+        ..=399 | 405 => complaint.refused(status, Check::Address),
+        _ => complaint.refused(status, Check::Request),
+    }
+}
+
+/// What an error body says, whichever server wrote it.
+#[derive(Debug, Default)]
+struct Complaint {
+    /// Message and code in lower case, to search for phrases. May quote the prompt: not for logs.
+    text: String,
+    /// The error's code or type, if it is an identifier.
+    code: Option<String>,
+    /// The status in the body, which gateways keep when they answer 200.
+    status: Option<u16>,
+}
+
+impl Complaint {
+    fn parse(body: &str) -> Self {
+        match serde_json::from_str(body) {
+            Ok(value) => Self::of(&value),
+            Err(_) => Self { text: body.to_lowercase(), ..Self::default() },
+        }
+    }
+
+    /// OpenAI's `{"error": {…}}`, Gemini's the same in an array, `{"error": "…"}`, `{"detail": …}`, `{"message": …}`.
+    fn of(body: &Value) -> Self {
+        let body = body.get(0).unwrap_or(body);
+        let error = body.get("error").unwrap_or(body);
+        let names = ["code", "type", "status"].map(|key| error.get(key));
+        let code = names.iter().flatten().filter_map(|name| identifier(name)).next();
+        let status = names.iter().flatten().filter_map(|name| http_status(name)).next();
+        Self { text: error.to_string().to_lowercase(), code, status }
+    }
+
+    fn refused(&self, status: u16, check: Check) -> LlmError {
+        let reason = match &self.code {
+            Some(code) => format!("HTTP {status}, {code}"),
+            None => format!("HTTP {status}"),
+        };
+        LlmError::Refused { reason, check }
+    }
+}
+
+/// A code that is safe to show: a word such as `model_not_found`, never a sentence that could quote something.
+fn identifier(value: &Value) -> Option<String> {
+    const LONGEST: usize = 48;
+    let code = value.as_str()?.to_lowercase();
+    let is_word = !code.is_empty() && code.len() <= LONGEST && code.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    is_word.then_some(code)
+}
+
+fn http_status(value: &Value) -> Option<u16> {
+    let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(status: u16, body: &str, expected: Expect) {
+        let error = diagnose(Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() }));
+        let told = match &error {
+            LlmError::Refused { reason, check } => format!("refused, {reason}: check {check:?}"),
+            other => other.to_string(),
+        };
+        expected.assert_eq(&format!("{told} -> {:?}", error.recovery()));
+    }
+
+    #[test]
+    fn a_bad_key_names_the_key() {
+        check(
+            401,
+            r#"{"error":{"message":"Incorrect API key provided: sk-abc","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}"#,
+            expect!["refused, HTTP 401, invalid_api_key: check Key -> GiveUp"],
+        );
+        check(
+            400,
+            include_str!("../../tests/data/model/gemini_error.json"),
+            expect!["refused, HTTP 400, invalid_argument: check Key -> GiveUp"],
+        );
+    }
+
+    #[test]
+    fn an_unknown_model_names_the_model() {
+        check(
+            404,
+            r#"{"error":{"message":"model \"llama9\" not found, try pulling it first","type":"api_error","param":null,"code":null}}"#,
+            expect!["refused, HTTP 404, api_error: check Model -> GiveUp"],
+        );
+        check(
+            404,
+            r#"{"object":"error","message":"The model `x` does not exist.","type":"NotFoundError","param":null,"code":404}"#,
+            expect!["refused, HTTP 404, notfounderror: check Model -> GiveUp"],
+        );
+        check(404, "404 page not found", expect!["refused, HTTP 404: check Model -> GiveUp"]);
+    }
+
+    #[test]
+    fn a_prompt_that_is_too_long_is_recognised_in_every_dialect() {
+        let bodies = [
+            r#"{"error":{"message":"This model's maximum context length is 8192 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
+            r#"{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000.","type":"BadRequestError","code":400}"#,
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":4096}}"#,
+            r#"{"error":"Trying to keep the first 6000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens."}"#,
+            r#"[{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]"#,
+            r#"{"error":{"message":"Please reduce the length of the messages or completion.","type":"invalid_request_error"}}"#,
+        ];
+        for body in bodies {
+            check(400, body, expect!["the prompt is too long for the model -> ShrinkPrompt"]);
+        }
+        check(413, "", expect!["the prompt is too long for the model -> ShrinkPrompt"]);
+    }
+
+    #[test]
+    fn throttling_is_told_from_an_empty_purse() {
+        check(
+            429,
+            r#"{"error":{"message":"Rate limit reached","type":"tokens","code":"rate_limit_exceeded"}}"#,
+            expect!["the model server asks us to slow down -> RetryLater(None)"],
+        );
+        check(
+            429,
+            r#"{"error":{"message":"Rate limit exceeded: free-models-per-min.","code":429}}"#,
+            expect!["the model server asks us to slow down -> RetryLater(None)"],
+        );
+        check(
+            429,
+            r#"[{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}]"#,
+            expect!["the model server asks us to slow down -> RetryLater(None)"],
+        );
+        check(
+            429,
+            r#"{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}"#,
+            expect!["refused, HTTP 429, insufficient_quota: check Credit -> GiveUp"],
+        );
+    }
+
+    #[test]
+    fn outages_and_filters_have_their_own_errors() {
+        check(
+            502,
+            "<html><body>Bad Gateway</body></html>",
+            expect!["the model server is out of order (HTTP 502) -> RetryLater(None)"],
+        );
+        check(500, "", expect!["the model server is out of order (HTTP 500) -> RetryLater(None)"]);
+        check(529, "{}", expect!["the model server is out of order (HTTP 529) -> RetryLater(None)"]);
+        check(408, "", expect!["the model took too long -> RetryLater(None)"]);
+        check(
+            400,
+            r#"{"error":{"message":"The response was filtered","type":null,"param":"prompt","code":"content_filter","status":400}}"#,
+            expect!["the model's content filter withheld the answer -> GiveUp"],
+        );
+        check(301, "", expect!["refused, HTTP 301: check Address -> GiveUp"]);
+    }
+
+    #[test]
+    fn a_refused_parameter_is_said_in_another_way_once() {
+        let refusal = |message: &str| {
+            let body = serde_json::json!({"error": {"message": message, "code": "unsupported_parameter"}}).to_string();
+            Failure::Refusal(Refusal { status: 400, retry_after: None, body })
+        };
+        let limit = refusal(
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        );
+        let temperature = refusal("Unsupported value: 'temperature' does not support 0.3 with this model.");
+        let plain = Dialect::default();
+        let newer = Dialect { completion_limit: true, ..plain };
+        let newest = Dialect { default_temperature: true, ..newer };
+        assert_eq!(other_dialect(&limit, plain), Some(newer));
+        assert_eq!(other_dialect(&limit, newer), None);
+        assert_eq!(other_dialect(&temperature, newer), Some(newest));
+        assert_eq!(other_dialect(&temperature, newest), None);
+        assert_eq!(other_dialect(&Failure::NotJson, plain), None);
+    }
+}

@@ -1,0 +1,153 @@
+//! What the scripted model server can do to a caller.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::stream;
+use serde_json::{Value, json};
+
+/// One answer of the scripted model server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// A good completion.
+    Text(String),
+    /// A good completion, after a while.
+    Slow(Duration, String),
+    /// Text that was cut off at the token limit.
+    Truncated(String),
+    /// This very body with status 200.
+    Body(Value),
+    /// This status and body.
+    Status(u16, String),
+    /// 429 with `Retry-After` in seconds.
+    Throttle(u64),
+    /// No answer until [`ModelServer::release`](super::ModelServer::release), and then an empty 200.
+    Hang,
+    /// A proxy's error page.
+    Html502,
+    /// A web page where the API should be.
+    Html200,
+    /// No choices at all.
+    EmptyChoices,
+    /// `"choices": null`.
+    NullChoices,
+    /// Text of white space.
+    Blank,
+    /// The connection breaks in the middle of the body.
+    CutBody,
+    /// A body that ends too early, with nothing wrong at the HTTP level.
+    CutJson,
+    /// Bytes that are no text.
+    Garbage,
+    /// Withheld by a content filter.
+    Filtered,
+    /// Text without a finish reason: the generation broke off.
+    NoFinish,
+    /// A gateway's 200 with the error of the server behind it.
+    ErrorIn200,
+    /// A body of this many bytes.
+    Huge(usize),
+}
+
+impl Reply {
+    /// A good completion.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// How long to wait before answering.
+    pub(super) fn pause(&self) -> Duration {
+        if let Self::Slow(span, _) = self { *span } else { Duration::ZERO }
+    }
+
+    /// The reply on the wire, to `request`.
+    pub(super) fn into_response(self, request: &Value) -> Response {
+        let good = |text: &str| completion(request, &json!(text), Some("stop"));
+        match self {
+            Self::Text(text) | Self::Slow(_, text) => ok(&good(&text)),
+            Self::Truncated(text) => ok(&completion(request, &json!(text), Some("length"))),
+            Self::Body(body) => ok(&body),
+            Self::Status(status, body) => with_status(status, body),
+            Self::Throttle(secs) => throttled(secs),
+            Self::Hang => StatusCode::OK.into_response(),
+            Self::Html502 => html(StatusCode::BAD_GATEWAY, "<h1>502 Bad Gateway</h1>"),
+            Self::Html200 => html(StatusCode::OK, "<h1>Welcome</h1>"),
+            Self::EmptyChoices => ok(&json!({"id": "x", "object": "chat.completion", "choices": []})),
+            Self::NullChoices => ok(&json!({"id": "x", "object": "chat.completion", "choices": null})),
+            Self::Blank => ok(&good(" \n\t ")),
+            Self::CutBody => cut_body(&good("They settled on Friday.").to_string()),
+            Self::CutJson => json_bytes(half(&good("They settled on Friday.").to_string()).to_owned()),
+            Self::Garbage => json_bytes(vec![0xFF, 0x00, 0xC3, 0x28]),
+            Self::Filtered => ok(&completion(request, &json!(""), Some("content_filter"))),
+            Self::NoFinish => ok(&completion(request, &json!("They settled on"), None)),
+            Self::ErrorIn200 => ok(&json!({"error": {"message": "Provider returned error", "code": 502}})),
+            Self::Huge(bytes) => ok(&good(&"x".repeat(bytes))),
+        }
+    }
+}
+
+impl From<&str> for Reply {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+/// The body of a completion in OpenAI's own form.
+fn completion(request: &Value, content: &Value, finish_reason: Option<&str>) -> Value {
+    let prompt_tokens = request["messages"].to_string().len() / 4;
+    let completion_tokens = content.to_string().len() / 4;
+    json!({
+        "id": "chatcmpl-test",
+        "object": "chat.completion",
+        "created": 1_763_632_800,
+        "model": request["model"],
+        "choices": [{
+            "index": 0,
+            "message": {"role": "assistant", "content": content, "refusal": null, "annotations": []},
+            "logprobs": null,
+            "finish_reason": finish_reason,
+        }],
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        },
+        "service_tier": "default",
+        "system_fingerprint": "fp_test",
+    })
+}
+
+fn ok(body: &Value) -> Response {
+    json_bytes(body.to_string())
+}
+
+fn json_bytes(body: impl Into<Body>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], body.into()).into_response()
+}
+
+fn with_status(status: u16, body: String) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+fn throttled(secs: u64) -> Response {
+    let body = json!({"error": {"message": "Rate limit reached", "type": "tokens", "code": "rate_limit_exceeded"}});
+    let headers = [(header::RETRY_AFTER, secs.to_string())];
+    (StatusCode::TOO_MANY_REQUESTS, headers, ok(&body)).into_response()
+}
+
+fn html(status: StatusCode, heading: &str) -> Response {
+    (status, [(header::CONTENT_TYPE, "text/html")], format!("<html><body>{heading}</body></html>")).into_response()
+}
+
+/// Half of `body`, and then an error where the rest should be, which makes the server close the connection.
+fn cut_body(body: &str) -> Response {
+    let cut = std::io::Error::new(std::io::ErrorKind::ConnectionReset, "cut by the script");
+    json_bytes(Body::from_stream(stream::iter([Ok(half(body).to_owned()), Err(cut)])))
+}
+
+fn half(body: &str) -> &str {
+    body.get(..body.len() / 2).unwrap_or_default()
+}
