@@ -10,9 +10,12 @@ use crate::config::keys::Key;
 use crate::config::problem::{ConfigError, Problem, Warning, masked, shown};
 use crate::config::units::{format_duration, parse_duration};
 
+/// Gives the value of a name, if it has one.
+type Lookup<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
+
 /// Reads named values from wherever they come from, and notes what is wrong with them.
 pub struct Settings<'a> {
-    lookup: Box<dyn Fn(&str) -> Option<String> + 'a>,
+    lookup: Lookup<'a>,
     problems: RefCell<Vec<Problem>>,
     warnings: RefCell<Vec<Warning>>,
 }
