@@ -1,1 +1,28 @@
-//! (room not furnished yet)
+//! What the operator set, typed and checked whole before anything starts.
+//!
+//! *Owns*: the names in [`KEYS`], one struct per concern, how durations, sizes, ids and secrets are written, the `.env` file.
+//! *Never*: passed whole into a room (each receives its own struct); a secret in an error, a log line or `Debug`.
+//! *Entry*: [`Environment::read`] then [`Config::load`]; tests hand [`Settings::new`] a map instead.
+
+mod environment;
+mod keys;
+mod load;
+mod problem;
+mod settings;
+mod units;
+
+mod access;
+mod llm;
+mod rooms;
+mod telegram;
+
+pub use access::{AccessConfig, AllowedChats, PrivateChats};
+pub use environment::Environment;
+pub use keys::{KEYS, Key};
+pub use llm::LlmConfig;
+pub use load::{Config, DemoPlace};
+pub use problem::{ConfigError, Problem, Warning};
+pub use rooms::{ContextConfig, IngestConfig, LogConfig, LogFormat, PromptConfig, StoreConfig};
+pub use settings::{Noted, Settings};
+pub use telegram::TelegramConfig;
+pub use units::{format_duration, format_size, parse_duration, parse_size};

@@ -1,1 +1,20 @@
-//! (room not furnished yet)
+//! Are we addressed, and what is asked?
+//!
+//! *Owns*: the rules by which a message is for the bot, the ask in it, and whether that ask only points at others.
+//! *Never*: IO, who is allowed, what an answer says.
+//! *Entry*: [`find`] for a message; [`own_run`] for what its author wrote just before; [`Languages::shipped`] for the phrases.
+
+mod address;
+mod ask;
+mod command;
+mod find;
+mod generic;
+mod languages;
+mod own_run;
+mod words;
+
+pub use command::CommandName;
+pub use find::{How, Rules, Trigger, TriggerKind, find};
+pub use generic::{is_generic, is_thanks};
+pub use languages::Languages;
+pub use own_run::own_run;

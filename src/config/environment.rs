@@ -1,0 +1,133 @@
+//! The process's environment and the `.env` file beside it. The real environment wins.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use crate::config::problem::Problem;
+use crate::config::settings::Settings;
+
+/// Name of the file that is read from the working folder.
+const FILE: &str = ".env";
+
+/// What `.env` says, read once. The process's own environment is never changed: that is unsafe beside other threads.
+#[derive(Debug, Default)]
+pub struct Environment {
+    from_file: BTreeMap<String, String>,
+    problems: Vec<Problem>,
+}
+
+impl Environment {
+    /// Reads `.env` in `folder`. A missing file is fine; one that cannot be read, or a line of it, is a problem that
+    /// [`Settings::finish`] reports with all the others.
+    pub fn read(folder: &Path) -> Self {
+        match std::fs::read(folder.join(FILE)) {
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => Self::parse(&text),
+                Err(_) => Self::unusable("bytes that are not UTF-8"),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
+            Err(error) => Self::unusable(&format!("a file that cannot be read: {error}")),
+        }
+    }
+
+    /// Settings over the real environment first and the file second.
+    ///
+    /// A variable that is set but blank hides the file's value: so it can be switched off for one run.
+    pub fn settings(&self) -> Settings<'_> {
+        Settings::new(|name| match std::env::var_os(name) {
+            Some(value) => Some(value.to_string_lossy().into_owned()),
+            None => self.from_file.get(name).cloned(),
+        })
+        .with_problems(self.problems.clone())
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut read = Self::default();
+        for line in dotenvy::from_read_iter(text.trim_start_matches('\u{feff}').as_bytes()) {
+            match line {
+                // The first of two lines counts, as with dotenvy itself.
+                Ok((name, value)) => {
+                    read.from_file.entry(name).or_insert(value);
+                }
+                // dotenvy's own message quotes the line, which may hold a secret.
+                Err(dotenvy::Error::LineParse(line, _)) => read.problems.push(bad_line(text, &line)),
+                Err(_) => read.problems.push(bad_line(text, "")),
+            }
+        }
+        read
+    }
+
+    fn unusable(found: &str) -> Self {
+        let problem = problem(FILE.to_owned(), found, "a readable UTF-8 text file, or none at all");
+        Self { from_file: BTreeMap::new(), problems: vec![problem] }
+    }
+}
+
+fn bad_line(text: &str, line: &str) -> Problem {
+    let first = line.lines().next().unwrap_or_default().trim();
+    let place = text.lines().position(|candidate| !first.is_empty() && candidate.trim() == first);
+    let name = place.map_or_else(|| FILE.to_owned(), |index| format!("{FILE} line {}", index + 1));
+    problem(
+        name,
+        "text that is not NAME=value (hidden)",
+        "NAME=value, one a line; a value with spaces, # or $ stands in single quotes",
+    )
+}
+
+fn problem(name: String, found: &str, allowed: &str) -> Problem {
+    Problem {
+        name,
+        read: Some(found.to_owned()),
+        allowed: allowed.to_owned(),
+        example: "OWNER_IDS=123456789".to_owned(),
+        hint: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Expect) {
+        let read = Environment::parse(text);
+        let problems: Vec<String> = read.problems.iter().map(|problem| format!("\n{problem}")).collect();
+        expected.assert_eq(&format!("{:?}{}", read.from_file, problems.concat()));
+    }
+
+    #[test]
+    fn comments_quotes_and_a_byte_order_mark_are_understood() {
+        check(
+            "\u{feff}# a comment\nA=1\nexport B='two words'\nC=\nA=2\n",
+            expect![[r#"{"A": "1", "B": "two words", "C": ""}"#]],
+        );
+    }
+
+    #[test]
+    fn a_bad_line_is_named_by_its_number_and_not_quoted() {
+        check(
+            "A=1\nTELEGRAM_BOT_TOKEN 123:abc\nB=2\nC='open",
+            expect![[r#"
+                {"A": "1", "B": "2"}
+                .env line 2: found text that is not NAME=value (hidden)
+                    allowed: NAME=value, one a line; a value with spaces, # or $ stands in single quotes
+                    example: OWNER_IDS=123456789
+                .env line 4: found text that is not NAME=value (hidden)
+                    allowed: NAME=value, one a line; a value with spaces, # or $ stands in single quotes
+                    example: OWNER_IDS=123456789"#]],
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_file_is_read_to_its_end(text in "\\PC*", lines in "([A-Z]{1,3}[= ]['\"#$\\\\ a-z{}]{0,6}\n){0,6}") {
+            for text in [text, lines] {
+                Environment::parse(&text);
+            }
+        }
+    }
+}

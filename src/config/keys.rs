@@ -1,0 +1,153 @@
+//! Every name that Chime reads from its environment. Defaults are written here, as an operator would write them, and
+//! nowhere else: the readers, `.env.example`, the README's table and the error texts all come from this list.
+
+/// One environment variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    pub name: &'static str,
+    /// What holds when the variable is unset or blank.
+    pub default: Option<&'static str>,
+    /// One sentence for the operator.
+    pub what: &'static str,
+    /// A value that is accepted.
+    pub example: &'static str,
+    /// Never shown, not even in part.
+    pub secret: bool,
+    /// Names that people set when they mean this one.
+    pub mistaken: &'static [&'static str],
+}
+
+impl Key {
+    const fn new(name: &'static str, example: &'static str, what: &'static str) -> Self {
+        Self { name, default: None, what, example, secret: false, mistaken: &[] }
+    }
+
+    const fn default(self, default: &'static str) -> Self {
+        Self { default: Some(default), ..self }
+    }
+
+    const fn secret(self) -> Self {
+        Self { secret: true, ..self }
+    }
+
+    const fn mistaken(self, mistaken: &'static [&'static str]) -> Self {
+        Self { mistaken, ..self }
+    }
+}
+
+pub const TELEGRAM_BOT_TOKEN: Key = Key::new(
+    "TELEGRAM_BOT_TOKEN",
+    "123456789:AAExampleExampleExampleExampleExampl",
+    "The bot's token from @BotFather. Required.",
+)
+.secret()
+.mistaken(&["TELEGRAM_TOKEN", "TELEGRAM_BOT_KEY", "TELEGRAM_API_TOKEN", "BOT_TOKEN", "TELOXIDE_TOKEN"]);
+
+pub const TELEGRAM_API_URL: Key = Key::new(
+    "TELEGRAM_API_URL",
+    "http://127.0.0.1:8081",
+    "Where the Bot API is; requests go to `<url>/bot<token>/<method>`.",
+)
+.default("https://api.telegram.org")
+.mistaken(&["TELEGRAM_URL", "TELEGRAM_BASE_URL"]);
+
+pub const POLL_TIMEOUT: Key =
+    Key::new("POLL_TIMEOUT", "25s", "How long one poll waits for news on Telegram's side, `1s` to `50s`.")
+        .default("25s");
+
+pub const SEND_TIMEOUT: Key =
+    Key::new("SEND_TIMEOUT", "15s", "How long one request that sends something may take.").default("15s");
+
+pub const OPENAI_API_KEY: Key = Key::new(
+    "OPENAI_API_KEY",
+    "sk-example",
+    "The model server's key. Without it and without a base URL the offline responder answers.",
+)
+.secret()
+.mistaken(&["OPENAI_APIKEY", "OPENAI_KEY", "OPENAI_TOKEN"]);
+
+pub const OPENAI_BASE_URL: Key = Key::new(
+    "OPENAI_BASE_URL",
+    "http://127.0.0.1:11434/v1",
+    "Any OpenAI-compatible server; the address usually ends in `/v1`.",
+)
+.default("https://api.openai.com/v1")
+.mistaken(&["OPENAI_API_BASE", "OPENAI_BASEURL", "OPENAI_API_URL", "OPENAI_URL"]);
+
+pub const MODEL: Key =
+    Key::new("MODEL", "gpt-4.1-mini", "The model that answers. Required once a key or a base URL is set.")
+        .mistaken(&["OPENAI_MODEL", "MODEL_NAME"]);
+
+pub const MODEL_FALLBACK: Key =
+    Key::new("MODEL_FALLBACK", "gpt-4.1-nano", "A second model of the same server, asked when the first one fails.");
+
+pub const MODEL_TIMEOUT: Key =
+    Key::new("MODEL_TIMEOUT", "60s", "How long one call of a model may take.").default("60s");
+
+pub const ANSWER_DEADLINE: Key =
+    Key::new("ANSWER_DEADLINE", "90s", "How long an answer may take with all its retries and the fallback.")
+        .default("90s");
+
+pub const DATABASE_PATH: Key =
+    Key::new("DATABASE_PATH", "/var/lib/chime/chime.db", "The SQLite file that holds everything.").default("chime.db");
+
+pub const OWNER_IDS: Key =
+    Key::new("OWNER_IDS", "123456789,987654321", "Telegram ids of the people who own this bot, separated by commas.")
+        .mistaken(&["OWNER_ID"]);
+
+pub const ALLOWED_CHATS: Key = Key::new(
+    "ALLOWED_CHATS",
+    "-1001234567890,-4001234567",
+    "Ids of the chats in which the bot works, separated by commas; `*` lets anyone add it anywhere.",
+)
+.mistaken(&["ALLOWED_CHAT", "ALLOWED_CHAT_IDS"]);
+
+pub const PRIVATE_CHATS: Key = Key::new(
+    "PRIVATE_CHATS",
+    "owners",
+    "Who may write to the bot in private: `owners`, `members` of the chats in which it works, or `all`.",
+)
+.default("members");
+
+pub const CONTEXT_TOKENS: Key =
+    Key::new("CONTEXT_TOKENS", "3000", "How many tokens of earlier messages an answer may rest on.").default("3000");
+
+pub const LOOKBACK_LIMIT: Key =
+    Key::new("LOOKBACK_LIMIT", "20", "How many messages a run without a long silence may have.").default("20");
+
+pub const TIME_THRESHOLD: Key =
+    Key::new("TIME_THRESHOLD", "60m", "A silence longer than this ends a run of messages.").default("60m");
+
+pub const BACKLOG_MAX_AGE: Key =
+    Key::new("BACKLOG_MAX_AGE", "15m", "After downtime, tags older than this are counted, not answered.")
+        .default("15m");
+
+pub const LOG_FORMAT: Key =
+    Key::new("LOG_FORMAT", "json", "`human`, `json`, or `auto`: human on a terminal, JSON otherwise.").default("auto");
+
+pub const PROMPTS_DIR: Key =
+    Key::new("PROMPTS_DIR", "/etc/chime/prompts", "A folder whose templates replace the prompts inside the binary.");
+
+/// Every key, in the order in which an operator meets them.
+pub const KEYS: &[Key] = &[
+    TELEGRAM_BOT_TOKEN,
+    OPENAI_API_KEY,
+    OPENAI_BASE_URL,
+    MODEL,
+    MODEL_FALLBACK,
+    OWNER_IDS,
+    ALLOWED_CHATS,
+    PRIVATE_CHATS,
+    DATABASE_PATH,
+    CONTEXT_TOKENS,
+    LOOKBACK_LIMIT,
+    TIME_THRESHOLD,
+    BACKLOG_MAX_AGE,
+    MODEL_TIMEOUT,
+    ANSWER_DEADLINE,
+    POLL_TIMEOUT,
+    SEND_TIMEOUT,
+    LOG_FORMAT,
+    PROMPTS_DIR,
+    TELEGRAM_API_URL,
+];

@@ -1,0 +1,63 @@
+//! How to reach the model.
+
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use crate::config::keys;
+use crate::config::settings::{Noted, Settings};
+
+/// Which model answers, and how long it may take.
+#[derive(Debug, Clone)]
+pub struct LlmConfig {
+    /// `OPENAI_API_KEY`; local servers need none.
+    pub api_key: Option<SecretString>,
+    /// `OPENAI_BASE_URL`, default `https://api.openai.com/v1`; no slash at its end.
+    pub base_url: String,
+    /// `MODEL`. `None` exactly when neither a key nor a base URL is set: the offline responder answers.
+    pub model: Option<String>,
+    /// `MODEL_FALLBACK`, of the same server.
+    pub model_fallback: Option<String>,
+    /// `MODEL_TIMEOUT`, default 60s: one call.
+    pub timeout: Duration,
+    /// `ANSWER_DEADLINE`, default 90s: a whole answer with retries and fallback.
+    pub deadline: Duration,
+}
+
+impl LlmConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        const NAME: &str = "the name of a model, as its server knows it";
+        let range = Duration::from_millis(100)..=Duration::from_secs(3600);
+        let has_server =
+            [&keys::OPENAI_API_KEY, &keys::OPENAI_BASE_URL].into_iter().any(|key| settings.raw(key).is_some());
+        let api_key = settings.secret(&keys::OPENAI_API_KEY, "the key that the model server gave you, without spaces");
+        let base_url = settings.url(&keys::OPENAI_BASE_URL);
+        let model = if has_server {
+            settings.required(&keys::MODEL, NAME, |raw| Some(raw.to_owned())).map(Some)
+        } else {
+            if settings.raw(&keys::MODEL).is_some() {
+                settings.warn(
+                    &keys::MODEL,
+                    "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; answers are offline digests",
+                );
+            }
+            Ok(None)
+        };
+        let model_fallback = settings.text(&keys::MODEL_FALLBACK, NAME);
+        let timeout = settings.duration(&keys::MODEL_TIMEOUT, range.clone());
+        let deadline = settings.duration(&keys::ANSWER_DEADLINE, range);
+        Ok(Self {
+            api_key: api_key?,
+            base_url: base_url?,
+            model: model?,
+            model_fallback: model_fallback?,
+            timeout: timeout?,
+            deadline: deadline?,
+        })
+    }
+
+    /// Whether no model is configured.
+    pub fn is_offline(&self) -> bool {
+        self.model.is_none()
+    }
+}

@@ -1,0 +1,81 @@
+//! The whole configuration, which only groups the parts: `app` takes it apart again.
+
+use std::path::PathBuf;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::config::problem::{ConfigError, Warning};
+use crate::config::settings::{Noted, Settings};
+use crate::config::{
+    AccessConfig, ContextConfig, IngestConfig, LlmConfig, LogConfig, PromptConfig, StoreConfig, TelegramConfig,
+};
+
+/// Everything the operator set. Every value in it is valid.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub telegram: TelegramConfig,
+    pub llm: LlmConfig,
+    pub store: StoreConfig,
+    pub access: AccessConfig,
+    pub context: ContextConfig,
+    pub ingest: IngestConfig,
+    pub log: LogConfig,
+    pub prompts: PromptConfig,
+    /// What is allowed but worth saying once at start.
+    pub warnings: Vec<Warning>,
+}
+
+/// Where the demo's embedded Telegram listens, and where its database is.
+#[derive(Debug, Clone)]
+pub struct DemoPlace {
+    pub api_url: String,
+    pub token: SecretString,
+    pub database: PathBuf,
+}
+
+impl Config {
+    /// Reads every key, and reports every problem at once.
+    pub fn load(settings: &Settings<'_>) -> Result<Self, ConfigError> {
+        let (config, warnings) = settings.finish(Self::read(settings))?;
+        Ok(Self { warnings, ..config })
+    }
+
+    /// The demo's configuration: of what the operator set, only the model (`OPENAI_*`, `MODEL*`) counts. The rest is the
+    /// demo's own place and the defaults, open to everyone in it.
+    pub fn for_demo(settings: &Settings<'_>, place: &DemoPlace) -> Result<Self, ConfigError> {
+        let demo = Settings::new(|name| match name {
+            "TELEGRAM_API_URL" => Some(place.api_url.clone()),
+            "TELEGRAM_BOT_TOKEN" => Some(place.token.expose_secret().to_owned()),
+            model if model.starts_with("OPENAI_") || model.starts_with("MODEL") => settings.value_of(model),
+            _ => None,
+        })
+        .with_problems(settings.noted());
+        Ok(Self {
+            store: StoreConfig { path: place.database.clone() },
+            access: AccessConfig::open(),
+            ..Self::load(&demo)?
+        })
+    }
+
+    fn read(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let telegram = TelegramConfig::load(settings);
+        let llm = LlmConfig::load(settings);
+        let store = StoreConfig::load(settings);
+        let access = AccessConfig::load(settings);
+        let context = ContextConfig::load(settings);
+        let ingest = IngestConfig::load(settings);
+        let log = LogConfig::load(settings);
+        let prompts = PromptConfig::load(settings);
+        Ok(Self {
+            telegram: telegram?,
+            llm: llm?,
+            store: store?,
+            access: access?,
+            context: context?,
+            ingest: ingest?,
+            log: log?,
+            prompts: prompts?,
+            warnings: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! The small concerns: a few numbers and paths for one room each.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::config::keys;
+use crate::config::settings::{Noted, Settings};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Where everything is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreConfig {
+    /// `DATABASE_PATH`, default `chime.db` in the working folder.
+    pub path: PathBuf,
+}
+
+impl StoreConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let path = settings.required(&keys::DATABASE_PATH, "the path of a file", |raw| Some(PathBuf::from(raw)))?;
+        Ok(Self { path })
+    }
+}
+
+/// How far back an answer looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextConfig {
+    /// `CONTEXT_TOKENS`, default 3000: the budget of the context window.
+    pub tokens: usize,
+    /// `LOOKBACK_LIMIT`, default 20: the most messages that one cluster may have.
+    pub lookback_limit: usize,
+    /// `TIME_THRESHOLD`, default 60m: a silence *longer* than this ends a cluster.
+    pub time_threshold: Duration,
+}
+
+impl ContextConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let tokens = settings.count(&keys::CONTEXT_TOKENS, 100..=1_000_000);
+        let lookback_limit = settings.count(&keys::LOOKBACK_LIMIT, 1..=1000);
+        let time_threshold = settings.duration(&keys::TIME_THRESHOLD, Duration::from_secs(1)..=DAY * 365);
+        Ok(Self { tokens: tokens?, lookback_limit: lookback_limit?, time_threshold: time_threshold? })
+    }
+}
+
+/// What happens to what arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IngestConfig {
+    /// `BACKLOG_MAX_AGE`, default 15m: triggers older than this when they arrive are counted, not answered.
+    pub backlog_max_age: Duration,
+}
+
+impl IngestConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let backlog_max_age = settings.duration(&keys::BACKLOG_MAX_AGE, Duration::ZERO..=DAY * 28)?;
+        Ok(Self { backlog_max_age })
+    }
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogConfig {
+    /// `LOG_FORMAT`, default auto.
+    pub format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Human on a terminal, JSON otherwise.
+    Auto,
+    Human,
+    Json,
+}
+
+impl LogConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let choices = [("auto", LogFormat::Auto), ("human", LogFormat::Human), ("json", LogFormat::Json)];
+        Ok(Self { format: settings.choice(&keys::LOG_FORMAT, &choices)? })
+    }
+}
+
+/// Where prompts come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptConfig {
+    /// `PROMPTS_DIR`, default none: the templates inside the binary.
+    pub dir: Option<PathBuf>,
+}
+
+impl PromptConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let dir = settings.optional(&keys::PROMPTS_DIR, "the path of a folder", |raw| Some(PathBuf::from(raw)))?;
+        Ok(Self { dir })
+    }
+}

@@ -1,0 +1,41 @@
+//! How to reach Telegram.
+
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use crate::config::keys;
+use crate::config::settings::{Noted, Settings};
+
+/// The bot's account and how patiently it is used.
+#[derive(Debug, Clone)]
+pub struct TelegramConfig {
+    /// `TELEGRAM_BOT_TOKEN`, required.
+    pub token: SecretString,
+    /// `TELEGRAM_API_URL`, default `https://api.telegram.org`; no slash at its end.
+    pub api_url: String,
+    /// `POLL_TIMEOUT`, default 25s. Telegram itself allows at most 50s.
+    pub poll_timeout: Duration,
+    /// `SEND_TIMEOUT`, default 15s.
+    pub send_timeout: Duration,
+}
+
+impl TelegramConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let token =
+            settings.required(&keys::TELEGRAM_BOT_TOKEN, "digits, a colon, then letters, digits, - and _", token);
+        let api_url = settings.url(&keys::TELEGRAM_API_URL);
+        let poll_timeout = settings.duration(&keys::POLL_TIMEOUT, Duration::from_secs(1)..=Duration::from_secs(50));
+        let send_timeout =
+            settings.duration(&keys::SEND_TIMEOUT, Duration::from_millis(100)..=Duration::from_secs(300));
+        Ok(Self { token: token?, api_url: api_url?, poll_timeout: poll_timeout?, send_timeout: send_timeout? })
+    }
+}
+
+/// The length is not checked: Telegram has changed it before, and refuses a wrong token by itself.
+fn token(raw: &str) -> Option<SecretString> {
+    let (bot, secret) = raw.split_once(':')?;
+    let digits = !bot.is_empty() && bot.bytes().all(|b| b.is_ascii_digit());
+    let safe = !secret.is_empty() && secret.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    (digits && safe).then(|| raw.into())
+}

@@ -1,0 +1,158 @@
+//! How people write spans of time and sizes: `250ms`, `15m`, `1h30m`, `28d`, `64MiB`.
+
+use std::time::Duration;
+
+/// Largest first: the order in which the parts of a span must come.
+const TIME_UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+
+/// Binary units first, so that a size is written in the one that divides it.
+const SIZE_UNITS: [(&str, u64); 8] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+    ("B", 1),
+];
+
+/// Reads whole numbers with units, largest unit first, each at most once. A number without a unit is refused: nobody
+/// should have to guess whether `90` was meant as seconds.
+pub fn parse_duration(raw: &str) -> Option<Duration> {
+    let mut rest = raw.trim();
+    let mut units = TIME_UNITS.iter();
+    let mut millis: u64 = 0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let (number, after) = leading_number(rest)?;
+        let end = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+        let (unit, after) = after.split_at(end);
+        let (_, worth) = units.find(|(name, _)| *name == unit)?;
+        millis = millis.checked_add(number.checked_mul(*worth)?)?;
+        rest = after;
+    }
+    Some(Duration::from_millis(millis))
+}
+
+/// Writes a span the way [`parse_duration`] reads it. Below a millisecond is dropped.
+pub fn format_duration(span: Duration) -> String {
+    let mut left = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+    if left == 0 {
+        return "0s".to_owned();
+    }
+    let mut written = String::new();
+    for (unit, worth) in TIME_UNITS {
+        if left >= worth {
+            written.push_str(&format!("{}{unit}", left / worth));
+            left %= worth;
+        }
+    }
+    written
+}
+
+/// Reads a size in bytes: one whole number and a unit, with or without a space between them.
+pub fn parse_size(raw: &str) -> Option<u64> {
+    let (number, unit) = leading_number(raw.trim())?;
+    let unit = unit.trim_start();
+    let (_, worth) = SIZE_UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+    number.checked_mul(*worth)
+}
+
+/// Writes a size the way [`parse_size`] reads it, without losing a byte.
+pub fn format_size(bytes: u64) -> String {
+    SIZE_UNITS
+        .iter()
+        .find(|(_, worth)| bytes > 0 && bytes.is_multiple_of(*worth))
+        .map_or_else(|| format!("{bytes}B"), |(unit, worth)| format!("{}{unit}", bytes / worth))
+}
+
+/// The digits at the front, and what follows them.
+fn leading_number(text: &str) -> Option<(u64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    Some((digits.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &[&str], parse: impl Fn(&str) -> String, expected: Expect) {
+        let lines: Vec<String> = raw.iter().map(|raw| format!("{raw:?} -> {}", parse(raw))).collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn a_span_needs_a_unit_and_the_units_come_in_order() {
+        check(
+            &[
+                "250ms", "15s", "15m", "1h", "28d", "1h30m", " 2d12h ", "0s", "90", "", "m", "1h 30m", "30m1h", "1s1s",
+                "-5s", "1.5h", "5y",
+            ],
+            |raw| parse_duration(raw).map_or_else(|| "refused".to_owned(), |span| format!("{span:?}")),
+            expect![[r#"
+                "250ms" -> 250ms
+                "15s" -> 15s
+                "15m" -> 900s
+                "1h" -> 3600s
+                "28d" -> 2419200s
+                "1h30m" -> 5400s
+                " 2d12h " -> 216000s
+                "0s" -> 0ns
+                "90" -> refused
+                "" -> refused
+                "m" -> refused
+                "1h 30m" -> refused
+                "30m1h" -> refused
+                "1s1s" -> refused
+                "-5s" -> refused
+                "1.5h" -> refused
+                "5y" -> refused"#]],
+        );
+    }
+
+    #[test]
+    fn a_size_is_a_number_and_a_unit() {
+        check(
+            &["64MiB", "64 mib", "1GB", "0B", "17B", "64", "MiB", "1MiB1KiB", "99999999999TiB"],
+            |raw| parse_size(raw).map_or_else(|| "refused".to_owned(), |size| size.to_string()),
+            expect![[r#"
+                "64MiB" -> 67108864
+                "64 mib" -> 67108864
+                "1GB" -> 1000000000
+                "0B" -> 0
+                "17B" -> 17
+                "64" -> refused
+                "MiB" -> refused
+                "1MiB1KiB" -> refused
+                "99999999999TiB" -> refused"#]],
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_span_is_read_back(millis in any::<u64>()) {
+            let span = Duration::from_millis(millis);
+            prop_assert_eq!(parse_duration(&format_duration(span)), Some(span));
+        }
+
+        #[test]
+        fn a_written_size_is_read_back(bytes in any::<u64>()) {
+            prop_assert_eq!(parse_size(&format_size(bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC*", numeric in "[0-9dhmsKMGTiB -]{0,30}") {
+            for raw in [text, numeric] {
+                let _ = (parse_duration(&raw), parse_size(&raw));
+            }
+        }
+    }
+}

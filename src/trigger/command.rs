@@ -1,0 +1,57 @@
+//! The commands that exist.
+
+use std::ops::Range;
+
+/// A command that this version of the bot answers. A new command is a new line in [`CommandName::ALL`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CommandName {
+    Ask,
+    Why,
+    Help,
+    Start,
+}
+
+impl CommandName {
+    pub const ALL: [Self; 4] = [Self::Ask, Self::Why, Self::Help, Self::Start];
+
+    /// Without the slash.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Why => "why",
+            Self::Help => "help",
+            Self::Start => "start",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|name| name.as_str().eq_ignore_ascii_case(raw))
+    }
+
+    /// Whether a bare `/command` in a group is ours. Telegram shows a bare command to every bot of the group, so those
+    /// that every bot has count only with our name behind them.
+    pub fn is_ours_when_bare(self) -> bool {
+        match self {
+            Self::Ask | Self::Why => true,
+            Self::Help | Self::Start => false,
+        }
+    }
+}
+
+/// A command as it stands in a text, whether or not it exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Call {
+    /// Where it stands, in bytes.
+    pub(super) range: Range<usize>,
+    /// Without slash and address.
+    pub(super) name: String,
+    pub(super) to: Addressee,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Addressee {
+    /// A bare `/command`.
+    Anyone,
+    Us,
+    AnotherBot,
+}

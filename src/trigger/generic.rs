@@ -1,0 +1,44 @@
+//! Asks without a subject of their own, and thanks.
+
+use crate::trigger::languages::Languages;
+use crate::trigger::words::words;
+
+/// Longer asks always say something. Keeps the cost of a wall of text at nothing.
+const LONGEST_GENERIC: usize = 24;
+
+/// Faces typed with punctuation.
+const EMOTICONS: [&str; 16] =
+    [":)", ":-)", "(:", ":))", ")", "))", ")))", ";)", ";-)", ":D", ":-D", ":P", ":*", "<3", "+1", "\\o/"];
+
+/// Emoji that point or ask, and so are no thanks.
+const POINTING: [char; 16] =
+    ['👆', '👇', '👈', '👉', '☝', '⬆', '⬇', '🔼', '🔽', '🔝', '❓', '❔', '⁉', '❗', '🆘', '🤷'];
+
+/// Whether `ask` only points at the conversation: empty, nothing but marks and emoji, or made of general phrases of one
+/// language ("thoughts?", "^^", "can you help us with this pls", "see above").
+pub fn is_generic(ask: &str, languages: &Languages) -> bool {
+    let asked = words(ask);
+    asked.is_empty()
+        || (asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_points(&asked)))
+}
+
+/// Whether `text` is only thanks, praise or emoji, so that a reaction is reply enough. A question mark asks for more.
+pub fn is_thanks(text: &str, languages: &Languages) -> bool {
+    if text.contains(['?', '^']) || text.contains(POINTING) {
+        return false;
+    }
+    let (faces, said): (Vec<&str>, Vec<&str>) = text.split_whitespace().partition(|part| EMOTICONS.contains(part));
+    let said = words(&said.join(" "));
+    if said.is_empty() {
+        return !faces.is_empty() || text.chars().any(is_emoji);
+    }
+    said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_thanks(&said))
+}
+
+/// The blocks in which nearly all emoji are: pictographs, symbols and dingbats, stars and squares.
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}')
+}
+
+#[cfg(test)]
+mod tests;

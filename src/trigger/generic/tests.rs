@@ -1,0 +1,269 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// Every line of `asks` is generic, or none is.
+#[track_caller]
+fn check(generic: bool, asks: &str) {
+    let wrong: Vec<&str> = asks
+        .lines()
+        .map(str::trim)
+        .filter(|ask| !ask.is_empty() && is_generic(ask, Languages::shipped()) != generic)
+        .collect();
+    assert!(wrong.is_empty(), "should {}be generic: {wrong:#?}", if generic { "" } else { "not " });
+}
+
+#[track_caller]
+fn check_thanks(thanks: bool, texts: &str) {
+    let wrong: Vec<&str> = texts
+        .lines()
+        .map(str::trim)
+        .filter(|text| !text.is_empty() && is_thanks(text, Languages::shipped()) != thanks)
+        .collect();
+    assert!(wrong.is_empty(), "should {}be thanks: {wrong:#?}", if thanks { "" } else { "not " });
+}
+
+#[test]
+fn marks_emoji_and_pointers_only_point() {
+    assert!(is_generic("", Languages::shipped()));
+    check(
+        true,
+        "
+        ^
+        ^^
+        ↑
+        ?
+        ???!
+        👆
+        ☝️
+        🤔
+        …
+        this
+        this ^
+        see above
+        pls
+        ",
+    );
+}
+
+#[test]
+fn general_questions_in_english_only_point() {
+    check(
+        true,
+        "
+        thoughts?
+        any thoughts on this?
+        Thoughtsss???
+        what do you think
+        what do you all think?
+        so what do you guys think about all this?
+        hey, what do you think? can you help?
+        what's your take on the above?
+        whats ur opinion
+        WDYT
+        can you help
+        can you please help us with this
+        could you help me out here?
+        would you mind? can you take a look at this pls
+        chime in please
+        please weigh in
+        care to weigh in?
+        what should we do
+        ok so what now?
+        any ideas, guys?
+        who's right here?
+        is that true?
+        is this right
+        do you agree?
+        settle this please
+        yes or no?
+        which one?
+        tl;dr
+        can you summarize this conversation
+        explain please 🙏
+        what do you think we should do?
+        any advice? tips?
+        we need your help!!
+        help
+        pleeeease heeelp
+        over to you
+        your turn
+        what would you do?
+        does that make sense?
+        let us know what you think
+        what did I miss?
+        can you answer that question?
+        I'd love to hear your thoughts on this discussion
+        ",
+    );
+}
+
+#[test]
+fn an_ask_with_a_subject_is_never_generic() {
+    check(
+        false,
+        "
+        what do you think about pizza
+        what do you think of the thai place?
+        can you help me with taxes
+        help me with my taxes
+        thoughts on rust?
+        any ideas for dinner
+        when do we meet?
+        is it still open?
+        who said that first?
+        what is the capital of France
+        2 + 2
+        do we need a visa?
+        what about Friday?
+        translate this
+        should we buy it?
+        explain recursion
+        summarize the news from yesterday
+        which one is cheaper
+        https://example.org
+        nein
+        what time is it
+        can you book a table
+        was kostet das?
+        ¿cuánto cuesta esto?
+        combien ça coûte ?
+        сколько это стоит?
+        kui palju see maksab?
+        quanto custa isso?
+        скільки це коштує?
+        bu ne kadar?
+        ",
+    );
+}
+
+#[test]
+fn a_wall_of_text_is_never_generic() {
+    assert!(!is_generic(&"what do you think ".repeat(200), Languages::shipped()));
+}
+
+#[test]
+fn general_questions_in_the_other_languages_only_point() {
+    check(
+        true,
+        "
+        was meint ihr dazu?
+        Was hältst du davon?
+        kannst du uns bitte helfen?
+        könntest du das mal erklären?
+        stimmt das?
+        und was jetzt?
+        siehe oben
+        ¿qué opinas?
+        que opinas de esto
+        ¿puedes ayudarnos por favor?
+        ¿alguna idea?
+        ¿y tú qué piensas?
+        ¿qué te parece?
+        ¿qué hacemos?
+        Qu'en penses-tu ?
+        t’en penses quoi
+        tu peux nous aider stp ?
+        un avis ?
+        c'est vrai ça ?
+        on fait quoi ?
+        что думаешь?
+        а ты что думаешь об этом?
+        Чё думаете, ребят?
+        помоги пожалуйста
+        можешь помочь?
+        есть идеи?
+        кто прав?
+        mis sa arvad?
+        mida sa sellest arvad?
+        kas saad aidata?
+        oskad aidata palun
+        mõtteid?
+        o que você acha disso?
+        o que achas?
+        pode ajudar?
+        alguma sugestão?
+        e agora?
+        що думаєш?
+        а що ти про це думаєш?
+        допоможи будь ласка
+        які ідеї?
+        хто правий?
+        ne düşünüyorsun?
+        sence ne yapalım?
+        sen ne dersin bu konuda
+        yardım eder misin lütfen?
+        bir fikrin var mı?
+        ne dusunuyorsun
+        ",
+    );
+}
+
+#[test]
+fn thanks_praise_and_emoji_are_reply_enough() {
+    check_thanks(
+        true,
+        "
+        thanks
+        Thank you so much!!!
+        ok thanks 🙏
+        👍
+        👍🏽👍🏽
+        ❤️
+        😂😂
+        :)
+        thx :D
+        great, thank you all
+        got it
+        good bot
+        lol
+        hahaha
+        danke dir!
+        vielen Dank 🙌
+        ¡muchas gracias!
+        merci beaucoup
+        спасибо большое
+        suur aitäh
+        valeu!
+        дуже дякую
+        çok teşekkürler
+        ",
+    );
+}
+
+#[test]
+fn a_question_or_a_word_more_is_no_thanks() {
+    assert!(!is_thanks("", Languages::shipped()));
+    check_thanks(
+        false,
+        "
+        thanks, and the other one?
+        ok?
+        thanks but why
+        thanks for the tip about Anna
+        👆
+        ☝️
+        ❓
+        ^
+        ...
+        please
+        hey
+        the second one
+        no
+        ",
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_judged(text in "\\PC*") {
+        let _ = (is_generic(&text, Languages::shipped()), is_thanks(&text, Languages::shipped()));
+    }
+
+    #[test]
+    fn marks_and_case_change_nothing(shout in "[?!. ]{0,5}") {
+        let (general, about_pizza) = (format!("{shout}WHAT do you THINK{shout}"), format!("what do you think about PIZZA{shout}"));
+        prop_assert!(is_generic(&general, Languages::shipped()));
+        prop_assert!(!is_generic(&about_pizza, Languages::shipped()));
+    }
+}

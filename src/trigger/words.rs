@@ -1,0 +1,87 @@
+//! Words as the phrase tables compare them: what is typed in haste, without accents or with ten exclamation marks, is
+//! the same phrase.
+
+/// Lower-case words without accents, apostrophes, punctuation, emoji and doubled letters.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in text.chars().flat_map(char::to_lowercase) {
+        match c {
+            // An apostrophe joins ("what's"), a combining accent belongs to its letter.
+            '\'' | '’' | '`' | '´' | '\u{300}'..='\u{36f}' => {}
+            c if c.is_alphanumeric() => {
+                let c = plain(c);
+                if let Some(word) = words.last_mut().filter(|word| !word.ends_with(c) || c.is_numeric()) {
+                    word.push(c);
+                }
+            }
+            _ if words.last().is_some_and(|word| !word.is_empty()) => words.push(String::new()),
+            _ => {}
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// A letter without its accent, in the alphabets of the shipped languages.
+fn plain(c: char) -> char {
+    match c {
+        'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' => 'a',
+        'ç' => 'c',
+        'è' | 'é' | 'ê' | 'ë' => 'e',
+        'ğ' => 'g',
+        'ì' | 'í' | 'î' | 'ï' | 'ı' => 'i',
+        'ñ' => 'n',
+        'ò' | 'ó' | 'ô' | 'õ' | 'ö' => 'o',
+        'š' | 'ş' | 'ß' => 's',
+        'ù' | 'ú' | 'û' | 'ü' => 'u',
+        'ý' | 'ÿ' => 'y',
+        'ž' => 'z',
+        'ё' => 'е',
+        'й' => 'и',
+        'ї' => 'і',
+        'ґ' => 'г',
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(texts: &[&str], expected: Expect) {
+        let lines: Vec<String> = texts.iter().map(|text| format!("{text:?} -> {}", words(text).join("|"))).collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn haste_and_accents_do_not_matter() {
+        check(
+            &[
+                "Whaaat's up?!!",
+                "Qué opináis",
+                "qu'en penses-tu",
+                "ЧТО ДУМАЕШЬ О НЁМ",
+                "ne DÜŞÜNÜYORSUN",
+                "İyi",
+                "cafe\u{301}",
+                "👆🏽 ^^ …",
+                "100 + 2",
+                "",
+            ],
+            expect![[r#"
+                "Whaaat's up?!!" -> whats|up
+                "Qué opináis" -> que|opinais
+                "qu'en penses-tu" -> quen|penses|tu
+                "ЧТО ДУМАЕШЬ О НЁМ" -> что|думаешь|о|нем
+                "ne DÜŞÜNÜYORSUN" -> ne|dusunuyorsun
+                "İyi" -> iyi
+                "cafe\u{301}" -> cafe
+                "👆🏽 ^^ …" -> 
+                "100 + 2" -> 100|2
+                "" -> "#]],
+        );
+    }
+}
