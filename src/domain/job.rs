@@ -1,6 +1,6 @@
 //! Durable work.
 
-use super::{JobId, Timestamp};
+use super::{ChatId, JobId, MessageId, Timestamp};
 
 /// What a job does. A new kind is a new line here and an arm where `app.rs` runs jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,6 +30,17 @@ impl JobKind {
     pub fn parse(raw: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
     }
+}
+
+/// The key of a job about one message: `<telegram chat>:<message>`.
+pub fn message_key(chat: ChatId, message: MessageId) -> String {
+    format!("{chat}:{message}")
+}
+
+/// Reads a [`message_key`].
+pub fn parse_message_key(key: &str) -> Option<(ChatId, MessageId)> {
+    let (chat, message) = key.split_once(':')?;
+    Some((ChatId(chat.parse().ok()?), MessageId(message.parse().ok()?)))
 }
 
 /// A job that is due.

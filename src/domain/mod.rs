@@ -19,7 +19,7 @@ pub use answer::{AnswerRecord, AnswerStatus, Chosen, Omitted, Reason, SlotUse, S
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, message_link};
 pub use event::{Arrival, Event, Membership, Migration, Reaction};
 pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
-pub use job::{Job, JobKind};
+pub use job::{Job, JobKind, message_key, parse_message_key};
 pub use message::{Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Outgoing, ReplyTarget};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};

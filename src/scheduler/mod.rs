@@ -1,1 +1,10 @@
-//! (room not furnished yet)
+//! Durable work: the job table is the truth, this room finds what is due and sees that it ends.
+//!
+//! *Owns*: which due job starts next, how often a failing one is tried, when it is put aside, waking up.
+//! *Never*: knows what a job does; that is handed in.
+//! *Entry*: [`run::Pool`]; decisions are in `policy.rs`.
+
+mod policy;
+pub mod run;
+
+pub use policy::{Limits, Running, Verdict, after_failure, startable};

@@ -30,12 +30,19 @@ pub fn add_or_move(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at:
     Ok(())
 }
 
-/// Jobs that are due at `now`, oldest first.
-pub fn due(conn: &Reader, now: Timestamp, limit: u32) -> Result<Vec<Job>> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM job WHERE state = 'due' AND due_at <= :now ORDER BY due_at, id LIMIT :limit");
+/// Jobs that are due at `now`, oldest first: at most `per_lane` of a kind and lane, so that a crowded chat hides nobody.
+pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM (
+             SELECT {COLUMNS}, row_number() OVER (PARTITION BY kind, lane ORDER BY due_at, id) AS place
+             FROM job WHERE state = 'due' AND due_at <= :now)
+         WHERE place <= :per_lane ORDER BY due_at, id LIMIT :limit"
+    );
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(named_params! { ":now": now.millis(), ":limit": limit }, |raw| Ok(from_row(raw)))?;
+    let params = named_params! {
+        ":now": now.millis(), ":per_lane": i64::try_from(per_lane).unwrap_or(i64::MAX), ":limit": limit,
+    };
+    let rows = statement.query_map(params, |raw| Ok(from_row(raw)))?;
     rows.map(|row| row?).collect()
 }
 

@@ -60,7 +60,8 @@ fn supersedes(incoming: &Message, kept: &Message) -> bool {
         (Origin::Snapshot, _) | (Origin::Import, Origin::Update) => false,
         // Edits also arrive for changes that nobody sees; only another text is news.
         (Origin::Update | Origin::Import, Origin::Update | Origin::Import) => {
-            incoming.edited_at > kept.edited_at
+            // Not `>`: two edits within one second carry the same date.
+            incoming.edited_at >= kept.edited_at
                 && (incoming.text != kept.text || incoming.entities != kept.entities || incoming.detail != kept.detail)
         }
     }

@@ -26,6 +26,7 @@ pub use error::StoreError;
 pub use handle::{Priority, Store};
 pub use open::{Opened, backup};
 pub use stems::Language;
+pub use writer::in_savepoint;
 
 /// A connection that may read.
 pub type Reader = rusqlite::Connection;

@@ -1,0 +1,166 @@
+//! The worker pool.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::clock::Clock;
+use crate::domain::{Job, Timestamp};
+use crate::scheduler::{Limits, Running, Verdict, after_failure, startable};
+use crate::store::{Priority, Store, StoreError, jobs};
+
+/// Jobs looked at in one go. More wait their turn in the table.
+const LOOK_AHEAD: u32 = 512;
+/// The longest sleep between two looks at the table: covers a wall clock that was set back.
+const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+/// How long jobs under way may go on after the stop; the rest stays in the table for the next start.
+const DRAIN: Duration = Duration::from_secs(7);
+
+/// Tells the pool that there may be work. Only a hint: the table is the truth.
+#[derive(Debug, Clone, Default)]
+pub struct Wake(Arc<Notify>);
+
+impl Wake {
+    pub fn wake(&self) {
+        self.0.notify_one();
+    }
+}
+
+/// What an attempt at a job came to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The job was finished in the transaction that stored its result.
+    Finished,
+    /// It waits for a known moment; no attempt is counted.
+    WaitUntil(Timestamp),
+    /// It failed and knows itself when to try again and when to end.
+    RetryAt(Timestamp, String),
+    /// It failed; try again later, up to a limit. The text holds no message content.
+    Failed(String),
+}
+
+pub struct Pool {
+    pub store: Store,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub limits: Limits,
+}
+
+impl Pool {
+    /// Works until `stop`, then gives what is under way a few seconds to end.
+    pub async fn run<H, F>(&self, stop: CancellationToken, handle: H) -> Result<(), StoreError>
+    where
+        H: Fn(Job) -> F,
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let mut crew = Crew::default();
+        while !stop.is_cancelled() {
+            // Asked for before the table is read, so that a job added in between wakes us again.
+            let woken = self.wake.0.notified();
+            let sleep_until = self.start_due(&mut crew, &handle).await?;
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = woken => {}
+                () = self.clock.sleep_until(sleep_until) => {}
+                Some(ended) = crew.tasks.join_next_with_id() => self.settle(&mut crew, ended).await?,
+            }
+        }
+        self.drain(crew).await
+    }
+
+    /// Starts what is due and has a place; gives when to look again at the latest.
+    async fn start_due<H, F>(&self, crew: &mut Crew, handle: &H) -> Result<Timestamp, StoreError>
+    where
+        H: Fn(Job) -> F,
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let now = self.clock.now();
+        let per_lane = self.limits.per_lane;
+        let (due, next) = self
+            .store
+            .read(move |conn| Ok((jobs::due(conn, now, per_lane, LOOK_AHEAD)?, jobs::next_due(conn, now)?)))
+            .await?;
+        for job in startable(due, &mut crew.running, &self.limits) {
+            let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind.as_str());
+            let task = crew.tasks.spawn(handle(job.clone()).instrument(span));
+            crew.jobs.insert(task.id(), job);
+        }
+        let latest = now.plus(LONGEST_SLEEP);
+        Ok(next.map_or(latest, |at| at.min(latest)))
+    }
+
+    async fn settle(&self, crew: &mut Crew, ended: Result<(Id, Outcome), JoinError>) -> Result<(), StoreError> {
+        let (id, outcome) = match ended {
+            Ok((id, outcome)) => (id, outcome),
+            Err(error) => (error.id(), Outcome::Failed("panicked".to_owned())),
+        };
+        let Some(job) = crew.jobs.remove(&id) else { return Ok(()) };
+        let written = self.write_outcome(&job, outcome).await;
+        crew.running.end(&job);
+        match written {
+            // The row is as it was, so the job is tried again: nothing is lost by going on.
+            Err(error) if error.is_passing() => {
+                tracing::warn!(job.id = job.id.0, %error, "the outcome of job {} could not be written", job.id);
+                self.clock.sleep(Duration::from_millis(250)).await;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    async fn write_outcome(&self, job: &Job, outcome: Outcome) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let id = job.id;
+        match outcome {
+            Outcome::Finished => Ok(()),
+            Outcome::WaitUntil(at) => self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await,
+            Outcome::RetryAt(at, error) => {
+                tracing::warn!(job.id = id.0, %error, "job {id} failed and will be tried again");
+                self.store.write(Priority::Answering, move |tx| jobs::retry(tx, id, at, &error)).await
+            }
+            Outcome::Failed(error) => {
+                let random = now.millis().unsigned_abs().wrapping_mul(id.0.unsigned_abs() | 1);
+                let verdict = after_failure(job.attempts, now, random);
+                tracing::warn!(
+                    job.id = id.0, job.kind = job.kind.as_str(), job.attempts = job.attempts + 1, %error,
+                    "job {id} failed: {}", if verdict == Verdict::Park { "parked" } else { "will be tried again" },
+                );
+                self.store
+                    .write(Priority::Answering, move |tx| match verdict {
+                        Verdict::RetryAt(at) => jobs::retry(tx, id, at, &error),
+                        Verdict::Park => jobs::park(tx, id, &error),
+                    })
+                    .await
+            }
+        }
+    }
+
+    async fn drain(&self, mut crew: Crew) -> Result<(), StoreError> {
+        let until = self.clock.now().plus(DRAIN);
+        while !crew.tasks.is_empty() {
+            tokio::select! {
+                () = self.clock.sleep_until(until) => break,
+                Some(ended) = crew.tasks.join_next_with_id() => self.settle(&mut crew, ended).await?,
+            }
+        }
+        if !crew.tasks.is_empty() {
+            tracing::info!(jobs.left = crew.tasks.len(), "{} jobs stay for the next start", crew.tasks.len());
+        }
+        crew.tasks.shutdown().await;
+        Ok(())
+    }
+}
+
+/// The jobs under way and the tasks that do them.
+#[derive(Default)]
+struct Crew {
+    tasks: JoinSet<Outcome>,
+    jobs: HashMap<Id, Job>,
+    running: Running,
+}
