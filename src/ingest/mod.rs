@@ -1,1 +1,10 @@
-//! (room not furnished yet)
+//! From update to row to job, in one committed transaction.
+//!
+//! *Owns*: polling and its recovery, what is stored of an update, which trigger becomes which job.
+//! *Never*: calls a model; answers; forgets an update that it cannot read (it is parked).
+//! *Entry*: [`run::Ingest`]; what to do with a trigger is decided in `plan.rs`.
+
+mod plan;
+pub mod run;
+
+pub use plan::{Task, task_for};

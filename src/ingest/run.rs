@@ -1,0 +1,8 @@
+//! The poll loop: ask, commit, and only then ask for what follows.
+
+mod apply;
+mod poll;
+mod read;
+
+pub use apply::Setting;
+pub use poll::{Ingest, PollEnd, PollHealth};

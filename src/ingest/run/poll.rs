@@ -1,0 +1,171 @@
+//! The poll loop itself.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::{Clock, Stopwatch};
+use crate::ingest::run::apply::{Applied, Setting, apply};
+use crate::ingest::run::read::{offset_after, read_batch};
+use crate::resilience::{Backoff, random};
+use crate::scheduler::run::Wake;
+use crate::store::{Priority, Store, StoreError, inbox};
+use crate::telegram::{RawUpdate, Telegram, TelegramError};
+
+/// Telegram restarts update ids at random after a week without updates; a day less is safe.
+const OFFSET_LIVES: Duration = Duration::from_secs(6 * 24 * 3600);
+
+/// Takes updates in until it is stopped.
+pub struct Ingest {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub health: PollHealth,
+    pub setting: Arc<Setting>,
+}
+
+/// When polling last did something, and what is wrong if it does not work.
+#[derive(Debug, Clone)]
+pub struct PollHealth(Arc<Mutex<PollState>>);
+
+#[derive(Debug, Clone)]
+struct PollState {
+    /// Measured on the monotonic clock, so that a jump of the wall clock is no silence.
+    last_sign: Stopwatch,
+    trouble: Option<String>,
+}
+
+impl PollHealth {
+    pub fn new(clock: &Clock) -> Self {
+        Self(Arc::new(Mutex::new(PollState { last_sign: clock.stopwatch(), trouble: None })))
+    }
+
+    /// How long ago polling last came back, with whatever result.
+    pub fn silent_for(&self) -> Duration {
+        self.state().last_sign.elapsed()
+    }
+
+    /// What the last poll failed with, if it did.
+    pub fn trouble(&self) -> Option<String> {
+        self.state().trouble.clone()
+    }
+
+    fn note(&self, clock: &Clock, trouble: Option<String>) {
+        *self.state() = PollState { last_sign: clock.stopwatch(), trouble };
+    }
+
+    fn state(&self) -> MutexGuard<'_, PollState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why polling ended for good.
+#[derive(Debug, thiserror::Error)]
+pub enum PollEnd {
+    #[error("Telegram refuses the bot token; get a new one from @BotFather and set TELEGRAM_BOT_TOKEN")]
+    TokenRefused,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Ingest {
+    /// Polls until `stop`. Every fault but a refused token and an unusable database mends itself.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), PollEnd> {
+        let now = self.clock.now();
+        let mut offset = self.store.read(move |conn| inbox::next_offset(conn, now, OFFSET_LIVES)).await?;
+        let setting = Arc::clone(&self.setting);
+        let mut backoff = Backoff::default();
+        loop {
+            let polled = tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                polled = self.telegram.get_updates(offset) => polled,
+            };
+            let pause = match polled {
+                Ok(batch) => {
+                    self.health.note(&self.clock, None);
+                    let progress = offset_after(&batch).filter(|next| Some(*next) != offset);
+                    let stuck = !batch.is_empty() && progress.is_none();
+                    if !batch.is_empty() && !self.take_in(batch, progress, &setting, &stop).await? {
+                        return Ok(());
+                    }
+                    offset = progress.or(offset);
+                    if !stuck {
+                        backoff.succeeded();
+                        continue;
+                    }
+                    // Nothing in the batch has an id to confirm it by: asking again at once would spin.
+                    backoff.failed(random())
+                }
+                Err(error) => self.pause_after(&error, &mut backoff)?,
+            };
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = self.clock.sleep(pause) => {}
+            }
+        }
+    }
+
+    /// Stores a batch, however long that takes: without the commit nothing is confirmed. False when stopped first.
+    async fn take_in(
+        &self,
+        batch: Vec<RawUpdate>,
+        offset: Option<i64>,
+        setting: &Arc<Setting>,
+        stop: &CancellationToken,
+    ) -> Result<bool, StoreError> {
+        let batch = Arc::new(read_batch(batch, setting.bot.id));
+        let mut backoff = Backoff::default();
+        loop {
+            let (now, batch, setting) = (self.clock.now(), Arc::clone(&batch), Arc::clone(setting));
+            let written =
+                self.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, now)).await;
+            match written {
+                Ok(applied) => {
+                    self.report(&applied);
+                    return Ok(true);
+                }
+                Err(error) if error.is_fatal() => return Err(error),
+                Err(error) => {
+                    tracing::error!(%error, "updates cannot be stored; polling waits and confirms nothing");
+                    self.health.note(&self.clock, Some(error.to_string()));
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => return Ok(false),
+                () = self.clock.sleep(backoff.failed(random())) => {}
+            }
+        }
+    }
+
+    fn report(&self, applied: &Applied) {
+        if applied.started > 0 {
+            self.wake.wake();
+        }
+        for (kind, why) in &applied.parked {
+            tracing::warn!(update.kind = %kind, error = %why, "an update of kind {kind} was parked: {why}");
+        }
+        for chat in &applied.refused_chats {
+            tracing::info!(chat.id = chat, "chat {chat} is not allowed: nothing of it was kept");
+        }
+    }
+
+    fn pause_after(&self, error: &TelegramError, backoff: &mut Backoff) -> Result<Duration, PollEnd> {
+        self.health.note(&self.clock, Some(error.to_string()));
+        self.telegram.reset_polling();
+        match error {
+            TelegramError::Unauthorized => return Err(PollEnd::TokenRefused),
+            TelegramError::Throttled { retry_after } => {
+                tracing::warn!(retry_after_s = retry_after.as_secs(), "Telegram asks to poll later");
+                return Ok(*retry_after);
+            }
+            TelegramError::Conflict { .. } => tracing::error!(
+                "somebody else polls with this bot's token: stop the other instance, or delete its webhook; \
+                 trying again"
+            ),
+            error => tracing::warn!(%error, "polling failed, trying again"),
+        }
+        Ok(backoff.failed(random()))
+    }
+}
