@@ -1,0 +1,9 @@
+//! Drives answers: reads, asks the model, writes down, sends.
+
+mod ask;
+mod deliver;
+mod reply;
+
+pub use ask::{Answering, AnsweringParts};
+pub use deliver::Delivery;
+pub use reply::{format_parts, write_reply};

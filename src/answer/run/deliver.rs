@@ -1,0 +1,249 @@
+//! Sends the parts of a reply and writes down what became of each.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::answer::delivery::{SendResult, Standing, Step, after_send, may_resume};
+use crate::clock::Clock;
+use crate::domain::{
+    BotIdentity, ChatId, Job, JobKind, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
+};
+use crate::scheduler::run::Outcome;
+use crate::store::outbox::{Part, Purpose, State};
+use crate::store::{self, Priority, Store, Writer, chats, jobs, messages, outbox};
+use crate::telegram::{Telegram, TelegramError};
+
+/// Delivers replies.
+pub struct Delivery {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub bot: BotIdentity,
+    /// Chats that Telegram asked us to leave in peace for a while. The jobs' due times say it durably.
+    pub held: Mutex<HashMap<ChatId, Timestamp>>,
+}
+
+/// What is to be done after one part.
+enum Next {
+    Part,
+    Wait(Timestamp),
+    Retry(Timestamp, String),
+    End,
+}
+
+impl Delivery {
+    /// Works on a `send` job: its key is the reply's.
+    pub async fn run(&self, job: &Job) -> Outcome {
+        match self.deliver(job).await {
+            Ok(Next::Wait(until)) => Outcome::WaitUntil(until),
+            Ok(Next::Retry(at, why)) => Outcome::RetryAt(at, why),
+            Ok(Next::Part | Next::End) => Outcome::Finished,
+            Err(error) => Outcome::Failed(format!("delivering reply {}: {error}", job.key)),
+        }
+    }
+
+    async fn deliver(&self, job: &Job) -> store::Result<Next> {
+        let key = job.key.clone();
+        let parts = self.store.read(move |conn| outbox::parts(conn, &key)).await?;
+        let open: Vec<Part> =
+            parts.into_iter().filter(|part| matches!(part.state, State::Pending | State::Sending)).collect();
+        let Some(last) = open.last().map(|part| part.id) else {
+            self.finish(job).await?;
+            return Ok(Next::End);
+        };
+        for part in open {
+            let is_last = part.id == last;
+            match self.deliver_part(job, part, is_last).await? {
+                Next::Part => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Next::End)
+    }
+
+    async fn deliver_part(&self, job: &Job, mut part: Part, is_last: bool) -> store::Result<Next> {
+        let now = self.clock.now();
+        if !may_resume(part.unknown_sends, now.since(part.created_at)) {
+            return self.give_up(job, part, "an interrupted send that is no longer fresh").await;
+        }
+        if let Some(until) = self.held_until(part.outgoing.to.chat, now) {
+            self.mark_waiting(&part).await?;
+            return Ok(Next::Wait(until));
+        }
+        if part.state == State::Pending {
+            let id = part.id;
+            self.store.write(Priority::Answering, move |tx| outbox::mark_sending(tx, id)).await?;
+        }
+        loop {
+            let result = self.send(&part).await;
+            let standing = Standing {
+                created_at: part.created_at,
+                unknown_sends: part.unknown_sends,
+                attempts: job.attempts,
+            };
+            return match after_send(result, standing, self.clock.now()) {
+                Step::Record(message) => self.record(job, part, message, is_last).await,
+                Step::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
+                    part.outgoing.to.reply_to = None;
+                    continue;
+                }
+                Step::SendWithoutReply => self.give_up(job, part, "Telegram misses a target that was not given").await,
+                Step::Follow(to) => {
+                    self.follow(&part, to).await?;
+                    part.outgoing.to.chat = to;
+                    part.outgoing.to.thread = None;
+                    part.outgoing.to.reply_to = None;
+                    continue;
+                }
+                Step::RetryAt { at, why } => {
+                    let (id, error) = (part.id, why.clone());
+                    self.store.write(Priority::Answering, move |tx| outbox::mark_pending(tx, id, &error)).await?;
+                    Ok(Next::Retry(at, why))
+                }
+                Step::RetryUnknownAt { at, why } => {
+                    let (id, error) = (part.id, why.clone());
+                    self.store.write(Priority::Answering, move |tx| outbox::count_unknown(tx, id, &error)).await?;
+                    Ok(Next::Retry(at, why))
+                }
+                Step::HoldChatUntil(until) => {
+                    self.hold(part.outgoing.to.chat, until);
+                    self.mark_waiting(&part).await?;
+                    Ok(Next::Wait(until))
+                }
+                Step::GiveUp(why) => self.give_up(job, part, &why).await,
+            };
+        }
+    }
+
+    async fn send(&self, part: &Part) -> SendResult {
+        match self.telegram.send(&part.outgoing).await {
+            Ok(sent) => SendResult::Sent(sent.id),
+            Err(error) => weigh(error),
+        }
+    }
+
+    /// Writes down that the part is out, and the message as one of the chat.
+    async fn record(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> store::Result<Next> {
+        let now = self.clock.now();
+        let own = self.own_message(&part, message, now);
+        let key = job.key.clone();
+        self.store
+            .write(Priority::Answering, move |tx| {
+                outbox::mark_sent(tx, part.id, message)?;
+                keep_own_message(tx, &own)?;
+                if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
+            })
+            .await?;
+        tracing::info!(reply.key = %job.key, message.id = message.0, "sent message {message}");
+        Ok(if is_last { Next::End } else { Next::Part })
+    }
+
+    fn own_message(&self, part: &Part, id: MessageId, now: Timestamp) -> Message {
+        let to = part.outgoing.to;
+        Message {
+            chat: to.chat,
+            id,
+            thread: to.thread,
+            sender: Sender {
+                id: self.bot.id,
+                name: self.bot.name.clone(),
+                username: Some(self.bot.username().to_owned()),
+                is_bot: true,
+                is_chat: false,
+            },
+            // Notices and the output of commands are no part of the talk.
+            role: if part.purpose == Purpose::Answer { Role::Assistant } else { Role::System },
+            sent_at: now,
+            edited_at: None,
+            kind: Kind::Text,
+            detail: None,
+            text: part.outgoing.content.text.clone(),
+            entities: part.outgoing.content.entities.clone(),
+            reply_to: to.reply_to,
+            quote: None,
+            snapshot: None,
+            forward_origin: None,
+            album: None,
+            via_bot: None,
+            origin: Origin::Update,
+        }
+    }
+
+    /// What cannot be delivered is reported, and no other chat gets it instead.
+    async fn give_up(&self, job: &Job, part: Part, why: &str) -> store::Result<Next> {
+        tracing::error!(
+            reply.key = %job.key, chat.id = part.outgoing.to.chat.0, error = why,
+            "reply {} could not be delivered: {why}", job.key,
+        );
+        let (key, error) = (job.key.clone(), why.to_owned());
+        self.store
+            .write(Priority::Answering, move |tx| {
+                for open in outbox::parts(tx, &key)? {
+                    if matches!(open.state, State::Pending | State::Sending) {
+                        outbox::mark_failed(tx, open.id, &error)?;
+                    }
+                }
+                jobs::finish(tx, JobKind::Send, &key)
+            })
+            .await?;
+        Ok(Next::End)
+    }
+
+    async fn follow(&self, part: &Part, to: ChatId) -> store::Result<()> {
+        let from = part.outgoing.to.chat;
+        self.store
+            .write(Priority::Answering, move |tx| {
+                chats::migrate(tx, Migration { from, to })?;
+                outbox::redirect(tx, from, to)
+            })
+            .await
+    }
+
+    /// A part that waits is not being sent, so that a restart does not take it for an interrupted send.
+    async fn mark_waiting(&self, part: &Part) -> store::Result<()> {
+        let id = part.id;
+        self.store.write(Priority::Answering, move |tx| outbox::mark_pending(tx, id, "the chat is throttled")).await
+    }
+
+    async fn finish(&self, job: &Job) -> store::Result<()> {
+        let key = job.key.clone();
+        self.store.write(Priority::Answering, move |tx| jobs::finish(tx, JobKind::Send, &key)).await
+    }
+
+    fn hold(&self, chat: ChatId, until: Timestamp) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        held.retain(|_, end| *end > now);
+        held.insert(chat, until);
+    }
+
+    fn held_until(&self, chat: ChatId, now: Timestamp) -> Option<Timestamp> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.get(&chat).copied().filter(|until| *until > now)
+    }
+}
+
+fn keep_own_message(tx: &Writer<'_>, own: &Message) -> store::Result<()> {
+    match chats::find(tx, own.chat)? {
+        Some(row) => messages::take_in(tx, &row, own).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// Telegram's errors by what they mean for a reply.
+fn weigh(error: TelegramError) -> SendResult {
+    match error {
+        TelegramError::Throttled { retry_after } => SendResult::Throttled(retry_after),
+        TelegramError::Migrated { to } => SendResult::Migrated(to),
+        TelegramError::ReplyGone => SendResult::ReplyGone,
+        error @ (TelegramError::NotSent(_) | TelegramError::Failed { .. } | TelegramError::Conflict { .. }) => {
+            SendResult::NotDelivered(error.to_string())
+        }
+        error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => SendResult::Unknown(error.to_string()),
+        error @ (TelegramError::ThreadGone
+        | TelegramError::Gone { .. }
+        | TelegramError::NotModified
+        | TelegramError::Unauthorized
+        | TelegramError::Refused { .. }) => SendResult::Impossible(error.to_string()),
+    }
+}

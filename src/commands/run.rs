@@ -1,0 +1,167 @@
+//! Looks up what a command is about and writes its reply down.
+
+use std::sync::Arc;
+
+use crate::answer::run::{format_parts, write_reply};
+use crate::answer::wording::UsedMessage;
+use crate::clock::Clock;
+use crate::commands::notice::{Notice, for_command};
+use crate::domain::{AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, ReplyTarget, StoredMessage, message_link, parse_message_key};
+use crate::scheduler::run::{Outcome, Wake};
+use crate::store::outbox::{NewReply, Purpose};
+use crate::store::{self, Priority, Reader, Store, answers, backlog, chats, jobs, messages, outbox};
+use crate::telegram::Telegram;
+use crate::trigger::{self, CommandName, Languages, Rules, TriggerKind};
+
+/// What a mere thanks gets.
+const THANKS_REACTION: &str = "👍";
+
+/// Answers in-chat commands.
+pub struct Commands {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub bot: BotIdentity,
+    pub languages: Arc<Languages>,
+}
+
+/// What a command job comes to.
+enum Reaction {
+    Say(Box<(StoredMessage, Notice)>),
+    Thank(ChatId, MessageId),
+    Nothing,
+}
+
+impl Commands {
+    /// Works on a `command` job: its key names the message.
+    pub async fn run(&self, job: &Job) -> Outcome {
+        match self.react(job).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::Failed(format!("command {}: {error}", job.key)),
+        }
+    }
+
+    async fn react(&self, job: &Job) -> store::Result<()> {
+        let (key, bot, languages) = (job.key.clone(), self.bot.clone(), Arc::clone(&self.languages));
+        match self.store.read(move |conn| find(conn, &key, &bot, &languages)).await? {
+            Reaction::Say(said) => {
+                let (trigger, notice) = *said;
+                let message = &trigger.message;
+                let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
+                self.say(job, format!("command:{}", job.key), Purpose::Command, to, &notice).await
+            }
+            Reaction::Thank(chat, message) => {
+                // A reaction is a courtesy: chats may forbid it, and nobody waits for it.
+                if let Err(error) = self.telegram.react(chat, message, Some(THANKS_REACTION)).await {
+                    tracing::info!(%error, "no reaction");
+                }
+                self.finish(job).await
+            }
+            Reaction::Nothing => self.finish(job).await,
+        }
+    }
+
+    /// Works on a `backlog` job: tells once how many triggers were too old. Its key is the chat.
+    pub async fn tell_backlog(&self, job: &Job) -> Outcome {
+        match self.tell_skipped(job).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::Failed(format!("backlog of {}: {error}", job.key)),
+        }
+    }
+
+    async fn tell_skipped(&self, job: &Job) -> store::Result<()> {
+        let Ok(chat) = job.key.parse().map(ChatId) else { return self.finish(job).await };
+        let Some(skipped) = self.store.read(move |conn| backlog::find(conn, chat)).await? else {
+            return self.finish(job).await;
+        };
+        let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
+        let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
+        let key = format!("backlog:{chat}:{}", self.clock.now().millis());
+        self.say(job, key, Purpose::Notice, to, &Notice::Backlog { count }).await
+    }
+
+    /// Writes a notice down as a reply and ends the job, in one transaction.
+    async fn say(&self, job: &Job, key: String, purpose: Purpose, to: ReplyTarget, notice: &Notice) -> store::Result<()> {
+        let markdown = notice.markdown().unwrap_or_default();
+        let urls = urls_of(notice);
+        let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+        let names: Vec<&str> = self.bot.usernames.iter().map(String::as_str).collect();
+        let parts = format_parts(&markdown, &urls, &names);
+        let reply = NewReply { key, purpose, answer: None, to, parts };
+        let (job_key, kind, now) = (job.key.clone(), job.kind, self.clock.now());
+        self.store
+            .write(Priority::Answering, move |tx| {
+                write_reply(tx, &reply, now)?;
+                if kind == JobKind::Backlog {
+                    backlog::clear(tx, to.chat)?;
+                }
+                jobs::finish(tx, kind, &job_key)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(())
+    }
+
+    async fn finish(&self, job: &Job) -> store::Result<()> {
+        let (kind, key) = (job.kind, job.key.clone());
+        self.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
+    }
+}
+
+fn find(conn: &Reader, key: &str, bot: &BotIdentity, languages: &Languages) -> store::Result<Reaction> {
+    let Some((chat, id)) = parse_message_key(key) else { return Ok(Reaction::Nothing) };
+    let (Some(message), Some(row)) = (messages::find(conn, chat, id)?, chats::find(conn, chat)?) else {
+        return Ok(Reaction::Nothing);
+    };
+    let parent = match message.message.reply_to {
+        Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
+        None => None,
+    };
+    let rules = Rules { parent_is_answer: true, languages };
+    let found = trigger::find(&message.message, parent.as_ref(), bot, row.chat.kind, &rules);
+    Ok(match found.map(|found| found.kind) {
+        Some(TriggerKind::Command(CommandName::Why, _)) => {
+            let notice = explain(conn, &message)?.unwrap_or_else(|| for_command(CommandName::Why, bot.username()));
+            Reaction::Say(Box::new((message, notice)))
+        }
+        Some(TriggerKind::Command(command, _)) => {
+            Reaction::Say(Box::new((message, for_command(command, bot.username()))))
+        }
+        Some(TriggerKind::Thanks) => Reaction::Thank(chat, id),
+        Some(TriggerKind::Ask) | None => Reaction::Nothing,
+    })
+}
+
+/// What the answer rests on that `message` replies to; none when it replies to none of ours.
+fn explain(conn: &Reader, message: &StoredMessage) -> store::Result<Option<Notice>> {
+    let Some(target) = message.message.reply_to else { return Ok(None) };
+    let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
+    let Some(answer) = answer else { return Ok(None) };
+    let Some(record) = answers::find(conn, answer)? else { return Ok(None) };
+    let used = used(conn, &record)?;
+    Ok(Some(Notice::Why { record: Box::new(record), used }))
+}
+
+fn used(conn: &Reader, record: &AnswerRecord) -> store::Result<Vec<UsedMessage>> {
+    let Some(row) = chats::by_key(conn, record.chat)? else { return Ok(Vec::new()) };
+    let mut used = Vec::new();
+    for chosen in &record.window {
+        if let Some(stored) = messages::by_seq(conn, record.chat, chosen.seq)? {
+            used.push(UsedMessage {
+                seq: stored.seq,
+                name: stored.message.sender.name.clone(),
+                sent_at: stored.message.sent_at,
+                link: message_link(&row.chat, stored.message.thread, stored.message.id),
+            });
+        }
+    }
+    Ok(used)
+}
+
+fn urls_of(notice: &Notice) -> Vec<String> {
+    match notice {
+        Notice::Why { used, .. } => used.iter().filter_map(|message| message.link.clone()).collect(),
+        Notice::Help { .. } | Notice::WhyWhat | Notice::Backlog { .. } => Vec::new(),
+    }
+}
