@@ -25,6 +25,7 @@
 
 pub mod access;
 pub mod answer;
+pub mod app;
 pub mod cli;
 pub mod clock;
 pub mod commands;
@@ -33,11 +34,13 @@ pub mod context;
 pub mod domain;
 pub mod ingest;
 pub mod llm;
+pub mod prompts;
 pub mod resilience;
 pub mod sandbox;
 pub mod scheduler;
 pub mod store;
 pub mod telegram;
+pub mod telemetry;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 pub mod trigger;

@@ -1,1 +1,46 @@
-//! (room not furnished yet)
+//! The operator's commands, a file each.
+//!
+//! *Owns*: arguments, what is printed, exit codes.
+//! *Never*: logic of its own.
+//! *Entry*: [`main`].
+
+mod arguments;
+mod demo;
+mod exit;
+mod explain;
+mod run;
+
+pub use arguments::{Arguments, Command};
+pub use exit::Exit;
+
+use clap::Parser;
+
+/// Parses the command line, runs the command, and gives the exit code.
+pub fn main() -> Exit {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are no errors; clap knows which stream each belongs on.
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            let _ = error.print();
+            return exit;
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return exit::report(&error, Exit::Failed),
+    };
+    let exit = runtime.block_on(async {
+        match arguments.command {
+            Command::Run => run::run().await,
+            Command::Demo(options) => demo::run(options).await,
+            Command::Explain(options) => explain::run(options).await,
+        }
+    });
+    // A blocking read of standard input may still be waiting: do not wait for it.
+    runtime.shutdown_background();
+    exit
+}
+
+/// Everything waits on the network or the disk; more threads would only cost memory.
+const WORKERS: usize = 2;

@@ -1,0 +1,264 @@
+//! The whole program: the only place that knows every room.
+//!
+//! *Owns*: what is built from the configuration, which tasks run, which job goes to which room, how it all ends.
+//! *Never*: decides anything that a room could.
+//! *Entry*: [`App::start`], then [`App::finished`].
+
+mod jobs;
+mod tasks;
+mod watchdog;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::run::{Answering, AnsweringParts, Delivery};
+use crate::app::jobs::Crew;
+use crate::app::tasks::Tasks;
+use crate::app::watchdog::Watchdog;
+use crate::clock::Clock;
+use crate::commands::run::Commands;
+use crate::config::Config;
+use crate::context::Params;
+use crate::domain::{BotIdentity, estimate_tokens};
+use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
+use crate::llm::{Llm, LlmOptions};
+use crate::prompts::{PromptError, Prompts};
+use crate::resilience::{Backoff, random};
+use crate::scheduler::Limits;
+use crate::scheduler::run::{Pool, Wake};
+use crate::store::{Opened, Priority, Store, StoreError, jobs as job_rows, outbox};
+use crate::telegram::{Telegram, TelegramError, TelegramOptions};
+use crate::trigger::Languages;
+
+/// A running Chime.
+pub struct App {
+    pub store: Store,
+    pub bot: BotIdentity,
+    tasks: Tasks,
+}
+
+/// Why a start or a run ended in failure. Each has its exit code in `cli`.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Prompts(#[from] PromptError),
+    #[error("Telegram refuses the bot token; get a new one from @BotFather and set TELEGRAM_BOT_TOKEN")]
+    TokenRefused,
+    #[error("the HTTP client cannot be set up: {0}")]
+    Http(String),
+    #[error("stopped before Telegram could be reached")]
+    StoppedEarly,
+    #[error("{0}")]
+    Task(String),
+}
+
+impl App {
+    /// Opens the store, meets Telegram, and starts polling and working. `stop` ends it all.
+    pub async fn start(config: Config, clock: Clock, stop: CancellationToken) -> Result<Self, AppError> {
+        let prompts = Arc::new(Prompts::load(config.prompts.dir.as_deref())?);
+        let store = open_store(config.store.path.clone(), &clock).await?;
+        recover(&store, &clock).await?;
+        let telegram = connect(&config)?;
+        let bot = introduce(&telegram, &clock, &stop).await?;
+        if !bot.reads_all_group_messages {
+            tracing::warn!(
+                "privacy mode is on: in groups where the bot is no admin it does not see plain mentions; \
+                 switch it off in @BotFather (/setprivacy), then remove the bot from the group and add it again"
+            );
+        }
+        let parts = Parts { config, clock, stop, prompts, store, telegram, bot };
+        parts.launch()
+    }
+
+    /// Waits until a stop was asked for or a task failed, then closes the store.
+    pub async fn finished(self) -> Result<(), AppError> {
+        let outcome = self.tasks.finished().await;
+        self.store.close().await;
+        outcome
+    }
+}
+
+/// Everything that the tasks are made of.
+struct Parts {
+    config: Config,
+    clock: Clock,
+    stop: CancellationToken,
+    prompts: Arc<Prompts>,
+    store: Store,
+    telegram: Telegram,
+    bot: BotIdentity,
+    languages: Arc<Languages>,
+}
+
+impl Parts {
+    fn launch(self) -> Result<App, AppError> {
+        let wake = Wake::default();
+        let health = PollHealth::new(&self.clock);
+        let crew = Arc::new(self.crew(&wake)?);
+        let mut tasks = Tasks::new(self.stop.clone());
+        let ingest = self.ingest(&wake, &health);
+        tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
+        let pool =
+            Pool { store: self.store.clone(), clock: self.clock.clone(), wake, limits: Limits::default() };
+        tasks.spawn("work", |stop| async move {
+            pool.run(stop, |job| {
+                let crew = Arc::clone(&crew);
+                async move { crew.work(job).await }
+            })
+            .await
+            .map_err(AppError::from)
+        });
+        let watchdog = Watchdog {
+            health,
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            poll_timeout: self.config.telegram.poll_timeout,
+        };
+        tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
+        tracing::info!(database = %self.store.path().display(), "ready as @{}", self.bot.username());
+        Ok(App { store: self.store, bot: self.bot, tasks })
+    }
+
+    fn ingest(&self, wake: &Wake, health: &PollHealth) -> Ingest {
+        Ingest {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            wake: wake.clone(),
+            health: health.clone(),
+            setting: Arc::new(Setting {
+                bot: self.bot.clone(),
+                access: self.config.access.clone(),
+                languages: Arc::clone(&self.languages),
+                backlog_max_age: self.config.ingest.backlog_max_age,
+            }),
+        }
+    }
+
+    fn crew(&self, wake: &Wake) -> Result<Crew, AppError> {
+        let answering = Answering::new(AnsweringParts {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            llm: self.llm()?,
+            clock: self.clock.clone(),
+            wake: wake.clone(),
+            prompts: Arc::clone(&self.prompts),
+            bot: self.bot.clone(),
+            languages: Arc::clone(&self.languages),
+            params: context_params(&self.config),
+        });
+        let commands = Commands {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            wake: wake.clone(),
+            bot: self.bot.clone(),
+            languages: Arc::clone(&self.languages),
+        };
+        let delivery = Delivery {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            bot: self.bot.clone(),
+            held: std::sync::Mutex::default(),
+        };
+        Ok(Crew { answering, commands, delivery })
+    }
+
+    fn llm(&self) -> Result<Llm, AppError> {
+        let config = &self.config.llm;
+        let Some(model) = config.model.clone() else { return Ok(Llm::Offline) };
+        let options = LlmOptions {
+            api_key: config.api_key.clone(),
+            base_url: config.base_url.clone(),
+            model,
+            fallback: config.model_fallback.clone(),
+            timeout: config.timeout,
+            deadline: config.deadline,
+        };
+        Llm::new(options).map_err(|error| AppError::Http(error.to_string()))
+    }
+}
+
+/// The picker's settings, from the operator's.
+pub fn context_params(config: &Config) -> Params {
+    Params {
+        lookback_limit: config.context.lookback_limit,
+        time_threshold: config.context.time_threshold,
+        token_budget: config.context.tokens,
+        ..Params::new(estimate_tokens)
+    }
+}
+
+async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
+    let now = clock.now();
+    let opened = tokio::task::spawn_blocking(move || Store::open(&path, now)).await;
+    let (store, Opened { created, migrated, backup }) =
+        opened.map_err(|error| AppError::Task(error.to_string()))??;
+    if let Some(backup) = backup {
+        tracing::info!(
+            from = migrated.0, to = migrated.1, backup = %backup.display(),
+            "migrated the database from version {} to {}; a copy from before is {}", migrated.0, migrated.1,
+            backup.display(),
+        );
+    }
+    if created {
+        tracing::info!("created a new database");
+    }
+    Ok(store)
+}
+
+/// Takes up what was under way when the process ended.
+async fn recover(store: &Store, clock: &Clock) -> Result<(), AppError> {
+    let now = clock.now();
+    let (sends, jobs) = store
+        .write(Priority::Answering, move |tx| Ok((outbox::recover(tx)?, job_rows::recover(tx, now)?)))
+        .await?;
+    if sends + jobs > 0 {
+        tracing::info!(sends, jobs, "took up {jobs} jobs and {sends} interrupted sends from before");
+    }
+    Ok(())
+}
+
+fn connect(config: &Config) -> Result<Telegram, AppError> {
+    let options = TelegramOptions {
+        api_url: config.telegram.api_url.clone(),
+        token: config.telegram.token.clone(),
+        poll_timeout: config.telegram.poll_timeout,
+        send_timeout: config.telegram.send_timeout,
+    };
+    Telegram::new(options).map_err(|error| AppError::Http(error.to_string()))
+}
+
+/// Asks Telegram who we are, for as long as it takes.
+async fn introduce(telegram: &Telegram, clock: &Clock, stop: &CancellationToken) -> Result<BotIdentity, AppError> {
+    let mut backoff = Backoff::default();
+    loop {
+        let asked = tokio::select! {
+            () = stop.cancelled() => return Err(AppError::StoppedEarly),
+            asked = telegram.get_me() => asked,
+        };
+        match asked {
+            Ok(bot) => return Ok(bot),
+            Err(TelegramError::Unauthorized) => return Err(AppError::TokenRefused),
+            Err(error) => tracing::warn!(%error, "Telegram cannot be reached, trying again"),
+        }
+        tokio::select! {
+            () = stop.cancelled() => return Err(AppError::StoppedEarly),
+            () = clock.sleep(backoff.failed(random())) => {}
+        }
+    }
+}
+
+impl From<PollEnd> for AppError {
+    fn from(end: PollEnd) -> Self {
+        match end {
+            PollEnd::TokenRefused => Self::TokenRefused,
+            PollEnd::Store(error) => Self::Store(error),
+        }
+    }
+}

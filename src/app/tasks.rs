@@ -1,0 +1,53 @@
+//! Tasks have a name, an owner and an end: the one place that spawns.
+
+use std::future::Future;
+
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::app::AppError;
+
+/// The daemon's long-running tasks. The first to fail or panic stops the others.
+pub struct Tasks {
+    stop: CancellationToken,
+    running: JoinSet<(&'static str, Result<(), AppError>)>,
+}
+
+impl Tasks {
+    pub fn new(stop: CancellationToken) -> Self {
+        Self { stop, running: JoinSet::new() }
+    }
+
+    pub fn spawn<F>(&mut self, name: &'static str, task: impl FnOnce(CancellationToken) -> F)
+    where
+        F: Future<Output = Result<(), AppError>> + Send + 'static,
+    {
+        let work = task(self.stop.clone()).instrument(tracing::info_span!("task", task.name = name));
+        self.running.spawn(async move { (name, work.await) });
+    }
+
+    /// Waits for all of them; gives the first failure.
+    pub async fn finished(mut self) -> Result<(), AppError> {
+        let mut first_failure = None;
+        while let Some(ended) = self.running.join_next().await {
+            let failure = match ended {
+                // A task that ends although nobody asked for it leaves the daemon crippled.
+                Ok((name, Ok(()))) if !self.stop.is_cancelled() => {
+                    Some(AppError::Task(format!("task `{name}` ended by itself")))
+                }
+                Ok((_, Ok(()))) => None,
+                Ok((name, Err(error))) => {
+                    tracing::error!(task.name = name, %error, "task `{name}` failed, stopping");
+                    Some(error)
+                }
+                Err(error) => Some(AppError::Task(format!("a task panicked: {error}"))),
+            };
+            if let Some(failure) = failure {
+                self.stop.cancel();
+                first_failure.get_or_insert(failure);
+            }
+        }
+        first_failure.map_or(Ok(()), Err)
+    }
+}

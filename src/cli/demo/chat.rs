@@ -1,0 +1,137 @@
+//! A chat as a file: `ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text`, one message a line.
+
+use std::collections::HashSet;
+
+use chrono::NaiveDateTime;
+
+use crate::domain::Timestamp;
+
+/// A chat to open the demo with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatFile {
+    pub title: String,
+    pub messages: Vec<Line>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The number in the file.
+    pub id: i64,
+    pub sent_at: Timestamp,
+    pub name: String,
+    pub reply_to: Option<i64>,
+    pub text: String,
+}
+
+/// What is wrong with a chat file, and where.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ChatFileError {
+    #[error("line {line}: expected `ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text`")]
+    Form { line: usize },
+    #[error("line {line}: `{found}` is no time; write it as 2026-03-02 18:40:00")]
+    Time { line: usize, found: String },
+    #[error("line {line}: message {id} replies to {reply_to}, which does not stand above it")]
+    Reply { line: usize, id: i64, reply_to: i64 },
+    #[error("line {line}: message {id} is older than the one above it, or has its number")]
+    Order { line: usize, id: i64 },
+    #[error("there is no message in it")]
+    Empty,
+}
+
+impl ChatFile {
+    pub fn parse(text: &str) -> Result<Self, ChatFileError> {
+        let mut title = "Demo".to_owned();
+        let mut messages: Vec<Line> = Vec::new();
+        let mut ids = HashSet::new();
+        for (line, raw) in (1..).zip(text.lines()) {
+            let raw = raw.trim();
+            if let Some(named) = raw.strip_prefix("# chat ") {
+                title = named.trim().to_owned();
+            }
+            if raw.is_empty() || raw.starts_with('#') {
+                continue;
+            }
+            let message = parse_line(line, raw)?;
+            let id = message.id;
+            if let Some(reply_to) = message.reply_to.filter(|reply_to| !ids.contains(reply_to)) {
+                return Err(ChatFileError::Reply { line, id, reply_to });
+            }
+            let is_older = messages.last().is_some_and(|last| last.sent_at > message.sent_at);
+            if is_older || !ids.insert(id) {
+                return Err(ChatFileError::Order { line, id });
+            }
+            messages.push(message);
+        }
+        if messages.is_empty() { Err(ChatFileError::Empty) } else { Ok(Self { title, messages }) }
+    }
+
+    /// The same chat, moved in time so that its last message was sent at `last`.
+    #[must_use]
+    pub fn moved_to(mut self, last: Timestamp) -> Self {
+        let newest = self.messages.last().map_or(last, |message| message.sent_at);
+        for message in &mut self.messages {
+            message.sent_at = last.minus(newest.since(message.sent_at));
+        }
+        self
+    }
+}
+
+fn parse_line(line: usize, raw: &str) -> Result<Line, ChatFileError> {
+    let form = ChatFileError::Form { line };
+    let fields: Vec<&str> = raw.splitn(5, '|').map(str::trim).collect();
+    let [id, time, name, reply_to, text] = fields[..] else { return Err(form) };
+    let (Ok(id), false) = (id.parse(), name.is_empty()) else { return Err(form) };
+    let sent_at = NaiveDateTime::parse_from_str(time, "%Y-%m-%d %H:%M:%S")
+        .map_err(|_| ChatFileError::Time { line, found: time.to_owned() })?;
+    let reply_to = match reply_to {
+        "-" | "" => None,
+        number => Some(number.parse().map_err(|_| form)?),
+    };
+    let sent_at = Timestamp::from_secs(sent_at.and_utc().timestamp());
+    Ok(Line { id, sent_at, name: name.to_owned(), reply_to, text: text.replace("\\n", "\n") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundled_chat_opens_the_demo() {
+        let chat = ChatFile::parse(include_str!("friday.txt")).unwrap();
+        assert_eq!(chat.title, "Friday table");
+        assert_eq!(chat.messages.len(), 30);
+        let span = chat.messages[29].sent_at.since(chat.messages[0].sent_at);
+        assert!(span.as_secs() > 2 * 24 * 3600, "it spans days");
+        let texts: Vec<&str> = chat.messages.iter().map(|message| message.text.as_str()).collect();
+        for seed in ["We should look at the restaurant for the gathering", "Any thoughts?", "The thai restaurant on 10th Ave?"] {
+            assert!(texts.contains(&seed), "{seed}");
+        }
+    }
+
+    #[test]
+    fn a_chat_is_moved_with_its_silences() {
+        let text = "1 | 2026-03-02 18:00:00 | Ana | - | a\n2 | 2026-03-02 19:00:00 | Bob | 1 | b | c";
+        let moved = ChatFile::parse(text).unwrap().moved_to(Timestamp::from_secs(10_000));
+        let times: Vec<i64> = moved.messages.iter().map(|message| message.sent_at.secs()).collect();
+        assert_eq!(times, [6_400, 10_000]);
+        assert_eq!(moved.messages[1].text, "b | c");
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(ChatFile::parse(text).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn a_mistake_is_named_with_its_line() {
+        check("# nothing\n", "there is no message in it");
+        check("\nhello", "line 2: expected `ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text`");
+        check("1 | today | Ana | - | a", "line 1: `today` is no time; write it as 2026-03-02 18:40:00");
+        check(
+            "1 | 2026-03-02 18:00:00 | Ana | 7 | a",
+            "line 1: message 1 replies to 7, which does not stand above it",
+        );
+        let twice = "1 | 2026-03-02 18:00:00 | Ana | - | a\n1 | 2026-03-02 18:00:00 | Ana | - | a";
+        check(twice, "line 2: message 1 is older than the one above it, or has its number");
+    }
+}

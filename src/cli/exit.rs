@@ -1,0 +1,68 @@
+//! Exit codes, and how a failure is told.
+
+use std::error::Error;
+use std::io::Write;
+use std::process::{ExitCode, Termination};
+
+use crate::app::AppError;
+use crate::store::StoreError;
+
+/// How a command ended. The codes are a contract with service managers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done,
+    Failed,
+    Usage,
+    DatabaseUnusable,
+    AlreadyRunning,
+    Configuration,
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::DatabaseUnusable => 74,
+            Self::AlreadyRunning => 75,
+            Self::Configuration => 78,
+        }
+    }
+
+    pub fn of_store(error: &StoreError) -> Self {
+        match error {
+            StoreError::AlreadyRunning { .. } => Self::AlreadyRunning,
+            StoreError::Closed | StoreError::Panicked => Self::Failed,
+            _ => Self::DatabaseUnusable,
+        }
+    }
+
+    pub fn of_app(error: &AppError) -> Self {
+        match error {
+            AppError::Store(error) => Self::of_store(error),
+            AppError::Prompts(_) | AppError::TokenRefused => Self::Configuration,
+            AppError::StoppedEarly => Self::Done,
+            AppError::Http(_) | AppError::Task(_) => Self::Failed,
+        }
+    }
+}
+
+impl Termination for Exit {
+    fn report(self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+}
+
+/// Tells an error and its causes on stderr.
+pub fn report(error: &dyn Error, exit: Exit) -> Exit {
+    let mut text = format!("chime: {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!("\n  because: {error}"));
+        cause = error.source();
+    }
+    // Nothing is left to tell it to when stderr is gone.
+    let _ = writeln!(std::io::stderr(), "{text}");
+    exit
+}

@@ -1,0 +1,54 @@
+//! `chime run`: the daemon.
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{App, AppError};
+use crate::cli::exit::{Exit, report};
+use crate::clock::Clock;
+use crate::config::{Config, Environment};
+use crate::telemetry;
+
+pub async fn run() -> Exit {
+    let environment = Environment::read();
+    let config = match Config::load(&environment.settings()) {
+        Ok(config) => config,
+        Err(error) => return report(&error, Exit::Configuration),
+    };
+    telemetry::start(config.log.format);
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
+    let stop = CancellationToken::new();
+    if let Err(error) = stop_on_signals(&stop) {
+        return report(&error, Exit::Failed);
+    }
+    match daemon(config, stop).await {
+        Ok(()) => Exit::Done,
+        Err(error) => report(&error, Exit::of_app(&error)),
+    }
+}
+
+async fn daemon(config: Config, stop: CancellationToken) -> Result<(), AppError> {
+    let app = App::start(config, Clock::system(), stop).await?;
+    app.finished().await?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// SIGTERM and ctrl-c stop the daemon in good order.
+#[expect(clippy::disallowed_methods, reason = "waits for a signal before there are any tasks to own it")]
+fn stop_on_signals(stop: &CancellationToken) -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+        stop.cancel();
+    });
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! Every migration meets a database that holds something, and ends where a fresh one starts.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+const SAMPLES: [&str; 3] = [
+    include_str!("data/migrations/0001.sql"),
+    include_str!("data/migrations/0002.sql"),
+    include_str!("data/migrations/0003.sql"),
+];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../migrations/0001_chats_and_messages.sql"),
+    include_str!("../migrations/0002_inbox_and_jobs.sql"),
+    include_str!("../migrations/0003_answers_and_outbox.sql"),
+];
+
+/// A database as an older Chime left it: migrated up to `version`, each step with its sample data.
+fn database_of(path: &Path, version: usize) {
+    let conn = Connection::open(path).unwrap();
+    conn.pragma_update(None, "application_id", 0x4348_494d).unwrap();
+    for (migration, sample) in MIGRATIONS.iter().zip(SAMPLES).take(version) {
+        conn.execute_batch(migration).unwrap();
+        conn.execute_batch(sample).unwrap();
+    }
+    conn.pragma_update(None, "user_version", u32::try_from(version).unwrap()).unwrap();
+}
+
+fn schema(path: &Path) -> Vec<String> {
+    let conn = Connection::open(path).unwrap();
+    let mut statement =
+        conn.prepare("SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1").unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+fn open(path: &Path) -> chime::store::Result<chime::store::Opened> {
+    let now = chime::domain::Timestamp::from_secs(1_700_000_000);
+    chime::store::Store::open(path, now).map(|(_, opened)| opened)
+}
+
+#[test]
+fn every_file_in_the_folder_is_a_migration_with_sample_data() {
+    let count = |folder: &str| std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap().count();
+    assert_eq!(count("migrations"), MIGRATIONS.len());
+    assert_eq!(count("tests/data/migrations"), SAMPLES.len());
+}
+
+#[test]
+fn an_older_database_with_data_becomes_what_a_fresh_one_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let fresh = folder.path().join("fresh.db");
+    let opened = open(&fresh).unwrap();
+    assert!(opened.created && opened.backup.is_none());
+    for version in 1..=MIGRATIONS.len() {
+        let path = folder.path().join(format!("v{version}.db"));
+        database_of(&path, version);
+        let opened = open(&path).unwrap();
+        assert_eq!(opened.migrated, (version as u32, MIGRATIONS.len() as u32));
+        assert_eq!(schema(&path), schema(&fresh), "from version {version}");
+        assert_eq!(opened.backup.is_some(), version < MIGRATIONS.len(), "a migration makes a copy first");
+        if let Some(backup) = opened.backup {
+            let kept = Connection::open(backup).unwrap();
+            let found: u32 = kept.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+            assert_eq!(found as usize, version);
+        }
+        let conn = Connection::open(&path).unwrap();
+        let messages: u32 = conn.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap();
+        assert_eq!(messages, 3, "migrating loses nothing");
+        let broken: i64 = conn.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |r| r.get(0)).unwrap();
+        assert_eq!(broken, 0);
+    }
+}
+
+#[test]
+fn a_newer_database_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("newer.db");
+    database_of(&path, MIGRATIONS.len());
+    let conn = Connection::open(&path).unwrap();
+    conn.pragma_update(None, "user_version", 99).unwrap();
+    drop(conn);
+    let before = std::fs::read(&path).unwrap();
+    let error = open(&path).unwrap_err().to_string();
+    assert!(error.contains("version 99"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_file_of_somebody_else_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.db");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (a)").unwrap();
+    let error = open(&path).unwrap_err().to_string();
+    assert!(error.contains("not a Chime database"), "{error}");
+}
+
+#[test]
+fn a_database_that_is_gone_is_not_silently_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chime.db");
+    open(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let error = open(&path).unwrap_err().to_string();
+    assert!(error.contains("is gone"), "{error}");
+}
+
+#[test]
+fn a_second_daemon_on_the_same_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chime.db");
+    let now = chime::domain::Timestamp::from_secs(1_700_000_000);
+    let (first, _) = chime::store::Store::open(&path, now).unwrap();
+    let error = open(&path).unwrap_err().to_string();
+    assert!(error.contains("another chime"), "{error}");
+    drop(first);
+}
