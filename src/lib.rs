@@ -33,6 +33,7 @@ pub mod context;
 pub mod domain;
 pub mod ingest;
 pub mod llm;
+pub mod prompts;
 pub mod resilience;
 pub mod sandbox;
 pub mod scheduler;

@@ -30,8 +30,9 @@ pub struct Pick {
 /// Takes `picks` by score while there is room: the entries in order of time, and the places that found no room.
 pub fn pack(pool: &Pool<'_>, mut picks: Vec<Pick>, params: &Params) -> (Vec<Entry>, Vec<Place>) {
     picks.sort_by(|a, b| {
-        is_anchor(b.reason)
-            .cmp(&is_anchor(a.reason))
+        b.reason
+            .is_anchor()
+            .cmp(&a.reason.is_anchor())
             .then(b.score.total_cmp(&a.score))
             .then(a.reason.cmp(&b.reason))
             .then(b.place.cmp(&a.place))
@@ -57,7 +58,7 @@ pub fn pack(pool: &Pool<'_>, mut picks: Vec<Pick>, params: &Params) -> (Vec<Entr
 /// The text of a message as it goes into `left` tokens, or none when there is no room for it.
 fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<String> {
     let room = left.saturating_sub(LINE_TOKENS);
-    if is_anchor(reason) {
+    if reason.is_anchor() {
         let most = room.min(params.token_budget / ANCHOR_SHARE).max(ANCHOR_FLOOR);
         return Some(shorten(body, most, params.estimate));
     }
@@ -65,10 +66,6 @@ fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<
     let fits = left >= LINE_TOKENS && (params.estimate)(body) <= most;
     let worth_shortening = most >= SHORTEST;
     (fits || worth_shortening).then(|| shorten(body, most, params.estimate))
-}
-
-fn is_anchor(reason: Reason) -> bool {
-    matches!(reason, Reason::Anchor | Reason::Quoted)
 }
 
 /// What a message says, with what Telegram shows around it: where it was forwarded from, which words of its parent it

@@ -77,7 +77,7 @@ pub struct Entry {
 impl ContextWindow {
     /// The entry that the trigger replies to.
     pub fn anchor_entry(&self) -> Option<&Entry> {
-        self.entries.iter().find(|entry| matches!(entry.reason, Reason::Anchor | Reason::Quoted))
+        self.entries.iter().find(|entry| entry.reason.is_anchor())
     }
 
     /// The window as it is kept with its answer.
