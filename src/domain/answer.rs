@@ -19,6 +19,11 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether the trigger replies to the message.
+    pub fn is_anchor(self) -> bool {
+        matches!(self, Self::Anchor | Self::Quoted)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anchor => "anchor",

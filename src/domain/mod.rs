@@ -6,6 +6,7 @@
 
 mod answer;
 mod chat;
+mod display;
 mod event;
 mod ids;
 mod job;
@@ -17,6 +18,7 @@ mod tokens;
 
 pub use answer::{AnswerRecord, AnswerStatus, Chosen, Omitted, Reason, SlotUse, SourceRef, TokenUse};
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, message_link};
+pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Reaction};
 pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
 pub use job::{Job, JobKind, message_key, parse_message_key};

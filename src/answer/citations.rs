@@ -1,0 +1,358 @@
+//! Citations: what the model cites, held against what it was given.
+//!
+//! A valid citation becomes a numbered link to the very message, an invalid one is removed and said to be removed, and
+//! one compact line at the end tells where the numbers lead.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use crate::answer::plain::{clean_name, escape_markdown, one_line};
+use crate::domain::{SourceRef, Timestamp, short_time};
+
+/// Characters of a source that are kept with the answer.
+const SOURCE_CHARS: usize = 160;
+/// Characters of a source that stand in the source line where there is no link to follow.
+const QUOTE_CHARS: usize = 60;
+/// Said once, however many were removed.
+const REMOVED_NOTE: &str = "(Removed invalid citation)";
+
+/// A source that an answer may cite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Citable {
+    /// `m17`.
+    pub id: String,
+    /// Who wrote it.
+    pub name: String,
+    pub sent_at: Timestamp,
+    pub text: String,
+    /// Its address, where Telegram has one.
+    pub link: Option<String>,
+}
+
+/// An answer whose citations have been checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Markdown, with links and the source line.
+    pub text: String,
+    /// The valid citations, in the order of their numbers.
+    pub sources: Vec<SourceRef>,
+    /// Every id the model cited, in order, each once.
+    pub generated: Vec<String>,
+    /// Those that it was given.
+    pub valid: Vec<String>,
+    /// Those that it was not.
+    pub removed: Vec<String>,
+}
+
+/// One tag: `[source: m17]`, `[source: m3, m17]`, `[Sources: m3; source: m17]`.
+const TAG: &str = r"\[sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*\]";
+/// Tags that stand together, with the blanks before them.
+static TAGS: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)([ \t]*)({TAG}(?:[ \t]*{TAG})*)")));
+/// An id inside tags, past the word `source:`.
+static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
+/// A list of sources that the model wrote itself at the end, against its orders: `Sources: m1, m2`, also as bullets.
+static OWN_LIST: LazyLock<Regex> = LazyLock::new(|| {
+    let item = format!(r"[\s,;·*()-]|\band\b|\[?\bm[0-9]+\b\]?|{TAG}");
+    pattern(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:sources?|citations?|references?)[*_]*:[*_]*((?:{item})+)\.?\s*\z"))
+});
+/// An id in such a list.
+static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bm[0-9]+\b"));
+/// What [`check`] put under an answer.
+static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
+    let line = r"Sources: \[1\].*";
+    pattern(&format!(r"(?s)(?:\A|\n+)(?:\(Removed invalid citation\)(?:\n+{line})?|{line})\s*\z"))
+});
+/// What [`check`] put in the place of a citation, once the Markdown is gone.
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\[[0-9]{1,3}\]"));
+
+/// Checks the citations of `answer` against what the model was `given`. `now` decides which times need their day.
+pub fn check(answer: &str, given: &[Citable], now: Timestamp) -> Checked {
+    let (body, own_list) = split_own_list(answer);
+    let own_list: Vec<&str> = LISTED_ID.find_iter(own_list).map(|id| id.as_str()).collect();
+    let mut ledger = Ledger { given, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
+    let linked = TAGS.replace_all(body, |tags: &Captures<'_>| ledger.render(&tags[1], &tags[2]));
+    // What the model cites only in its own list is a citation all the same: it goes into ours.
+    ledger.enter(own_list.into_iter());
+
+    let mut parts = vec![linked.trim().to_owned()];
+    if !ledger.removed.is_empty() {
+        parts.push(REMOVED_NOTE.to_owned());
+    }
+    if !ledger.valid.is_empty() {
+        let sources: Vec<String> =
+            ledger.valid.iter().enumerate().map(|(index, source)| source_item(index + 1, source, now)).collect();
+        parts.push(format!("Sources: {}", sources.join(" · ")));
+    }
+    parts.retain(|part| !part.is_empty());
+    Checked {
+        text: parts.join("\n\n"),
+        sources: ledger.valid.iter().map(|source| source_ref(source)).collect(),
+        valid: ledger.valid.iter().map(|source| source.id.clone()).collect(),
+        generated: ledger.generated,
+        removed: ledger.removed,
+    }
+}
+
+/// An answer of the bot's own, as it was sent, without its numbers and its source line: in a later prompt they lead
+/// nowhere, and a model that sees them writes them instead of citations.
+pub fn without_marks(sent: &str) -> String {
+    NUMBER.replace_all(&FOOTER.replace_all(sent, ""), "").into_owned()
+}
+
+/// What has been cited so far.
+struct Ledger<'a> {
+    given: &'a [Citable],
+    generated: Vec<String>,
+    /// A source's number is its place here, counted from 1.
+    valid: Vec<&'a Citable>,
+    removed: Vec<String>,
+}
+
+impl<'a> Ledger<'a> {
+    /// Neighbouring `tags` as numbered links, after the blanks that were before them; nothing when none is valid.
+    fn render(&mut self, blanks: &str, tags: &str) -> String {
+        let numbers = self.enter(ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())));
+        if numbers.is_empty() {
+            return String::new();
+        }
+        let links: String = numbers.into_iter().map(|number| numbered(number, self.valid[number - 1])).collect();
+        format!("{blanks}{links}")
+    }
+
+    /// Notes every id and gives the numbers of the valid ones, each once.
+    fn enter<'t>(&mut self, ids: impl Iterator<Item = &'t str>) -> Vec<usize> {
+        let mut numbers = Vec::new();
+        for id in ids.map(str::to_lowercase) {
+            if let Some(number) = self.number(&id).filter(|number| !numbers.contains(number)) {
+                numbers.push(number);
+            }
+            push_new(&mut self.generated, id);
+        }
+        numbers
+    }
+
+    fn number(&mut self, id: &str) -> Option<usize> {
+        if let Some(known) = self.valid.iter().position(|source| source.id == id) {
+            return Some(known + 1);
+        }
+        let Some(source) = self.given.iter().find(|source| source.id == id) else {
+            push_new(&mut self.removed, id.to_owned());
+            return None;
+        };
+        self.valid.push(source);
+        Some(self.valid.len())
+    }
+}
+
+/// `answer` without a list of sources at its end, and that list.
+fn split_own_list(answer: &str) -> (&str, &str) {
+    match OWN_LIST.captures(answer).and_then(|found| Some((found.get(0)?, found.get(1)?))) {
+        Some((whole, list)) if LISTED_ID.is_match(list.as_str()) => (&answer[..whole.start()], list.as_str()),
+        Some(_) | None => (answer, ""),
+    }
+}
+
+fn numbered(number: usize, source: &Citable) -> String {
+    match &source.link {
+        Some(link) => format!(r"[\[{number}\]]({link})"),
+        None => format!(r"\[{number}\]"),
+    }
+}
+
+/// `[1] Ana 14:02`, with the day where that is not today's, and with a quote where no link leads there.
+fn source_item(number: usize, source: &Citable, now: Timestamp) -> String {
+    let number = numbered(number, source);
+    let name = escape_markdown(&clean_name(&source.name));
+    let when = short_time(source.sent_at, now);
+    match &source.link {
+        Some(_) => format!("{number} {name} {when}"),
+        None => format!("{number} {name} {when} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
+    }
+}
+
+fn source_ref(source: &Citable) -> SourceRef {
+    SourceRef { id: source.id.clone(), text: one_line(&source.text, SOURCE_CHARS) }
+}
+
+fn push_new(list: &mut Vec<String>, id: String) {
+    if !list.contains(&id) {
+        list.push(id);
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them all")]
+fn pattern(raw: &str) -> Regex {
+    Regex::new(raw).expect("a valid pattern")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testkit::moment;
+
+    fn given() -> Vec<Citable> {
+        let citable = |id: &str, name: &str, at: &str, text: &str| Citable {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            sent_at: moment(at),
+            text: text.to_owned(),
+            link: Some(format!("https://t.me/c/1/{}", &id[1..])),
+        };
+        vec![
+            citable("m1", "Ana", "14:02", "We should look at the restaurant"),
+            citable("m2", "Bob [x]", "-3d 14:05", "The *thai* one?\nOn 10th Ave"),
+            Citable {
+                link: None,
+                ..citable("m3", "Cat", "14:07", "Closed on Mondays, as far as I know, and on Sundays too")
+            },
+        ]
+    }
+
+    #[track_caller]
+    fn check_text(answer: &str, expected: Expect) {
+        expected.assert_eq(&check(answer, &given(), moment("15:00")).text);
+    }
+
+    #[test]
+    fn a_citation_becomes_a_numbered_link_and_a_source() {
+        check_text(
+            "It is Thai [source: m2], she said [source:m1].",
+            expect![[r#"
+            It is Thai [\[1\]](https://t.me/c/1/2), she said [\[2\]](https://t.me/c/1/1).
+
+            Sources: [\[1\]](https://t.me/c/1/2) Bob x 2 Jan 14:05 · [\[2\]](https://t.me/c/1/1) Ana 14:02"#]],
+        );
+    }
+
+    #[test]
+    fn numbers_follow_the_first_mention_and_stay() {
+        check_text(
+            "A [source: m1]. B [source: m2]. C [source: m1].",
+            expect![[r#"
+            A [\[1\]](https://t.me/c/1/1). B [\[2\]](https://t.me/c/1/2). C [\[1\]](https://t.me/c/1/1).
+
+            Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02 · [\[2\]](https://t.me/c/1/2) Bob x 2 Jan 14:05"#]],
+        );
+    }
+
+    #[test]
+    fn lists_and_neighbouring_tags_are_one_group_without_repeats() {
+        check_text(
+            "A [source: m1, m2]. B [source: m1][source: m2] [source: m1]. C [Sources: m2; source: m1]",
+            expect![[r#"
+                A [\[1\]](https://t.me/c/1/1)[\[2\]](https://t.me/c/1/2). B [\[1\]](https://t.me/c/1/1)[\[2\]](https://t.me/c/1/2). C [\[2\]](https://t.me/c/1/2)[\[1\]](https://t.me/c/1/1)
+
+                Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02 · [\[2\]](https://t.me/c/1/2) Bob x 2 Jan 14:05"#]],
+        );
+    }
+
+    #[test]
+    fn a_source_without_a_link_is_named_and_quoted() {
+        check_text(
+            "Closed today [source: m3].",
+            expect![[r#"
+            Closed today \[1\].
+
+            Sources: \[1\] Cat 14:07 “Closed on Mondays, as far as I know, and on Sundays too”"#]],
+        );
+    }
+
+    #[test]
+    fn invalid_citations_are_removed_and_that_is_said_once() {
+        check_text(
+            "A [source: m9]. B [source: x-1, m1]. C [source: m8].",
+            expect![[r#"
+            A. B [\[1\]](https://t.me/c/1/1). C.
+
+            (Removed invalid citation)
+
+            Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02"#]],
+        );
+    }
+
+    #[test]
+    fn an_answer_without_citations_stays_as_it_is() {
+        check_text(
+            "Nothing to cite [1], not even [m1] or [sources].",
+            expect!["Nothing to cite [1], not even [m1] or [sources]."],
+        );
+    }
+
+    #[test]
+    fn a_list_of_sources_made_by_the_model_is_replaced_by_ours() {
+        check_text(
+            "A [source: m1].\n\nSources: m1, m2",
+            expect![[r#"
+            A [\[1\]](https://t.me/c/1/1).
+
+            Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02 · [\[2\]](https://t.me/c/1/2) Bob x 2 Jan 14:05"#]],
+        );
+        check_text(
+            "A [source: m1].\n\n**Sources:**\n- [source: m1]\n- [m2]\n",
+            expect![[r#"
+                A [\[1\]](https://t.me/c/1/1).
+
+                Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02 · [\[2\]](https://t.me/c/1/2) Bob x 2 Jan 14:05"#]],
+        );
+        check_text(
+            "Sources: [source: m3]",
+            expect![[r#"Sources: \[1\] Cat 14:07 “Closed on Mondays, as far as I know, and on Sundays too”"#]],
+        );
+    }
+
+    #[test]
+    fn a_last_line_that_only_begins_like_a_list_stays() {
+        check_text(
+            "A.\nSources: the town hall says so",
+            expect![[r#"
+            A.
+            Sources: the town hall says so"#]],
+        );
+        check_text(
+            "A.\nSources:",
+            expect![[r#"
+            A.
+            Sources:"#]],
+        );
+    }
+
+    #[test]
+    fn the_log_gets_generated_valid_and_removed_ids_and_the_row_gets_short_texts() {
+        let mut given = given();
+        given[1].text = "long ".repeat(100);
+        let checked = check("A [source: M2, m9] [source: m1] [source: m2]", &given, moment("15:00"));
+        assert_eq!(checked.generated, ["m2", "m9", "m1"]);
+        assert_eq!(checked.valid, ["m2", "m1"]);
+        assert_eq!(checked.removed, ["m9"]);
+        assert_eq!(
+            checked.sources[1],
+            SourceRef { id: "m1".to_owned(), text: "We should look at the restaurant".to_owned() }
+        );
+        assert!(checked.sources[0].text.chars().count() <= 160 && checked.sources[0].text.ends_with('…'));
+    }
+
+    #[test]
+    fn the_bots_own_answer_loses_its_marks_in_a_later_prompt() {
+        let sent =
+            "It is Thai [1][2], open late.\n\n(Removed invalid citation)\n\nSources: [1] Ana 14:02 · [2] Bob 14:05";
+        assert_eq!(without_marks(sent), "It is Thai, open late.");
+        assert_eq!(without_marks("Yes.\n\n(Removed invalid citation)"), "Yes.");
+        assert_eq!(without_marks("Sources: the town hall."), "Sources: the town hall.");
+    }
+
+    proptest! {
+        #[test]
+        fn only_what_was_given_is_ever_a_source(answer in r"(A |\[source: m[0-9]\]|\[source: m1, m[0-9]\]|\n|Sources: m[0-9]){0,12}") {
+            let checked = check(&answer, &given(), moment("15:00"));
+            prop_assert!(checked.valid.iter().all(|id| ["m1", "m2", "m3"].contains(&id.as_str())));
+            prop_assert!(checked.removed.iter().all(|id| !["m1", "m2", "m3"].contains(&id.as_str())));
+            prop_assert!(!TAGS.is_match(&checked.text), "{}", checked.text);
+            prop_assert_eq!(checked.text.matches(REMOVED_NOTE).count(), usize::from(!checked.removed.is_empty()));
+            prop_assert_eq!(checked.generated.len(), checked.valid.len() + checked.removed.len());
+        }
+    }
+}

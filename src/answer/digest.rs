@@ -1,0 +1,113 @@
+//! The answer without a model: the messages that it would have rested on.
+
+use crate::answer::telling::{bullets, most_telling};
+use crate::answer::wording::nothing_earlier;
+use crate::context::ContextWindow;
+use crate::domain::Timestamp;
+
+/// Messages that a digest shows at most. More is no digest, and the chat is right there.
+const DIGEST_MESSAGES: usize = 6;
+
+/// Markdown that shows the most telling messages of `window`, with citations still to be checked.
+///
+/// `earliest` is since when the bot can read the chat: said when there is nothing to show.
+pub fn digest(window: &ContextWindow, earliest: Option<Timestamp>) -> String {
+    let shown = most_telling(window, DIGEST_MESSAGES);
+    if shown.is_empty() {
+        return format!("No model is configured, and {}", nothing_earlier(earliest));
+    }
+    format!("No model is configured, so here are the messages I would answer from:\n\n{}", bullets(&shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::context::{History, Params, get_smart_context};
+    use crate::testkit::{moment, transcript};
+
+    #[track_caller]
+    fn check(chat: &str, expected: Expect) {
+        let mut recent = transcript(chat);
+        let trigger = recent.pop().expect("a trigger");
+        let history = History { trigger, recent, linked: Vec::new() };
+        let window = get_smart_context(&history, &Params::new(str::len));
+        expected.assert_eq(&digest(&window, Some(moment("-1d 09:30"))));
+    }
+
+    #[test]
+    fn a_short_window_is_shown_whole_in_order_of_time() {
+        check(
+            "
+            10:00 ann#1 who can drive to the *lake*?
+            10:01 bob#2>1 I can
+                | two seats
+            10:02 cat#3 [voice 0:12]
+            10:03 dan#4 @bot
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **ann**: “who can drive to the \*lake\*?” [source: m1]
+                - **bob**: “I can two seats” [source: m2]
+                - **cat**: “\[voice 0:12\]” [source: m3]"#]],
+        );
+    }
+
+    #[test]
+    fn of_a_long_window_the_most_telling_six_are_shown() {
+        check(
+            "
+            10:00 ann#1 who can drive to the lake?
+            10:01 eve#2 hm
+            10:02 bob#3>1 I can, but I have only two seats, and one of them is broken since the trip in the summer
+            10:03 eve#4 ok
+            10:04 cat#5>1 me too
+            10:05 eve#6 nice
+            10:06 chime#7 [assistant] You asked me this before.
+            10:07 ann#8 when do we leave?
+            10:08 eve#9 ah
+            10:09 cat#10 the weather is said to turn on Saturday afternoon
+            10:10 bob#11 then early
+            10:11 dan#12>4 @bot
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **ann**: “who can drive to the lake?” [source: m1]
+                - **bob**: “I can, but I have only two seats, and one of them is broken since the trip in the summer” [source: m3]
+                - **eve**: “ok” [source: m4]
+                - **ann**: “when do we leave?” [source: m8]
+                - **cat**: “the weather is said to turn on Saturday afternoon” [source: m10]
+                - **bob**: “then early” [source: m11]"#]],
+        );
+    }
+
+    #[test]
+    fn an_earlier_answer_of_the_bot_is_shown_only_where_it_is_replied_to() {
+        check(
+            "
+            10:00 chime#1 [assistant] At *noon* [1].
+                |
+                | Sources: [1] ann 09:00
+            10:01 chime#2 [assistant] Or later.
+            10:02 bob#3>1 @bot sure?
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **I**: “At \*noon\*.” [source: m1]"#]],
+        );
+    }
+
+    #[test]
+    fn with_nothing_to_show_it_says_so_and_since_when_it_reads() {
+        check(
+            "10:00 ann#1 @bot hello",
+            expect![
+                "No model is configured, and I know of no earlier message this could be about: I can read this chat since Sunday 4 January 2026, 09:30 UTC. Tag me in a reply to the message you mean."
+            ],
+        );
+    }
+}

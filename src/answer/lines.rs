@@ -1,0 +1,103 @@
+//! The window as the model reads it: `[m17 · u3 Ana · 14:02 · → m12] text`, a message a line.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::answer::citations::without_marks;
+use crate::answer::plain::{clean_name, clean_text, without_fence};
+use crate::context::{ContextWindow, Entry};
+use crate::domain::{MessageId, Role, Seq, StoredMessage, UserId, clock_time, day_in_words, span_in_words};
+
+/// A silence that is pointed out. Shorter ones show in the times of the lines.
+const NOTED_SILENCE: Duration = Duration::from_secs(6 * 60 * 60);
+/// Before the later lines of a text, so that none of them passes for the beginning of a message.
+const INDENT: &str = "    ";
+
+/// Who is who in one prompt. Numbers are given in order of first appearance, the bot is always `u0`.
+pub struct Scribe<'a> {
+    bot_name: String,
+    fence: &'a str,
+    numbers: BTreeMap<UserId, usize>,
+}
+
+impl<'a> Scribe<'a> {
+    pub fn new(bot_name: &str, fence: &'a str) -> Self {
+        Self { bot_name: clean_name(bot_name), fence, numbers: BTreeMap::new() }
+    }
+
+    /// The entries of `window` without those in `dropped`, with notes of the days and of what lies between.
+    pub fn window(&mut self, window: &ContextWindow, dropped: &BTreeSet<Seq>) -> String {
+        let entries: Vec<&Entry> =
+            window.entries.iter().filter(|entry| !dropped.contains(&entry.message.seq)).collect();
+        let shown: BTreeMap<MessageId, Seq> =
+            entries.iter().map(|entry| (entry.message.message.id, entry.message.seq)).collect();
+        let left_out: BTreeSet<Seq> = window.left_out.iter().chain(dropped).copied().collect();
+        let mut lines = Vec::new();
+        let mut previous: Option<&Entry> = None;
+        for entry in entries {
+            lines.extend(notes_between(previous.map(|previous| &previous.message), &entry.message, &left_out));
+            let target = entry.message.message.reply_to.and_then(|parent| shown.get(&parent).copied());
+            lines.push(self.line(&entry.message, target, &entry.shown));
+            previous = Some(entry);
+        }
+        lines.join("\n")
+    }
+
+    /// One message. `target` is the message it replies to, where the reader can find that.
+    pub fn line(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
+        let author = self.author(stored);
+        let (name, text) = match stored.message.role {
+            Role::Assistant => (self.bot_name.clone(), Cow::Owned(without_marks(text))),
+            Role::User | Role::System | Role::SystemSummary => {
+                (clean_name(&stored.message.sender.name), Cow::Borrowed(text))
+            }
+        };
+        let time = clock_time(stored.message.sent_at);
+        let arrow = target.map(|target| format!(" · → m{target}")).unwrap_or_default();
+        let head = format!("[m{} · {author} {name} · {time}{arrow}]", stored.seq);
+        without_fence(&format!("{head} {}", indented(&text)), self.fence).into_owned()
+    }
+
+    /// Member text that is no message of its own: the marked part of one, or what is known of one from elsewhere.
+    pub fn aside(&self, text: &str) -> String {
+        without_fence(&indented(text), self.fence).into_owned()
+    }
+
+    /// `u3`.
+    pub fn author(&mut self, stored: &StoredMessage) -> String {
+        if stored.message.role == Role::Assistant {
+            return "u0".to_owned();
+        }
+        let next = self.numbers.len() + 1;
+        format!("u{}", self.numbers.entry(stored.message.sender.id).or_insert(next))
+    }
+}
+
+/// What the reader should know between two messages: what is not shown, how long it was quiet, that a day began.
+fn notes_between(previous: Option<&StoredMessage>, next: &StoredMessage, left_out: &BTreeSet<Seq>) -> Vec<String> {
+    let now = next.message.sent_at;
+    let Some(previous) = previous else {
+        return vec![format!("[{}]", day_in_words(now))];
+    };
+    let before = previous.message.sent_at;
+    // Imported messages are numbered late: then the numbers say nothing about what lies between.
+    let hidden = if previous.seq < next.seq { left_out.range(previous.seq..next.seq).count() } else { 0 };
+    let not_shown = match hidden {
+        0 => None,
+        1 => Some("[1 message not shown]".to_owned()),
+        many => Some(format!("[{many} messages not shown]")),
+    };
+    let silence = now.since(before);
+    let later = (silence >= NOTED_SILENCE).then(|| format!("[{} later]", span_in_words(silence)));
+    let new_day = (before.day() != now.day()).then(|| format!("[{}]", day_in_words(now)));
+    [not_shown, later, new_day].into_iter().flatten().collect()
+}
+
+fn indented(text: &str) -> String {
+    let text = clean_text(text);
+    match text.trim() {
+        "" => "(no text)".to_owned(),
+        text => text.replace('\n', &format!("\n{INDENT}")),
+    }
+}

@@ -1,0 +1,210 @@
+//! The one door, and the stages behind it: anchor, chain, cluster, fit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::context::chain;
+use crate::context::cluster::{self, End};
+use crate::context::fit::{self, Pick};
+use crate::context::pool::{Place, Pool};
+use crate::domain::{Chosen, MessageId, Omitted, Reason, Seq, StoredMessage, span_in_words};
+
+/// How far to look and how much to take.
+#[derive(Debug, Clone)]
+pub struct Params {
+    /// Messages that a cluster may hold.
+    pub lookback_limit: usize,
+    /// The longest silence inside a cluster. A silence of exactly this length does not cut.
+    pub time_threshold: Duration,
+    /// Reply links that are followed from a member of the window.
+    pub chain_depth: usize,
+    /// Tokens for the whole window, counted by `estimate`.
+    pub token_budget: usize,
+    /// How many tokens a text takes.
+    pub estimate: fn(&str) -> usize,
+}
+
+impl Params {
+    /// The defaults: 20 messages, 60 minutes, 20 links, 3000 tokens.
+    pub fn new(estimate: fn(&str) -> usize) -> Self {
+        Self {
+            lookback_limit: 20,
+            time_threshold: Duration::from_secs(60 * 60),
+            chain_depth: 20,
+            token_budget: 3000,
+            estimate,
+        }
+    }
+}
+
+/// What the driver fetched.
+#[derive(Debug, Clone)]
+pub struct History {
+    pub trigger: StoredMessage,
+    /// The newest messages of the conversation up to and without the trigger, oldest first. Unbroken: what is
+    /// missing between two of these is taken not to exist.
+    pub recent: Vec<StoredMessage>,
+    /// Messages of the same chat and of any age that reply links lead to, and the neighbours of an old anchor.
+    pub linked: Vec<StoredMessage>,
+}
+
+/// The messages that one answer is given, in order of time, each with the reason why it is there.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ContextWindow {
+    /// The message that the trigger replies to. Always among the entries.
+    pub anchor: Option<MessageId>,
+    /// The part of the anchor that the member marked.
+    pub quoted: Option<String>,
+    /// Never the trigger itself.
+    pub entries: Vec<Entry>,
+    /// What was considered and left out, for people to read: the nearest few.
+    pub omitted: Vec<Omitted>,
+    /// Every message of the conversation that is known and left out, ascending.
+    pub left_out: Vec<Seq>,
+}
+
+/// A message of the window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub message: StoredMessage,
+    pub reason: Reason,
+    /// How sure the choice was, 0 to 1.
+    pub score: f64,
+    /// What the message says, perhaps shortened in the middle.
+    pub shown: String,
+}
+
+impl ContextWindow {
+    /// The entry that the trigger replies to.
+    pub fn anchor_entry(&self) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.reason.is_anchor())
+    }
+
+    /// The window as it is kept with its answer.
+    pub fn chosen(&self) -> Vec<Chosen> {
+        self.entries
+            .iter()
+            .map(|entry| Chosen {
+                seq: entry.message.seq,
+                id: entry.message.message.id,
+                reason: entry.reason,
+                score: entry.score,
+            })
+            .collect()
+    }
+}
+
+const ANCHOR_SCORE: f64 = 1.0;
+/// A direct reply link. An explicit link says more than closeness in time.
+const CHAIN_SCORE: f64 = 0.9;
+/// What each further link takes away: a chain is trusted far.
+const CHAIN_DECAY: f64 = 0.97;
+/// The message right before the trigger, or right beside the anchor.
+const CLUSTER_SCORE: f64 = 0.85;
+/// What each further message takes away: after 20 messages the score is about a third.
+const CLUSTER_DECAY: f64 = 0.95;
+/// Messages that [`ContextWindow::omitted`] names at most.
+const OMITTED_SHOWN: usize = 20;
+
+/// Picks the messages that a trigger is about.
+///
+/// The message it replies to always, what reply links lead to, and the run of messages before the trigger (and around
+/// an old anchor) that no long silence interrupts, as far as the token budget goes.
+pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
+    let pool = Pool::new(history);
+    let quoted = pool.trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty());
+    let anchor = pool.anchor();
+
+    let before = cluster::before_trigger(&pool, params);
+    let old_anchor = anchor.filter(|anchor| !before.places.contains(anchor));
+    let around = old_anchor.map(|anchor| cluster::around(&pool, anchor, params)).unwrap_or_default();
+
+    let mut picked = Picked::default();
+    if let Some(anchor) = anchor {
+        picked.add(anchor, if quoted.is_some() { Reason::Quoted } else { Reason::Anchor }, ANCHOR_SCORE);
+        picked.add_linked(&pool, &[anchor], params);
+    }
+    picked.add_cluster(&before.places);
+    picked.add_cluster(&around);
+    picked.add_linked(&pool, &[before.places.as_slice(), &around].concat(), params);
+    picked.complete_albums(&pool);
+
+    let (entries, no_room) = fit::pack(&pool, picked.into_picks(), params);
+    let left_out = left_out(&pool, &entries);
+    ContextWindow {
+        anchor: anchor.map(|place| pool.messages[place].message.id),
+        quoted,
+        omitted: omitted(&pool, &left_out, &no_room, before.ended, params),
+        left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),
+        entries,
+    }
+}
+
+/// What has been picked so far. The first reason given to a message stays.
+#[derive(Default)]
+struct Picked(BTreeMap<Place, (Reason, f64)>);
+
+impl Picked {
+    fn add(&mut self, place: Place, reason: Reason, score: f64) {
+        self.0.entry(place).or_insert((reason, score));
+    }
+
+    /// Adds what reply links lead to from `members`.
+    fn add_linked(&mut self, pool: &Pool<'_>, members: &[Place], params: &Params) {
+        for (place, links) in chain::linked(pool, members, params.chain_depth) {
+            self.add(place, Reason::Chain, CHAIN_SCORE * decay(CHAIN_DECAY, links - 1));
+        }
+    }
+
+    fn add_cluster(&mut self, nearest_first: &[Place]) {
+        for (position, place) in nearest_first.iter().enumerate() {
+            self.add(*place, Reason::Cluster, CLUSTER_SCORE * decay(CLUSTER_DECAY, position));
+        }
+    }
+
+    /// An album is one unit: who has one picture of it has them all.
+    fn complete_albums(&mut self, pool: &Pool<'_>) {
+        for (place, (_, score)) in self.0.clone() {
+            for mate in pool.album_mates(place) {
+                self.add(mate, Reason::Cluster, score);
+            }
+        }
+        for mate in pool.trigger_mates() {
+            self.add(mate, Reason::Cluster, CLUSTER_SCORE);
+        }
+    }
+
+    fn into_picks(self) -> Vec<Pick> {
+        self.0.into_iter().map(|(place, (reason, score))| Pick { place, reason, score }).collect()
+    }
+}
+
+fn decay(rate: f64, steps: usize) -> f64 {
+    rate.powi(i32::try_from(steps).unwrap_or(i32::MAX))
+}
+
+/// The messages of the conversation that are not among `entries`, oldest first.
+fn left_out(pool: &Pool<'_>, entries: &[Entry]) -> Vec<Place> {
+    let shown: BTreeSet<Seq> = entries.iter().map(|entry| entry.message.seq).collect();
+    pool.conversation.iter().copied().filter(|place| !shown.contains(&pool.messages[*place].seq)).collect()
+}
+
+/// The nearest of what was left out with the reason in plain words, oldest first. What found no room comes before
+/// what was never picked: it was the closer call.
+fn omitted(pool: &Pool<'_>, left_out: &[Place], no_room: &[Place], ended: End, params: &Params) -> Vec<Omitted> {
+    let beyond = match ended {
+        End::Silence(silence) => format!("before a silence of {}", span_in_words(silence)),
+        End::Limit | End::Exhausted => format!("further back than the newest {}", params.lookback_limit),
+    };
+    let lacked_room: BTreeSet<Place> = no_room.iter().copied().collect();
+    let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));
+    let mut nearest: Vec<Place> = lacked_room.iter().rev().copied().chain(never_picked).take(OMITTED_SHOWN).collect();
+    nearest.sort_unstable();
+    nearest
+        .into_iter()
+        .map(|place| Omitted {
+            id: pool.messages[place].message.id,
+            why: if lacked_room.contains(&place) { "no room".to_owned() } else { beyond.clone() },
+        })
+        .collect()
+}

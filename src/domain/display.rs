@@ -1,0 +1,105 @@
+//! How plain values look to people.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::Timestamp;
+
+/// A span in the largest unit that still tells something, rounded down: `45 min`, `26 h`, `3 days`.
+pub fn span_in_words(span: Duration) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    match span.as_secs() {
+        ..MINUTE => "less than a minute".to_owned(),
+        secs @ ..7200 => format!("{} min", secs / MINUTE),
+        secs @ ..172_800 => format!("{} h", secs / HOUR),
+        secs => format!("{} days", secs / DAY),
+    }
+}
+
+/// `14:02`, in UTC.
+pub fn clock_time(at: Timestamp) -> String {
+    at.to_utc().format("%H:%M").to_string()
+}
+
+/// `Monday 5 January 2026`, in UTC.
+pub fn day_in_words(at: Timestamp) -> String {
+    at.to_utc().format("%A %-d %B %Y").to_string()
+}
+
+/// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`; in UTC.
+pub fn short_time(at: Timestamp, now: Timestamp) -> String {
+    if at.day() == now.day() { clock_time(at) } else { at.to_utc().format("%-d %b %H:%M").to_string() }
+}
+
+/// A count with its thousands apart: `1,240`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `text` in at most `max_chars` characters, the `…` of a cut included. Never cuts inside a grapheme.
+pub fn clip(text: &str, max_chars: usize) -> Cow<'_, str> {
+    if text.chars().count() <= max_chars {
+        return Cow::Borrowed(text);
+    }
+    let mut left = max_chars.saturating_sub(1);
+    let kept: String = text
+        .graphemes(true)
+        .take_while(|grapheme| {
+            let chars = grapheme.chars().count();
+            let fits = chars <= left;
+            left = left.saturating_sub(chars);
+            fits
+        })
+        .collect();
+    match max_chars {
+        0 => Cow::Borrowed(""),
+        _ => Cow::Owned(format!("{}…", kept.trim_end())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_told_in_the_largest_useful_unit() {
+        let told = |secs| span_in_words(Duration::from_secs(secs));
+        let spans = [59, 60, 7199, 7200, 26 * 3600 + 1800, 48 * 3600 - 1, 48 * 3600, 10 * 86_400].map(told);
+        assert_eq!(spans, ["less than a minute", "1 min", "119 min", "2 h", "26 h", "47 h", "2 days", "10 days"]);
+    }
+
+    #[test]
+    fn moments_are_told_as_short_as_is_clear() {
+        let now = Timestamp::from_secs(1_767_621_720);
+        assert_eq!(day_in_words(now), "Monday 5 January 2026");
+        assert_eq!(clock_time(now), "14:02");
+        assert_eq!(short_time(now, now), "14:02");
+        assert_eq!(short_time(now.minus(Duration::from_secs(3 * 86_400)), now), "2 Jan 14:02");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!([0, 999, 1240, 1_000_000].map(grouped), ["0", "999", "1,240", "1,000,000"]);
+    }
+
+    #[test]
+    fn clipping_counts_characters_and_keeps_graphemes_whole() {
+        assert_eq!(clip("short", 5), "short");
+        assert_eq!(clip("too long", 5), "too…");
+        // A family is one grapheme of five characters: it goes in whole or not at all.
+        assert_eq!(clip("ab👨‍👩‍👧cd", 6), "ab…");
+        assert_eq!(clip("anything", 0), "");
+    }
+}

@@ -1,0 +1,328 @@
+//! The texts of the prompts: templates inside the binary, each of which an operator may replace by a file.
+//!
+//! *Owns*: the templates, the values each of them takes, and the proof at start that they render.
+//! *Never*: what goes into a prompt and how much of it. A value is never read as a template.
+//! *Entry*: [`Prompts::load`].
+
+use std::path::{Path, PathBuf};
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use serde::Serialize;
+
+/// Instructions that one rendering may take: a template with a runaway loop fails instead of hanging an answer.
+const FUEL: u64 = 50_000;
+
+/// Every template, known to render.
+#[derive(Debug)]
+pub struct Prompts {
+    templates: Environment<'static>,
+}
+
+/// Why the templates cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    #[error("template `{name}`, line {line}: {problem}")]
+    Template { name: &'static str, line: usize, problem: String },
+    #[error("cannot read {path}")]
+    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("{path} replaces no template: there are {}", names())]
+    Unknown { path: PathBuf },
+    #[error("the template engine refuses its settings")]
+    Engine(#[source] minijinja::Error),
+}
+
+/// What `role.md` takes: the part of the prompt that stays the same for a day, so that providers' caches hold.
+#[derive(Debug, Serialize)]
+pub struct RoleValues<'a> {
+    pub bot_name: &'a str,
+    /// `group`, `group called "The lake"`, `private chat`.
+    pub place: &'a str,
+    /// `Monday 5 January 2026`.
+    pub today: &'a str,
+}
+
+/// What `context.md` takes.
+#[derive(Debug, Serialize)]
+pub struct ContextValues<'a> {
+    /// `14:02`.
+    pub time: &'a str,
+    pub fence: &'a str,
+    /// The messages, a line each; empty when there are none.
+    pub lines: &'a str,
+    /// Since when the bot can read the chat, where that is known.
+    pub earliest: Option<&'a str>,
+}
+
+/// What `ask.md` takes.
+#[derive(Debug, Serialize)]
+pub struct AskValues<'a> {
+    pub fence: &'a str,
+    /// The message replied to: its line, or what is known of it.
+    pub anchor: Option<&'a str>,
+    /// `m12`; none when the message replied to is not of this chat.
+    pub anchor_id: Option<&'a str>,
+    /// The part of the anchor that the member marked.
+    pub quoted: Option<&'a str>,
+    /// `u2`.
+    pub asker: &'a str,
+    /// `m20`.
+    pub ask_id: &'a str,
+    /// The line of the ask.
+    pub ask: &'a str,
+    /// Whether the ask only points.
+    pub generic: bool,
+    /// Whether there is nothing that it could point at.
+    pub nothing_known: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Template {
+    Role,
+    Context,
+    Ask,
+}
+
+impl Prompts {
+    /// The built-in templates, with those replaced that `dir` holds a file of the same name for.
+    ///
+    /// # Errors
+    /// When a file cannot be read, has the name of no template, or does not render with sample values.
+    pub fn load(dir: Option<&Path>) -> Result<Self, PromptError> {
+        let mut prompts = Self { templates: engine()? };
+        for template in Template::ALL {
+            prompts.add(template, template.built_in().to_owned())?;
+        }
+        if let Some(dir) = dir {
+            for (template, text) in replacements(dir)? {
+                prompts.add(template, text)?;
+            }
+        }
+        for template in Template::ALL {
+            for sample in template.samples() {
+                prompts.render(template, sample)?;
+            }
+        }
+        Ok(prompts)
+    }
+
+    /// # Errors
+    /// When the template fails for these values, which its samples did not show.
+    pub fn role(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Role, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn context(&self, values: &ContextValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Context, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn ask(&self, values: &AskValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Ask, Value::from(Serde(values)))
+    }
+
+    fn add(&mut self, template: Template, text: String) -> Result<(), PromptError> {
+        self.templates.add_template_owned(template.name(), text).map_err(|error| template.error(&error))
+    }
+
+    fn render(&self, template: Template, values: Value) -> Result<String, PromptError> {
+        let text = self.templates.get_template(template.name()).and_then(|found| found.render(values));
+        text.map(|text| text.trim().to_owned()).map_err(|error| template.error(&error))
+    }
+}
+
+impl Template {
+    const ALL: [Self; 3] = [Self::Role, Self::Context, Self::Ask];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Role => "role.md",
+            Self::Context => "context.md",
+            Self::Ask => "ask.md",
+        }
+    }
+
+    fn built_in(self) -> &'static str {
+        match self {
+            Self::Role => include_str!("../prompts/role.md"),
+            Self::Context => include_str!("../prompts/context.md"),
+            Self::Ask => include_str!("../prompts/ask.md"),
+        }
+    }
+
+    /// Values that lead through every branch of the built-in text.
+    fn samples(self) -> Vec<Value> {
+        match self {
+            Self::Role => {
+                let values = RoleValues { bot_name: "Chime", place: "group", today: "Monday 5 January 2026" };
+                vec![Value::from(Serde(values))]
+            }
+            Self::Context => [("[m1 · u1 Ana · 14:02] hello", None), ("", Some("14:00")), ("", None)]
+                .map(|(lines, earliest)| ContextValues { time: "14:10", fence: "CODE", lines, earliest })
+                .map(|values| Value::from(Serde(values)))
+                .to_vec(),
+            Self::Ask => [
+                (Some("text"), Some("m1"), Some("part"), true),
+                (Some("text"), None, None, false),
+                (None, None, None, true),
+            ]
+            .map(|(anchor, anchor_id, quoted, generic)| AskValues {
+                fence: "CODE",
+                anchor,
+                anchor_id,
+                quoted,
+                asker: "u1",
+                ask_id: "m2",
+                ask: "thoughts?",
+                generic,
+                nothing_known: anchor.is_none(),
+            })
+            .map(|values| Value::from(Serde(values)))
+            .to_vec(),
+        }
+    }
+
+    fn error(self, error: &minijinja::Error) -> PromptError {
+        let problem = match error.detail() {
+            Some(detail) => format!("{}: {detail}", error.kind()),
+            None => error.kind().to_string(),
+        };
+        PromptError::Template { name: self.name(), line: error.line().unwrap_or(0), problem }
+    }
+}
+
+fn engine() -> Result<Environment<'static>, PromptError> {
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(PromptError::Engine)?;
+    let mut engine = Environment::new();
+    engine.set_syntax(syntax);
+    engine.set_undefined_behavior(UndefinedBehavior::Strict);
+    // Prompts are no HTML: members' text goes in as it is.
+    engine.set_auto_escape_callback(|_| AutoEscape::None);
+    engine.set_fuel(Some(FUEL));
+    // With debug on, errors carry the values they met, and those are members' words.
+    engine.set_debug(false);
+    Ok(engine)
+}
+
+/// The templates that files in `dir` replace. A file that replaces none is an error: it is a misspelt name.
+fn replacements(dir: &Path) -> Result<Vec<(Template, String)>, PromptError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |source| PromptError::Unreadable { path, source }
+    };
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(dir).map_err(unreadable(dir))? {
+        let path = file.map_err(unreadable(dir))?.path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let template =
+            Template::ALL.into_iter().find(|template| path.file_name().is_some_and(|name| name == template.name()));
+        let Some(template) = template else {
+            return Err(PromptError::Unknown { path });
+        };
+        let text = std::fs::read_to_string(&path).map_err(unreadable(&path))?;
+        found.push((template, text));
+    }
+    Ok(found)
+}
+
+fn names() -> String {
+    Template::ALL.map(Template::name).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check_refused(name: &str, text: &str, expected: Expect) {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join(name), text).expect("a file");
+        let error = Prompts::load(Some(dir.path())).expect_err("refused");
+        expected.assert_eq(&error.to_string().replace(&dir.path().display().to_string(), "<dir>"));
+    }
+
+    fn role(prompts: &Prompts, bot_name: &str) -> String {
+        prompts.role(&RoleValues { bot_name, place: "group", today: "Monday" }).expect("renders")
+    }
+
+    #[test]
+    fn the_built_in_templates_render() {
+        let prompts = Prompts::load(None).expect("loads");
+        assert!(role(&prompts, "Chime").starts_with("You are Chime, a member of a Telegram group."));
+    }
+
+    #[test]
+    fn a_file_replaces_its_template_and_no_other() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("role.md"), "I am {{ bot_name }}.\n").expect("a file");
+        fs::write(dir.path().join("notes.txt"), "{{ not a template }}").expect("a file");
+        let prompts = Prompts::load(Some(dir.path())).expect("loads");
+        assert_eq!(role(&prompts, "Chime"), "I am Chime.");
+        let context = ContextValues { time: "14:10", fence: "CODE", lines: "a line", earliest: None };
+        assert!(prompts.context(&context).expect("renders").contains("<<<chat CODE\na line\nCODE chat>>>"));
+    }
+
+    #[test]
+    fn what_members_write_is_never_read_as_a_template() {
+        let prompts = Prompts::load(None).expect("loads");
+        assert!(role(&prompts, "{{ 7 * 7 }} <b>").contains("You are {{ 7 * 7 }} <b>, a member"));
+    }
+
+    #[test]
+    fn an_unknown_value_is_refused_with_its_line() {
+        check_refused("role.md", "You are\n{{ bot_nmae }}.", expect!["template `role.md`, line 2: undefined value"]);
+    }
+
+    #[test]
+    fn a_syntax_error_is_refused_with_its_line() {
+        check_refused(
+            "ask.md",
+            "{% if anchor %}\nnever closed",
+            expect!["template `ask.md`, line 2: syntax error: unexpected end of input, expected end of block"],
+        );
+    }
+
+    #[test]
+    fn an_unknown_filter_is_found_at_start_even_in_a_branch() {
+        check_refused(
+            "ask.md",
+            "{% if quoted %}\n\n{{ quoted|shout }}{% endif %}",
+            expect!["template `ask.md`, line 3: unknown filter: filter shout is unknown"],
+        );
+    }
+
+    #[test]
+    fn a_runaway_loop_is_stopped() {
+        check_refused(
+            "context.md",
+            "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}",
+            expect!["template `context.md`, line 1: engine ran out of fuel"],
+        );
+    }
+
+    #[test]
+    fn a_misspelt_file_is_refused() {
+        check_refused(
+            "rule.md",
+            "You are Chime.",
+            expect!["<dir>/rule.md replaces no template: there are role.md, context.md, ask.md"],
+        );
+    }
+
+    #[test]
+    fn a_missing_folder_is_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let error = Prompts::load(Some(&dir.path().join("absent"))).expect_err("refused");
+        assert!(matches!(error, PromptError::Unreadable { .. }), "{error}");
+    }
+}
