@@ -32,6 +32,9 @@ mod state;
 mod wire;
 mod world;
 
+#[cfg(test)]
+mod tests;
+
 pub use cast::{Content, NewChat, NewMember, Post, Standing};
 pub use entities::marked_up;
 pub use handle::{Sandbox, Setup};
