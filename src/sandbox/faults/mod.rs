@@ -1,0 +1,14 @@
+//! What goes wrong on the way, and the record of every call. Both exist only under the feature `testkit`: without it
+//! every call is served, and nothing is recorded.
+
+#[cfg(not(feature = "testkit"))]
+mod absent;
+#[cfg(feature = "testkit")]
+mod injected;
+
+#[cfg(not(feature = "testkit"))]
+pub(super) use absent::{Caller, Faults};
+#[cfg(feature = "testkit")]
+pub use injected::{Call, FOREVER, Fault};
+#[cfg(feature = "testkit")]
+pub(super) use injected::{Caller, Faults};

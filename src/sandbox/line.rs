@@ -1,0 +1,82 @@
+//! A connection that can be cut: by the end of the sandbox, or by a fault.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::serve::Listener;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+/// Takes calls until `stop`; every line is cut then.
+pub(super) struct Exchange {
+    listener: TcpListener,
+    stop: CancellationToken,
+}
+
+/// One connection.
+pub(super) struct Line {
+    stream: TcpStream,
+    /// Ends this connection, without another byte, when cancelled.
+    pub(super) cut: CancellationToken,
+    until_cut: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl Exchange {
+    pub(super) fn new(listener: TcpListener, stop: CancellationToken) -> Self {
+        Self { listener, stop }
+    }
+}
+
+impl Listener for Exchange {
+    type Io = Line;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Line, SocketAddr) {
+        let (stream, address) = Listener::accept(&mut self.listener).await;
+        // Answers are small: waiting to fill a packet would only make every call slower. Failing to say so is harmless.
+        stream.set_nodelay(true).ok();
+        let cut = self.stop.child_token();
+        let until_cut = Box::pin(cut.clone().cancelled_owned());
+        (Line { stream, cut, until_cut }, address)
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+impl Line {
+    fn check_cut(&self) -> io::Result<()> {
+        if self.cut.is_cancelled() { Err(io::ErrorKind::ConnectionReset.into()) } else { Ok(()) }
+    }
+}
+
+impl AsyncRead for Line {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        // A connection always waits to read, if only for its end: this is where a cut wakes it.
+        if self.until_cut.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl AsyncWrite for Line {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.check_cut()?;
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check_cut()?;
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

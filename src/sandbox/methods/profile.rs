@@ -1,0 +1,50 @@
+//! The bot itself: who it is, which commands it has, how its updates come.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::domain::Timestamp;
+use crate::sandbox::methods::table::Answer;
+use crate::sandbox::params::{ApiError, Params};
+use crate::sandbox::state::State;
+use crate::sandbox::wire;
+
+/// The most commands in one scope.
+const MOST_COMMANDS: usize = 100;
+
+#[derive(Serialize, Deserialize)]
+struct BotCommand {
+    command: String,
+    description: String,
+}
+
+pub(super) fn get_me(state: &mut State, _params: &Params, _now: Timestamp) -> Answer {
+    Ok(wire::own_account(state))
+}
+
+/// There never is a webhook here; deleting it twice is fine with the real server too.
+pub(super) fn delete_webhook(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    if params.flag("drop_pending_updates") {
+        state.queue.clear();
+    }
+    Ok(true.into())
+}
+
+pub(super) fn set_my_commands(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    let commands = params.parsed::<Vec<BotCommand>>("commands")?.unwrap_or_default();
+    if commands.len() > MOST_COMMANDS {
+        return Err(ApiError::bad_request("BOT_COMMANDS_TOO_MUCH"));
+    }
+    for BotCommand { command, description } in &commands {
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if !(1..=32).contains(&command.len()) || !command.chars().all(is_name) {
+            return Err(ApiError::bad_request("BOT_COMMAND_INVALID"));
+        }
+        if !(1..=256).contains(&description.chars().count()) {
+            return Err(ApiError::bad_request("BOT_COMMAND_DESCRIPTION_INVALID"));
+        }
+    }
+    let scope = params.parsed::<Value>("scope")?.unwrap_or_else(|| json!({"type": "default"}));
+    state.commands.insert(scope.to_string(), json!(commands));
+    Ok(true.into())
+}
