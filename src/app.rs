@@ -19,7 +19,7 @@ use crate::app::tasks::Tasks;
 use crate::app::watchdog::Watchdog;
 use crate::clock::Clock;
 use crate::commands::run::Commands;
-use crate::config::Config;
+use crate::config::{Config, ContextConfig};
 use crate::context::Params;
 use crate::domain::{BotIdentity, estimate_tokens};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
@@ -70,7 +70,7 @@ impl App {
                  switch it off in @BotFather (/setprivacy), then remove the bot from the group and add it again"
             );
         }
-        let parts = Parts { config, clock, stop, prompts, store, telegram, bot };
+        let parts = Parts { config, clock, stop, prompts, store, telegram, bot, languages: Languages::shipped() };
         parts.launch()
     }
 
@@ -91,7 +91,7 @@ struct Parts {
     store: Store,
     telegram: Telegram,
     bot: BotIdentity,
-    languages: Arc<Languages>,
+    languages: &'static Languages,
 }
 
 impl Parts {
@@ -102,8 +102,7 @@ impl Parts {
         let mut tasks = Tasks::new(self.stop.clone());
         let ingest = self.ingest(&wake, &health);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
-        let pool =
-            Pool { store: self.store.clone(), clock: self.clock.clone(), wake, limits: Limits::default() };
+        let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake, limits: Limits::default() };
         tasks.spawn("work", |stop| async move {
             pool.run(stop, |job| {
                 let crew = Arc::clone(&crew);
@@ -133,7 +132,7 @@ impl Parts {
             setting: Arc::new(Setting {
                 bot: self.bot.clone(),
                 access: self.config.access.clone(),
-                languages: Arc::clone(&self.languages),
+                languages: self.languages,
                 backlog_max_age: self.config.ingest.backlog_max_age,
             }),
         }
@@ -148,8 +147,8 @@ impl Parts {
             wake: wake.clone(),
             prompts: Arc::clone(&self.prompts),
             bot: self.bot.clone(),
-            languages: Arc::clone(&self.languages),
-            params: context_params(&self.config),
+            languages: self.languages,
+            params: context_params(&self.config.context),
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -157,7 +156,7 @@ impl Parts {
             clock: self.clock.clone(),
             wake: wake.clone(),
             bot: self.bot.clone(),
-            languages: Arc::clone(&self.languages),
+            languages: self.languages,
         };
         let delivery = Delivery {
             store: self.store.clone(),
@@ -185,11 +184,11 @@ impl Parts {
 }
 
 /// The picker's settings, from the operator's.
-pub fn context_params(config: &Config) -> Params {
+pub fn context_params(config: &ContextConfig) -> Params {
     Params {
-        lookback_limit: config.context.lookback_limit,
-        time_threshold: config.context.time_threshold,
-        token_budget: config.context.tokens,
+        lookback_limit: config.lookback_limit,
+        time_threshold: config.time_threshold,
+        token_budget: config.tokens,
         ..Params::new(estimate_tokens)
     }
 }
@@ -197,8 +196,7 @@ pub fn context_params(config: &Config) -> Params {
 async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
     let now = clock.now();
     let opened = tokio::task::spawn_blocking(move || Store::open(&path, now)).await;
-    let (store, Opened { created, migrated, backup }) =
-        opened.map_err(|error| AppError::Task(error.to_string()))??;
+    let (store, Opened { created, migrated, backup }) = opened.map_err(|error| AppError::Task(error.to_string()))??;
     if let Some(backup) = backup {
         tracing::info!(
             from = migrated.0, to = migrated.1, backup = %backup.display(),
@@ -215,9 +213,8 @@ async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
 /// Takes up what was under way when the process ended.
 async fn recover(store: &Store, clock: &Clock) -> Result<(), AppError> {
     let now = clock.now();
-    let (sends, jobs) = store
-        .write(Priority::Answering, move |tx| Ok((outbox::recover(tx)?, job_rows::recover(tx, now)?)))
-        .await?;
+    let (sends, jobs) =
+        store.write(Priority::Answering, move |tx| Ok((outbox::recover(tx)?, job_rows::recover(tx, now)?))).await?;
     if sends + jobs > 0 {
         tracing::info!(sends, jobs, "took up {jobs} jobs and {sends} interrupted sends from before");
     }

@@ -45,9 +45,15 @@ pub struct Standing {
 pub enum Step {
     Record(MessageId),
     /// Keep it pending and try again then.
-    RetryAt { at: Timestamp, why: String },
+    RetryAt {
+        at: Timestamp,
+        why: String,
+    },
     /// As above, and count a send whose outcome is unknown.
-    RetryUnknownAt { at: Timestamp, why: String },
+    RetryUnknownAt {
+        at: Timestamp,
+        why: String,
+    },
     /// The whole chat waits until then.
     HoldChatUntil(Timestamp),
     /// Send it again at once, not as a reply.
@@ -132,7 +138,12 @@ mod tests {
     #[test]
     fn a_throttled_chat_waits_as_long_as_it_is_told() {
         check(SendResult::Throttled(Duration::from_secs(35)), 0, 0, "hold for 35s");
-        check(SendResult::Throttled(Duration::from_secs(9_000)), 0, 0, "give up: Telegram asks to wait 9000 s, too long");
+        check(
+            SendResult::Throttled(Duration::from_secs(9_000)),
+            0,
+            0,
+            "give up: Telegram asks to wait 9000 s, too long",
+        );
     }
 
     #[test]

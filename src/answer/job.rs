@@ -21,7 +21,10 @@ pub enum WindowSize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The job was taken up; `attempts` began before.
-    Begun { attempts: u32, backend: Backend },
+    Begun {
+        attempts: u32,
+        backend: Backend,
+    },
     /// An answer to this trigger is already stored.
     FoundAnswered,
     /// The trigger is no longer there: forgotten, or its author opted out.
@@ -45,7 +48,9 @@ pub enum Failure {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    AskModel { window: WindowSize },
+    AskModel {
+        window: WindowSize,
+    },
     ReplyWithAnswer,
     ReplyWithDigest,
     ReplyWithApology,

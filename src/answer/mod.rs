@@ -1,16 +1,21 @@
-//! From a context window to the words that go out.
+//! From a context window to the words that go out, and their way there.
 //!
-//! *Owns*: the prompt and its slots, citations, the answer without a model, and every other sentence of an answer.
+//! *Owns*: the answer job and the delivery as state machines, the prompt and its slots, citations, the answer without a
+//! model, and every other sentence of an answer.
 //! *Never*: teloxide or rusqlite types; choosing messages (that is `context`).
-//! *Entry*: [`prompt::build`], then [`citations::check`]; without a model [`digest::digest`].
+//! *Entry*: [`run::Answering`] works on a trigger, [`run::Delivery`] on a reply.
 //!
-//! In reading order: `prompt` (the slots), `lines` (the window as text), `citations`, `telling` (the
-//! messages to show when there is no model), `digest`, `wording`, `plain` (members' words made safe to show).
+//! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `lines` (the window as text),
+//! `citations`, `telling` (the messages to show when there is no model), `digest`, `wording`, `plain` (members' words
+//! made safe to show), `delivery` (what becomes of a send).
 
 pub mod citations;
+pub mod delivery;
 pub mod digest;
+pub mod job;
 mod lines;
 mod plain;
 pub mod prompt;
+pub mod run;
 mod telling;
 pub mod wording;

@@ -25,7 +25,9 @@ pub enum Command {
     #[command(after_help = DEMO_HELP)]
     Demo(DemoOptions),
     /// Show which messages an answer to MESSAGE rests on, and what was left out; no model is called
-    #[command(after_help = "Examples:\n  chime explain -1001234567890 42\n  chime explain https://t.me/c/1234567890/42 --json")]
+    #[command(
+        after_help = "Examples:\n  chime explain -1001234567890 42\n  chime explain https://t.me/c/1234567890/42 --json"
+    )]
     Explain(ExplainOptions),
 }
 

@@ -10,7 +10,10 @@ use crate::config::{Config, Environment};
 use crate::telemetry;
 
 pub async fn run() -> Exit {
-    let environment = Environment::read();
+    let environment = match std::env::current_dir() {
+        Ok(folder) => Environment::read(&folder),
+        Err(error) => return report(&error, Exit::Failed),
+    };
     let config = match Config::load(&environment.settings()) {
         Ok(config) => config,
         Err(error) => return report(&error, Exit::Configuration),

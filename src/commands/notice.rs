@@ -14,12 +14,19 @@ pub const COMMANDS: [(&str, &str); 3] = [
 /// What there is to say, before it becomes words.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
-    Help { username: String },
-    Why { record: Box<AnswerRecord>, used: Vec<UsedMessage> },
+    Help {
+        username: String,
+    },
+    Why {
+        record: Box<AnswerRecord>,
+        used: Vec<UsedMessage>,
+    },
     /// `/why` without an answer to explain.
     WhyWhat,
     /// Triggers that were too old to answer.
-    Backlog { count: usize },
+    Backlog {
+        count: usize,
+    },
 }
 
 impl Notice {

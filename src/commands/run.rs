@@ -1,12 +1,14 @@
 //! Looks up what a command is about and writes its reply down.
 
-use std::sync::Arc;
 
 use crate::answer::run::{format_parts, write_reply};
 use crate::answer::wording::UsedMessage;
 use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
-use crate::domain::{AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, ReplyTarget, StoredMessage, message_link, parse_message_key};
+use crate::domain::{
+    AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, ReplyTarget, StoredMessage, message_link,
+    parse_message_key,
+};
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Priority, Reader, Store, answers, backlog, chats, jobs, messages, outbox};
@@ -23,7 +25,7 @@ pub struct Commands {
     pub clock: Clock,
     pub wake: Wake,
     pub bot: BotIdentity,
-    pub languages: Arc<Languages>,
+    pub languages: &'static Languages,
 }
 
 /// What a command job comes to.
@@ -43,8 +45,8 @@ impl Commands {
     }
 
     async fn react(&self, job: &Job) -> store::Result<()> {
-        let (key, bot, languages) = (job.key.clone(), self.bot.clone(), Arc::clone(&self.languages));
-        match self.store.read(move |conn| find(conn, &key, &bot, &languages)).await? {
+        let (key, bot, languages) = (job.key.clone(), self.bot.clone(), self.languages);
+        match self.store.read(move |conn| find(conn, &key, &bot, languages)).await? {
             Reaction::Say(said) => {
                 let (trigger, notice) = *said;
                 let message = &trigger.message;
@@ -82,7 +84,14 @@ impl Commands {
     }
 
     /// Writes a notice down as a reply and ends the job, in one transaction.
-    async fn say(&self, job: &Job, key: String, purpose: Purpose, to: ReplyTarget, notice: &Notice) -> store::Result<()> {
+    async fn say(
+        &self,
+        job: &Job,
+        key: String,
+        purpose: Purpose,
+        to: ReplyTarget,
+        notice: &Notice,
+    ) -> store::Result<()> {
         let markdown = notice.markdown().unwrap_or_default();
         let urls = urls_of(notice);
         let urls: Vec<&str> = urls.iter().map(String::as_str).collect();

@@ -1,16 +1,17 @@
 //! What is being talked about: from a trigger and the messages before it to the window that an answer is given.
 //!
 //! *Owns*: the anchor, reply chains, clusters, and the fit into a token budget; why each message is in or out.
-//! *Never*: IO, a clock, SQL, a model. The same history gives the same window, byte for byte.
-//! *Entry*: [`get_smart_context`].
+//! *Never*: IO, a clock, SQL or a model outside its driver. The same history gives the same window, byte for byte.
+//! *Entry*: [`run::get_smart_context`] fetches and picks; [`get_smart_context`] is the pure part.
 //!
 //! In reading order: `window` (the door and its stages), `pool` (what may be chosen from), `chain`, `cluster`, `fit`,
-//! `shorten`.
+//! `shorten`, and `run` (what is fetched).
 
 mod chain;
 mod cluster;
 mod fit;
 mod pool;
+pub mod run;
 mod shorten;
 mod window;
 

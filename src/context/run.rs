@@ -12,11 +12,7 @@ const RECENT: usize = 200;
 const REPLIES: usize = 20;
 
 /// Picks the messages that `trigger` is about.
-pub async fn get_smart_context(
-    store: &Store,
-    trigger: StoredMessage,
-    params: Params,
-) -> store::Result<ContextWindow> {
+pub async fn get_smart_context(store: &Store, trigger: StoredMessage, params: Params) -> store::Result<ContextWindow> {
     store.read(move |conn| Ok(window::get_smart_context(&gather(conn, trigger, &params)?, &params))).await
 }
 

@@ -15,7 +15,13 @@ pub enum Task {
 }
 
 /// `age` is by Telegram's date of the message; `is_news` is false where the very same came before.
-pub fn task_for(trigger: Option<&Trigger>, sent_at: Timestamp, is_news: bool, now: Timestamp, max_age: Duration) -> Task {
+pub fn task_for(
+    trigger: Option<&Trigger>,
+    sent_at: Timestamp,
+    is_news: bool,
+    now: Timestamp,
+    max_age: Duration,
+) -> Task {
     let Some(trigger) = trigger else { return Task::Nothing };
     let is_old = now.since(sent_at) > max_age;
     match (&trigger.kind, is_old, is_news) {

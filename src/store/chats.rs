@@ -42,6 +42,13 @@ pub fn by_key(conn: &Reader, key: ChatKey) -> Result<Option<ChatRow>> {
     raw.map(to_chat).transpose()
 }
 
+/// Finds a chat by its public name, without `@`.
+pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM chat WHERE username = :username COLLATE NOCASE");
+    let raw = conn.prepare_cached(&sql)?.query_row(named_params! { ":username": username }, from_row).optional()?;
+    raw.map(to_chat).transpose()
+}
+
 fn to_chat(raw: (i64, i64, String, Option<String>, Option<String>, String)) -> Result<ChatRow> {
     let (key, id, kind, title, username, language) = raw;
     Ok(ChatRow {

@@ -8,7 +8,9 @@
 mod model;
 mod reply;
 mod transcript;
+mod world;
 
 pub use model::ModelServer;
 pub use reply::Reply;
+pub use world::World;
 pub use transcript::{CHAT, CHAT_KEY, DAY_ONE, moment, transcript, user};

@@ -41,7 +41,7 @@ pub struct AnsweringParts {
     pub wake: Wake,
     pub prompts: Arc<Prompts>,
     pub bot: BotIdentity,
-    pub languages: Arc<Languages>,
+    pub languages: &'static Languages,
     pub params: Params,
 }
 
@@ -143,8 +143,8 @@ impl Answering {
     async fn find(&self, job: &Job) -> store::Result<Found> {
         let Some((chat, message)) = parse_message_key(&job.key) else { return Ok(Found::Gone) };
         let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
-        let languages = Arc::clone(&self.parts.languages);
-        self.parts.store.read(move |conn| find(conn, (chat, message), &params, &bot, &languages)).await
+        let languages = self.parts.languages;
+        self.parts.store.read(move |conn| find(conn, (chat, message), &params, &bot, languages)).await
     }
 
     /// The same question with half of the room for its window.
@@ -180,7 +180,7 @@ impl Answering {
 
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.
     async fn ask(&self, question: &Question, built: &BuiltPrompt) -> Result<Completion, LlmError> {
-        let Llm::OpenAi(model) = &self.parts.llm else { return Err(LlmError::NotConfigured("offline".to_owned())) };
+        let Llm::OpenAi(model) = &self.parts.llm else { return Err(LlmError::NotConfigured("offline")) };
         let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
         let prompt = Prompt {
             messages: vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)],
@@ -191,7 +191,7 @@ impl Answering {
         let answered = tokio::select! {
             answered = model.complete(&prompt, &self.parts.clock) => answered,
             () = self.keep_typing(question.trigger.message.chat, question.trigger.message.thread) => {
-                Err(LlmError::NotConfigured("typing never ends".to_owned()))
+                Err(LlmError::NotConfigured("typing never ends"))
             }
         };
         let ms = u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -230,8 +230,12 @@ impl Answering {
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         tracing::info!(
-            status = record.status.as_str(), window = record.window.len(), sources = record.sources.len(),
-            latency_ms = record.latency_ms, "answer {} is ready", record.id,
+            status = record.status.as_str(),
+            window = record.window.len(),
+            sources = record.sources.len(),
+            latency_ms = record.latency_ms,
+            "answer {} is ready",
+            record.id,
         );
         let reply = reply_to(&question.trigger, record.id, format!("answer:{}", job.key), parts);
         let key = job.key.clone();

@@ -76,11 +76,8 @@ impl Delivery {
         }
         loop {
             let result = self.send(&part).await;
-            let standing = Standing {
-                created_at: part.created_at,
-                unknown_sends: part.unknown_sends,
-                attempts: job.attempts,
-            };
+            let standing =
+                Standing { created_at: part.created_at, unknown_sends: part.unknown_sends, attempts: job.attempts };
             return match after_send(result, standing, self.clock.now()) {
                 Step::Record(message) => self.record(job, part, message, is_last).await,
                 Step::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {

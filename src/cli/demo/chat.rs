@@ -103,7 +103,9 @@ mod tests {
         let span = chat.messages[29].sent_at.since(chat.messages[0].sent_at);
         assert!(span.as_secs() > 2 * 24 * 3600, "it spans days");
         let texts: Vec<&str> = chat.messages.iter().map(|message| message.text.as_str()).collect();
-        for seed in ["We should look at the restaurant for the gathering", "Any thoughts?", "The thai restaurant on 10th Ave?"] {
+        for seed in
+            ["We should look at the restaurant for the gathering", "Any thoughts?", "The thai restaurant on 10th Ave?"]
+        {
             assert!(texts.contains(&seed), "{seed}");
         }
     }
@@ -127,10 +129,7 @@ mod tests {
         check("# nothing\n", "there is no message in it");
         check("\nhello", "line 2: expected `ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text`");
         check("1 | today | Ana | - | a", "line 1: `today` is no time; write it as 2026-03-02 18:40:00");
-        check(
-            "1 | 2026-03-02 18:00:00 | Ana | 7 | a",
-            "line 1: message 1 replies to 7, which does not stand above it",
-        );
+        check("1 | 2026-03-02 18:00:00 | Ana | 7 | a", "line 1: message 1 replies to 7, which does not stand above it");
         let twice = "1 | 2026-03-02 18:00:00 | Ana | - | a\n1 | 2026-03-02 18:00:00 | Ana | - | a";
         check(twice, "line 2: message 1 is older than the one above it, or has its number");
     }

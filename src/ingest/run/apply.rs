@@ -1,7 +1,6 @@
 //! Writing a batch: raw updates, rows, jobs and the offset in one transaction.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::{Access, chat_access};
@@ -9,8 +8,8 @@ use crate::config::AccessConfig;
 use crate::domain::{
     Arrival, BotIdentity, Chat, ChatKind, Event, JobKind, Membership, Message, Migration, Timestamp, message_key,
 };
-use crate::ingest::{Task, task_for};
 use crate::ingest::run::read::ReadUpdate;
+use crate::ingest::{Task, task_for};
 use crate::store::chats::ChatRow;
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
@@ -30,7 +29,7 @@ const JUDGE_FIRST: u32 = 30;
 pub struct Setting {
     pub bot: BotIdentity,
     pub access: AccessConfig,
-    pub languages: Arc<Languages>,
+    pub languages: &'static Languages,
     pub backlog_max_age: Duration,
 }
 
@@ -150,7 +149,7 @@ fn start_work(
     applied: &mut Applied,
 ) -> store::Result<()> {
     let Arrival { chat, message, parent } = arrival;
-    let rules = Rules { parent_is_answer: is_answer(tx, parent.as_ref())?, languages: &setting.languages };
+    let rules = Rules { parent_is_answer: is_answer(tx, parent.as_ref())?, languages: setting.languages };
     let found = trigger::find(message, parent.as_ref(), &setting.bot, chat.kind, &rules);
     let is_news = matches!(taken, TakenIn::New(_));
     let lane = message.chat.0;

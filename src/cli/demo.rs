@@ -1,0 +1,311 @@
+//! `chime demo`: the real daemon on an embedded Telegram, in a terminal.
+
+mod chat;
+mod input;
+mod screen;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, BufReader, Stdin};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{App, AppError};
+use crate::cli::arguments::DemoOptions;
+use crate::cli::demo::chat::ChatFile;
+use crate::cli::demo::screen::{Screen, Shown, ShownSource};
+use crate::cli::exit::{Exit, report};
+use crate::clock::Clock;
+use crate::config::{Config, DemoPlace, Environment, LogFormat};
+use crate::domain::{AnswerRecord, ChatId, MessageId, UserId, message_link};
+use crate::sandbox::{BotAction, Cursor, NewChat, Post, Sandbox, SandboxMessage, Setup};
+use crate::store::outbox::Part;
+use crate::store::{self, Reader, Store, answers, chats, jobs, messages, outbox};
+use crate::telemetry;
+
+const BUNDLED: &str = include_str!("demo/friday.txt");
+/// The chat opens as if its last message had just been written.
+const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);
+/// How long a sent message may take to be recorded.
+const RECORDED_WITHIN: Duration = Duration::from_secs(10);
+/// How often the end of pending work is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// The question that the demo asks by itself when people watch.
+const FIRST_QUESTION: &str = "@bot thoughts?";
+
+pub async fn run(options: DemoOptions) -> Exit {
+    telemetry::start_quietly(LogFormat::Auto);
+    let clock = Clock::system();
+    let chat = match open_chat(options.file.as_ref()) {
+        Ok(chat) => chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE)),
+        Err(error) => return report(error.as_ref(), Exit::Usage),
+    };
+    match play(options, chat, clock).await {
+        Ok(()) => Exit::Done,
+        Err(DemoError::App(error)) => report(&error, Exit::of_app(&error)),
+        Err(DemoError::Config(error)) => report(&error, Exit::Configuration),
+        Err(error) => report(&error, Exit::Failed),
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum DemoError {
+    #[error(transparent)]
+    App(#[from] AppError),
+    #[error(transparent)]
+    Config(#[from] crate::config::ConfigError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {what}", path = path.display())]
+struct ChatProblem {
+    path: PathBuf,
+    what: String,
+}
+
+fn open_chat(file: Option<&PathBuf>) -> Result<ChatFile, Box<dyn std::error::Error>> {
+    let Some(path) = file else { return Ok(ChatFile::parse(BUNDLED)?) };
+    let problem = |what: String| ChatProblem { path: path.clone(), what };
+    let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
+    Ok(ChatFile::parse(&text).map_err(|error| problem(error.to_string()))?)
+}
+
+async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), DemoError> {
+    let folder = tempfile::Builder::new().prefix("chime-demo-").tempdir()?;
+    let sandbox = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
+    let place = DemoPlace {
+        api_url: sandbox.api_url(),
+        token: sandbox.token().to_owned().into(),
+        database: options.database.clone().unwrap_or_else(|| folder.path().join("demo.db")),
+    };
+    let environment = Environment::read(&std::env::current_dir()?);
+    let config = Config::for_demo(&environment.settings(), &place)?;
+    let stop = CancellationToken::new();
+    let model = config.llm.model.clone();
+    let mut stage = Stage::set(sandbox, &chat, Screen::new(options.json), clock.clone());
+    let app = App::start(config, clock, stop.clone()).await?;
+    stage.store = Some(app.store.clone());
+    let mut finished: Finished = Box::pin(app.finished());
+    let shown = stage.show(model.as_deref(), &mut finished).await;
+    stop.cancel();
+    finished.await?;
+    shown
+}
+
+type Finished = Pin<Box<dyn Future<Output = Result<(), AppError>> + Send>>;
+
+/// The chat, the people in it, and what has been shown of it.
+struct Stage {
+    sandbox: Sandbox,
+    clock: Clock,
+    chat: ChatId,
+    title: String,
+    people: HashMap<String, UserId>,
+    names: HashMap<UserId, String>,
+    cursor: Cursor,
+    screen: Screen,
+    store: Option<Store>,
+}
+
+impl Stage {
+    /// Fills the chat: everything in it waits for the daemon as updates do.
+    fn set(sandbox: Sandbox, file: &ChatFile, screen: Screen, clock: Clock) -> Self {
+        let chat = sandbox.add_chat(NewChat::supergroup(file.title.as_str()));
+        let names = HashMap::from([(sandbox.bot_id(), "bot".to_owned())]);
+        let cursor = sandbox.cursor();
+        let title = file.title.clone();
+        let mut stage =
+            Self { sandbox, clock, chat, title, people: HashMap::new(), names, cursor, screen, store: None };
+        let mut ids = HashMap::new();
+        for line in &file.messages {
+            let from = stage.person(&line.name);
+            let mut post = Post::new(from, line.text.as_str(), line.sent_at);
+            if let Some(parent) = line.reply_to.and_then(|id| ids.get(&id)) {
+                post = post.reply_to(*parent);
+            }
+            ids.insert(line.id, stage.sandbox.say(chat, post));
+        }
+        stage
+    }
+
+    fn person(&mut self, name: &str) -> UserId {
+        if let Some(id) = self.people.get(name) {
+            return *id;
+        }
+        let id = self.sandbox.add_member(self.chat, name);
+        self.people.insert(name.to_owned(), id);
+        self.names.insert(id, name.to_owned());
+        id
+    }
+
+    async fn show(&mut self, model: Option<&str>, finished: &mut Finished) -> Result<(), DemoError> {
+        self.opening(model);
+        for message in self.sandbox.messages(self.chat) {
+            self.show_said(&message);
+        }
+        if !self.screen.is_json() {
+            self.screen.say("");
+            self.speak(FIRST_QUESTION);
+            self.until_quiet(finished).await?;
+            self.screen.say(CLOSING);
+        }
+        let mut lines = BufReader::new(tokio::io::stdin()).lines();
+        self.converse(&mut lines, finished).await?;
+        self.until_quiet(finished).await
+    }
+
+    fn opening(&self, model: Option<&str>) {
+        let model = match model {
+            Some(model) => format!("The model is {model}."),
+            None => {
+                "No model is configured, so answers are digests; set OPENAI_BASE_URL and MODEL to hear one.".to_owned()
+            }
+        };
+        self.screen.say(&format!(
+            "A group chat on this machine, \"{}\". The bot reads it as it would on Telegram.",
+            self.title
+        ));
+        self.screen.say(&model);
+    }
+
+    /// Speaks for whoever types, and shows what the bot does, until the input ends.
+    async fn converse(
+        &mut self,
+        lines: &mut tokio::io::Lines<BufReader<Stdin>>,
+        finished: &mut Finished,
+    ) -> Result<(), DemoError> {
+        loop {
+            let cursor = self.cursor;
+            tokio::select! {
+                line = lines.next_line() => match line? {
+                    Some(line) => self.speak(&line),
+                    None => return Ok(()),
+                },
+                (action, next) = self.sandbox.next_from_bot(cursor) => {
+                    self.cursor = next;
+                    self.show_done(action).await?;
+                }
+                _ = tokio::signal::ctrl_c() => return Ok(()),
+                ended = &mut *finished => return Ok(ended?),
+            }
+        }
+    }
+
+    fn speak(&mut self, line: &str) {
+        let Some(said) = input::parse(line) else { return };
+        let reply_to = said.reply_to.map(MessageId);
+        if let Some(missing) = reply_to.filter(|id| self.sandbox.message(self.chat, *id).is_none()) {
+            return self.screen.error(&format!("there is no message #{missing} to reply to"));
+        }
+        let from = self.person(said.name);
+        let mut post = Post::new(from, said.text, self.clock.now());
+        if let Some(parent) = reply_to {
+            post = post.reply_to(parent);
+        }
+        let id = self.sandbox.say(self.chat, post);
+        if let Some(message) = self.sandbox.message(self.chat, id) {
+            self.show_said(&message);
+        }
+    }
+
+    /// Shows what the bot does until it has nothing left to do.
+    async fn until_quiet(&mut self, finished: &mut Finished) -> Result<(), DemoError> {
+        loop {
+            for action in self.sandbox.actions_since(self.cursor) {
+                self.show_done(action).await?;
+            }
+            self.cursor = self.sandbox.cursor();
+            if self.is_quiet().await? && self.sandbox.cursor() == self.cursor {
+                return Ok(());
+            }
+            tokio::select! {
+                () = self.clock.sleep(LOOK_EVERY) => {}
+                ended = &mut *finished => return Ok(ended?),
+            }
+        }
+    }
+
+    /// Every update is taken in and no job is open.
+    async fn is_quiet(&self) -> Result<bool, DemoError> {
+        let Some(store) = &self.store else { return Ok(true) };
+        if self.sandbox.pending_updates() > 0 {
+            return Ok(false);
+        }
+        let (open, _) = store.read(|conn| jobs::counts(conn)).await?;
+        Ok(open == 0)
+    }
+
+    fn name(&self, id: UserId) -> &str {
+        self.names.get(&id).map_or("somebody", String::as_str)
+    }
+
+    fn show_said(&mut self, message: &SandboxMessage) {
+        let from = self.name(message.from).to_owned();
+        self.screen.message(&shown(message, &from));
+    }
+
+    async fn show_done(&mut self, action: BotAction) -> Result<(), DemoError> {
+        match action {
+            BotAction::Sent(message) | BotAction::Edited(message) => {
+                let found = self.what_it_is(message.id).await?;
+                let from = self.name(message.from).to_owned();
+                match found {
+                    Some((record, sources)) => self.screen.answer(&shown(&message, &from), &record, &sources),
+                    None => self.screen.notice(&shown(&message, &from)),
+                }
+            }
+            BotAction::Reacted { message, emoji, .. } => self.screen.reaction(message.0, &emoji.join(" ")),
+            BotAction::Deleted { .. }
+            | BotAction::Acting { .. }
+            | BotAction::Left { .. }
+            | BotAction::PressAnswered { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// The answer that a message of the bot carries, as soon as the daemon has recorded that it was sent.
+    async fn what_it_is(&self, id: MessageId) -> Result<Option<(AnswerRecord, Vec<ShownSource>)>, DemoError> {
+        let Some(store) = &self.store else { return Ok(None) };
+        let chat = self.chat;
+        let until = self.clock.now().plus(RECORDED_WITHIN);
+        while self.clock.now() < until {
+            if let Some(part) = store.read(move |conn| outbox::by_message(conn, chat, id)).await? {
+                return Ok(store.read(move |conn| answer_of(conn, &part)).await?);
+            }
+            self.clock.sleep(LOOK_EVERY).await;
+        }
+        Ok(None)
+    }
+}
+
+const CLOSING: &str = "
+Your turn: type @bot with or without a question, `> 22 @bot` to reply to message 22, `Ana: …` to speak as Ana,
+or `> ID /why` to see what an answer rests on. Ctrl-D ends. `chime demo --help` has more.
+";
+
+fn shown<'a>(message: &'a SandboxMessage, from: &'a str) -> Shown<'a> {
+    Shown { id: message.id.0, date: message.date, from, reply_to: message.reply_to.map(|id| id.0), text: &message.text }
+}
+
+fn answer_of(conn: &Reader, part: &Part) -> store::Result<Option<(AnswerRecord, Vec<ShownSource>)>> {
+    let Some(id) = part.answer else { return Ok(None) };
+    let Some(record) = answers::find(conn, id)? else { return Ok(None) };
+    let Some(row) = chats::by_key(conn, record.chat)? else { return Ok(None) };
+    let mut sources = Vec::new();
+    for source in &record.sources {
+        let seq = source.id.trim_start_matches('m').parse().map(crate::domain::Seq);
+        let Ok(seq) = seq else { continue };
+        if let Some(stored) = messages::by_seq(conn, record.chat, seq)? {
+            let link = message_link(&row.chat, stored.message.thread, stored.message.id);
+            sources.push(ShownSource { id: stored.message.id.0, link, text: source.text.clone() });
+        }
+    }
+    Ok(Some((record, sources)))
+}

@@ -1,0 +1,148 @@
+//! What the demo prints: for people, or one JSON object a line.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde_json::{Value, json};
+
+use crate::domain::{AnswerRecord, Timestamp, clock_time, day_in_words};
+
+/// A message of the chat, as shown.
+pub struct Shown<'a> {
+    pub id: i64,
+    pub date: Timestamp,
+    pub from: &'a str,
+    pub reply_to: Option<i64>,
+    pub text: &'a str,
+}
+
+/// A source of an answer, with the ids that the demo shows.
+pub struct ShownSource {
+    pub id: i64,
+    pub link: Option<String>,
+    pub text: String,
+}
+
+/// Where the demo prints to. Write errors are ignored: a reader that went away is the end of the show, not a fault.
+pub struct Screen {
+    form: Form,
+    last_day: Option<i64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Json,
+    Plain,
+    Coloured,
+}
+
+impl Screen {
+    pub fn new(json: bool) -> Self {
+        let form = match (json, io::stdout().is_terminal()) {
+            (true, _) => Form::Json,
+            (false, true) => Form::Coloured,
+            (false, false) => Form::Plain,
+        };
+        Self { form, last_day: None }
+    }
+
+    pub fn is_json(&self) -> bool {
+        self.form == Form::Json
+    }
+
+    /// Words around the chat. For people only.
+    pub fn say(&self, text: &str) {
+        if !self.is_json() {
+            self.line(text);
+        }
+    }
+
+    pub fn message(&mut self, shown: &Shown<'_>) {
+        if self.is_json() {
+            return self.object(&json!({
+                "event": "message", "id": shown.id, "date": shown.date.secs(), "from": shown.from,
+                "reply_to": shown.reply_to, "text": shown.text,
+            }));
+        }
+        self.day(shown.date);
+        self.spoken(shown);
+    }
+
+    pub fn answer(&mut self, shown: &Shown<'_>, record: &AnswerRecord, sources: &[ShownSource]) {
+        if self.is_json() {
+            let sources: Vec<Value> = sources
+                .iter()
+                .map(|source| json!({ "id": source.id, "link": source.link, "text": source.text }))
+                .collect();
+            let window: Vec<Value> = record
+                .window
+                .iter()
+                .map(|chosen| json!({ "id": chosen.id, "reason": chosen.reason, "score": chosen.score }))
+                .collect();
+            return self.object(&json!({
+                "event": "answer", "id": shown.id, "reply_to": shown.reply_to, "text": shown.text,
+                "sources": sources, "window": window, "model": record.model, "ms": record.latency_ms,
+            }));
+        }
+        self.day(shown.date);
+        self.spoken(shown);
+        let ids: Vec<String> = record.window.iter().map(|chosen| format!("#{}", chosen.id)).collect();
+        let rests_on = if ids.is_empty() { "nothing earlier".to_owned() } else { ids.join(" ") };
+        self.line(&self.dim(&format!("            rests on {rests_on} · {} · {} ms", record.model, record.latency_ms)));
+    }
+
+    pub fn notice(&mut self, shown: &Shown<'_>) {
+        if self.is_json() {
+            return self
+                .object(&json!({ "event": "notice", "id": shown.id, "reply_to": shown.reply_to, "text": shown.text }));
+        }
+        self.day(shown.date);
+        self.spoken(shown);
+    }
+
+    pub fn reaction(&self, id: i64, emoji: &str) {
+        match self.form {
+            Form::Json => self.object(&json!({ "event": "notice", "reply_to": id, "text": emoji })),
+            Form::Plain | Form::Coloured => self.line(&self.dim(&format!("            {emoji} on #{id}"))),
+        }
+    }
+
+    pub fn error(&self, text: &str) {
+        match self.form {
+            Form::Json => self.object(&json!({ "event": "error", "text": text })),
+            Form::Plain | Form::Coloured => self.line(text),
+        }
+    }
+
+    fn day(&mut self, at: Timestamp) {
+        if self.last_day != Some(at.day()) {
+            self.last_day = Some(at.day());
+            self.line("");
+            self.line(&self.dim(&format!("            {}", day_in_words(at))));
+        }
+    }
+
+    /// `#12 18:40  Ana > #9  text`, later lines of the text below its first.
+    fn spoken(&self, shown: &Shown<'_>) {
+        let reply = shown.reply_to.map_or(String::new(), |id| self.dim(&format!(" > #{id}")));
+        let head = self.dim(&format!("{:>5} {}  ", format!("#{}", shown.id), clock_time(shown.date)));
+        let text = shown.text.replace('\n', "\n            ");
+        self.line(&format!("{head}{}{reply}  {text}", self.bold(shown.from)));
+    }
+
+    fn bold(&self, text: &str) -> String {
+        if self.form == Form::Coloured { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn dim(&self, text: &str) -> String {
+        if self.form == Form::Coloured { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn object(&self, object: &Value) {
+        self.line(&object.to_string());
+    }
+
+    fn line(&self, text: &str) {
+        let mut out = io::stdout().lock();
+        let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    }
+}

@@ -1,0 +1,162 @@
+//! `chime explain`: the context decision for a stored message, without asking a model.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::app::context_params;
+use crate::cli::arguments::ExplainOptions;
+use crate::cli::exit::{Exit, report};
+use crate::config::{ContextConfig, Environment, StoreConfig};
+use crate::context::run::gather;
+use crate::context::{ContextWindow, Params, get_smart_context};
+use crate::domain::{ChatId, MessageId, SlotUse, StoredMessage};
+use crate::store::{self, Reader, Store, answers, chats, messages};
+
+/// What is explained.
+struct Decision {
+    trigger: StoredMessage,
+    window: ContextWindow,
+    /// Of the answer that was given, where there was one.
+    slots: Vec<SlotUse>,
+}
+
+pub async fn run(options: ExplainOptions) -> Exit {
+    let Some(place) = Place::parse(&options.chat, options.message) else {
+        return report(&NoPlace(options.chat), Exit::Usage);
+    };
+    let environment = match std::env::current_dir() {
+        Ok(folder) => Environment::read(&folder),
+        Err(error) => return report(&error, Exit::Failed),
+    };
+    let settings = environment.settings();
+    let (store, context) = match settings.finish(StoreConfig::load(&settings).and_then(|store| {
+        let context = ContextConfig::load(&settings)?;
+        Ok((store, context))
+    })) {
+        Ok((loaded, _)) => loaded,
+        Err(error) => return report(&error, Exit::Configuration),
+    };
+    let params = context_params(&context);
+    let decided = match Store::open_to_read(&store.path) {
+        Ok(store) => store.read(move |conn| decide(conn, &place, &params)).await,
+        Err(error) => Err(error),
+    };
+    match decided {
+        Ok(Some(decision)) => {
+            print(&if options.json { as_json(&decision).to_string() } else { in_words(&decision) });
+            Exit::Done
+        }
+        Ok(None) => report(&NotKept, Exit::Failed),
+        Err(error) => report(&error, Exit::of_store(&error)),
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no chat and message; write `chime explain -1001234567890 42`, or a link as Telegram copies it")]
+struct NoPlace(String);
+
+#[derive(Debug, thiserror::Error)]
+#[error("this message is not kept: check the ids, and that DATABASE_PATH names the daemon's database")]
+struct NotKept;
+
+/// Which message, by ids or by its link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Ids(ChatId, MessageId),
+    Public { username: String, message: MessageId },
+}
+
+impl Place {
+    fn parse(chat: &str, message: Option<i64>) -> Option<Self> {
+        if let Some(message) = message {
+            return Some(Self::Ids(ChatId(chat.parse().ok()?), MessageId(message)));
+        }
+        let path = chat.split_once("t.me/")?.1;
+        let mut steps: Vec<&str> = path.split(['?', '#']).next()?.trim_end_matches('/').split('/').collect();
+        let message = MessageId(steps.pop()?.parse().ok()?);
+        match steps[..] {
+            // A topic may stand between the chat and the message.
+            ["c", chat] | ["c", chat, _] => Some(Self::Ids(ChatId(format!("-100{chat}").parse().ok()?), message)),
+            [username] | [username, _] => Some(Self::Public { username: username.to_owned(), message }),
+            _ => None,
+        }
+    }
+}
+
+fn decide(conn: &Reader, place: &Place, params: &Params) -> store::Result<Option<Decision>> {
+    let (chat, message) = match place {
+        Place::Ids(chat, message) => (*chat, *message),
+        Place::Public { username, message } => match chats::by_username(conn, username)? {
+            Some(row) => (row.chat.id, *message),
+            None => return Ok(None),
+        },
+    };
+    let Some(trigger) = messages::find(conn, chat, message)? else { return Ok(None) };
+    let window = get_smart_context(&gather(conn, trigger.clone(), params)?, params);
+    let slots = answers::to_trigger(conn, trigger.chat, trigger.seq)?.map_or_else(Vec::new, |record| record.slots);
+    Ok(Some(Decision { trigger, window, slots }))
+}
+
+fn as_json(decision: &Decision) -> Value {
+    let window: Vec<Value> = decision
+        .window
+        .entries
+        .iter()
+        .map(|entry| {
+            json!({ "id": entry.message.message.id, "reason": entry.reason, "score": entry.score, "features": {} })
+        })
+        .collect();
+    json!({
+        "trigger": decision.trigger.message.id, "anchor": decision.window.anchor, "window": window,
+        "omitted": decision.window.omitted, "slots": decision.slots,
+    })
+}
+
+fn in_words(decision: &Decision) -> String {
+    let mut lines = vec![format!("trigger  #{}", decision.trigger.message.id)];
+    if let Some(anchor) = decision.window.anchor {
+        lines.push(format!("anchor   #{anchor}"));
+    }
+    lines.push(format!("window   {} messages", decision.window.entries.len()));
+    lines.extend(decision.window.entries.iter().map(|entry| {
+        format!(
+            "  #{:<8} {:<8} {:.2}  m{}",
+            entry.message.message.id,
+            entry.reason.as_str(),
+            entry.score,
+            entry.message.seq
+        )
+    }));
+    lines.push(format!("left out {}", decision.window.omitted.len()));
+    lines.extend(decision.window.omitted.iter().map(|omitted| format!("  #{:<8} {}", omitted.id, omitted.why)));
+    lines.extend(decision.slots.iter().map(|slot| format!("slot     {:<20} {} tokens", slot.name, slot.tokens)));
+    lines.join("\n")
+}
+
+fn print(text: &str) {
+    // A reader that went away, such as `head`, is no fault.
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(chat: &str, message: Option<i64>, expected: Option<Place>) {
+        assert_eq!(Place::parse(chat, message), expected);
+    }
+
+    #[test]
+    fn a_message_is_named_by_ids_or_by_its_link() {
+        let place = Some(Place::Ids(ChatId(-1_001_234_567_890), MessageId(42)));
+        check("-1001234567890", Some(42), place.clone());
+        check("https://t.me/c/1234567890/42", None, place.clone());
+        check("t.me/c/1234567890/7/42?single", None, place);
+        let public = Place::Public { username: "rustlang".to_owned(), message: MessageId(42) };
+        check("https://t.me/rustlang/42", None, Some(public));
+        check("-1001234567890", None, None);
+        check("https://example.org/42", None, None);
+    }
+}

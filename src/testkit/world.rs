@@ -1,0 +1,302 @@
+//! The whole daemon in a world of its own: an embedded Telegram, a scripted model, and a clock that tests can move.
+//!
+//! [`World::run`] owns start and finish. At the end nothing may be left over: no message of the bot that the test did
+//! not read, no scripted answer that nobody asked for, no call that was not expected, no open or parked job.
+
+#![expect(
+    clippy::panic,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by panicking"
+)]
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{App, AppError};
+use crate::clock::Clock;
+use crate::config::{Config, Settings};
+use crate::domain::{AnswerRecord, ChatId, MessageId, StoredMessage, Timestamp, UserId};
+use crate::sandbox::{BotAction, Cursor, NewChat, Post, Sandbox, SandboxMessage, Setup};
+use crate::store::{Reader, Result, Store, answers, chats, inbox, jobs, messages, outbox};
+use crate::testkit::{ModelServer, transcript};
+
+/// Real time that a test waits for something to happen before it says what it saw.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A running daemon and everything around it.
+pub struct World {
+    pub telegram: Sandbox,
+    pub model: ModelServer,
+    pub clock: Clock,
+    /// The group in which tests talk unless they say otherwise.
+    pub chat: ChatId,
+    settings: BTreeMap<String, String>,
+    folder: TempDir,
+    daemon: Option<Daemon>,
+    read: Cursor,
+}
+
+struct Daemon {
+    store: Store,
+    stop: CancellationToken,
+    finished: Pin<Box<dyn Future<Output = std::result::Result<(), AppError>>>>,
+}
+
+impl World {
+    /// Runs `test` against a daemon that has a model.
+    pub async fn run(test: impl AsyncFnOnce(&mut World)) {
+        Self::with(&[], test).await;
+    }
+
+    /// Runs `test` against a daemon without a model.
+    pub async fn offline(test: impl AsyncFnOnce(&mut World)) {
+        Self::with(&[("OPENAI_BASE_URL", ""), ("MODEL", "")], test).await;
+    }
+
+    /// Runs `test` against a daemon with these settings.
+    pub async fn with(settings: &[(&str, &str)], test: impl AsyncFnOnce(&mut World)) {
+        let mut world = Self::build(settings).await;
+        world.start().await;
+        test(&mut world).await;
+        world.end().await;
+    }
+
+    async fn build(settings: &[(&str, &str)]) -> Self {
+        let clock = Clock::system();
+        let telegram =
+            Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await.expect("start the embedded Telegram");
+        let model = ModelServer::start(clock.clone()).await.expect("start the scripted model");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let chat = telegram.add_chat(NewChat::supergroup("Friday table"));
+        let mut all = BTreeMap::from([
+            ("TELEGRAM_API_URL".to_owned(), telegram.api_url()),
+            ("TELEGRAM_BOT_TOKEN".to_owned(), telegram.token().to_owned()),
+            ("OPENAI_BASE_URL".to_owned(), model.base_url()),
+            ("MODEL".to_owned(), "scripted".to_owned()),
+            ("DATABASE_PATH".to_owned(), folder.path().join("chime.db").display().to_string()),
+            ("ALLOWED_CHATS".to_owned(), "*".to_owned()),
+            ("PRIVATE_CHATS".to_owned(), "all".to_owned()),
+            // Short, so that stopping does not wait for a poll.
+            ("POLL_TIMEOUT".to_owned(), "2s".to_owned()),
+        ]);
+        all.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let read = telegram.cursor();
+        Self { telegram, model, clock, chat, settings: all, folder, daemon: None, read }
+    }
+
+    /// Starts the daemon, as after [`World::stop`].
+    pub async fn start(&mut self) {
+        self.try_start().await.unwrap_or_else(|error| panic!("the daemon did not start: {error}"));
+    }
+
+    /// Starts the daemon, or says why it refuses.
+    ///
+    /// # Errors
+    /// Those of [`App::start`].
+    pub async fn try_start(&mut self) -> std::result::Result<(), AppError> {
+        let settings = Settings::new(|name| self.settings.get(name).cloned());
+        let config = Config::load(&settings).unwrap_or_else(|error| panic!("{error}"));
+        let stop = CancellationToken::new();
+        let app = App::start(config, self.clock.clone(), stop.clone()).await?;
+        self.daemon = Some(Daemon { store: app.store.clone(), stop, finished: Box::pin(app.finished()) });
+        Ok(())
+    }
+
+    /// Stops the daemon in good order.
+    pub async fn stop(&mut self) {
+        let daemon = self.daemon.take().expect("the daemon runs");
+        daemon.stop.cancel();
+        let ended = tokio::time::timeout(PATIENCE, daemon.finished).await.expect("the daemon stops in time");
+        ended.unwrap_or_else(|error| panic!("the daemon failed: {error}"));
+    }
+
+    pub async fn restart(&mut self) {
+        self.stop().await;
+        self.start().await;
+    }
+
+    /// Waits for the daemon to end by itself.
+    pub async fn failure(&mut self) -> AppError {
+        let daemon = self.daemon.take().expect("the daemon runs");
+        match tokio::time::timeout(PATIENCE, daemon.finished).await {
+            Ok(Err(error)) => error,
+            Ok(Ok(())) => panic!("the daemon ended without an error"),
+            Err(_) => panic!("the daemon goes on"),
+        }
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.folder.path().join("chime.db")
+    }
+
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.settings.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Somebody in the group.
+    pub fn member(&self, name: &str) -> UserId {
+        self.telegram.add_member(self.chat, name)
+    }
+
+    /// `name` says `text` in the group, now.
+    pub fn say(&self, name: &str, text: &str) -> MessageId {
+        self.say_in(self.chat, name, text)
+    }
+
+    pub fn say_in(&self, chat: ChatId, name: &str, text: &str) -> MessageId {
+        let from = self.telegram.add_member(chat, name);
+        self.telegram.say(chat, Post::new(from, text, self.clock.now()))
+    }
+
+    /// `name` replies to `parent` with `text`, now.
+    pub fn reply(&self, name: &str, parent: MessageId, text: &str) -> MessageId {
+        let from = self.member(name);
+        self.telegram.say(self.chat, Post::new(from, text, self.clock.now()).reply_to(parent))
+    }
+
+    /// Plays a transcript so that its last message is two minutes old; gives the ids in the order of its lines.
+    pub fn play(&self, chat: &str) -> Vec<MessageId> {
+        let lines = transcript(chat);
+        let last = lines.iter().map(|line| line.message.sent_at).max().expect("a transcript with messages");
+        let now = self.clock.now();
+        let mut ids = BTreeMap::new();
+        let mut said = Vec::new();
+        for line in &lines {
+            let message = &line.message;
+            let from = self.member(&message.sender.name);
+            let at = now.minus(last.since(message.sent_at) + Duration::from_secs(120));
+            let mut post = Post::new(from, message.text.as_str(), at);
+            if let Some(parent) = message.reply_to.and_then(|parent| ids.get(&parent)) {
+                post = post.reply_to(*parent);
+            }
+            let id = self.telegram.say(self.chat, post);
+            ids.insert(message.id, id);
+            said.push(id);
+        }
+        said
+    }
+
+    /// The next message that the bot sends, anywhere.
+    pub async fn next_sent(&mut self) -> SandboxMessage {
+        let waited = tokio::time::timeout(PATIENCE, self.telegram.next_sent(self.read)).await;
+        let Ok((message, next)) = waited else { panic!("the bot says nothing.\n{}", self.what_was_seen()) };
+        self.read = next;
+        message
+    }
+
+    /// The next message of the bot, which must reply to `trigger`.
+    pub async fn answer_to(&mut self, trigger: MessageId) -> SandboxMessage {
+        let message = self.next_sent().await;
+        assert_eq!(message.reply_to, Some(trigger), "the reply is to another message.\n{}", self.what_was_seen());
+        message
+    }
+
+    /// Waits until every update is taken in and every job has ended.
+    pub async fn settled(&self) {
+        let settling = async {
+            self.telegram.all_confirmed().await;
+            while self.read_store(|conn| jobs::counts(conn)).await.0 > 0 {
+                self.clock.sleep(Duration::from_millis(5)).await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE, settling).await.is_err() {
+            let open = self.read_store(|conn| jobs::due(conn, Timestamp::from_millis(i64::MAX), 100, 100)).await;
+            panic!("work does not end: {open:?}\n{}", self.what_was_seen());
+        }
+    }
+
+    /// Waits until `fact` holds of what is stored.
+    pub async fn until<F>(&self, what: &str, fact: F)
+    where
+        F: Fn(&Reader) -> Result<bool> + Clone + Send + 'static,
+    {
+        let waiting = async {
+            while !self.read_store(fact.clone()).await {
+                self.clock.sleep(Duration::from_millis(5)).await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE, waiting).await.is_err() {
+            panic!("waited in vain until {what}\n{}", self.what_was_seen());
+        }
+    }
+
+    pub async fn read_store<T: Send + 'static>(&self, work: impl FnOnce(&Reader) -> Result<T> + Send + 'static) -> T {
+        let daemon = self.daemon.as_ref().expect("the daemon runs");
+        daemon.store.read(work).await.expect("read the store")
+    }
+
+    pub async fn stored(&self, chat: ChatId, id: MessageId) -> Option<StoredMessage> {
+        self.read_store(move |conn| messages::find(conn, chat, id)).await
+    }
+
+    /// Every message kept of the group, oldest first.
+    pub async fn all_stored(&self, chat: ChatId) -> Vec<StoredMessage> {
+        self.read_store(move |conn| match chats::find(conn, chat)? {
+            Some(row) => messages::all_of(conn, row.key),
+            None => Ok(Vec::new()),
+        })
+        .await
+    }
+
+    /// What is kept of the answer that `sent` carries.
+    pub async fn record_of(&self, sent: &SandboxMessage) -> AnswerRecord {
+        let (chat, id) = (sent.chat, sent.id);
+        self.until("the send is recorded", move |conn| Ok(outbox::by_message(conn, chat, id)?.is_some())).await;
+        self.read_store(move |conn| {
+            let part = outbox::by_message(conn, chat, id)?.expect("a part of the outbox");
+            answers::find(conn, part.answer.expect("an answer"))
+        })
+        .await
+        .expect("a record")
+    }
+
+    /// Updates in the inbox, and those of them that are parked.
+    pub async fn inbox(&self) -> (u64, u64) {
+        self.read_store(|conn| inbox::counts(conn)).await
+    }
+
+    /// Lets the end pass over what the bot has said so far.
+    pub fn ignore_what_was_sent(&mut self) {
+        self.read = self.telegram.cursor();
+    }
+
+    fn what_was_seen(&self) -> String {
+        let mut lines = vec!["The chat:".to_owned()];
+        for message in self.telegram.messages(self.chat) {
+            lines.push(format!("  #{} from {}: {}", message.id, message.from, message.text));
+        }
+        lines.push(format!("Telegram did not expect: {:?}", self.telegram.unexpected()));
+        lines.push(format!("The model did not expect: {:?}", self.model.unexpected()));
+        lines.push(format!("Requests to the model: {}", self.model.requests().len()));
+        lines.join("\n")
+    }
+
+    async fn end(mut self) {
+        if self.daemon.is_some() {
+            self.settled().await;
+            let (_, parked) = self.read_store(|conn| jobs::counts(conn)).await;
+            assert_eq!(parked, 0, "jobs were put aside");
+            self.stop().await;
+        }
+        let unread: Vec<String> = self
+            .telegram
+            .actions_since(self.read)
+            .into_iter()
+            .filter_map(|action| match action {
+                BotAction::Sent(message) => Some(message.text.clone()),
+                _ => None,
+            })
+            .collect();
+        assert!(unread.is_empty(), "the bot said what the test did not read: {unread:#?}");
+        assert_eq!(self.telegram.unexpected(), Vec::<String>::new(), "calls that Telegram did not expect");
+        assert_eq!(self.model.unexpected(), Vec::<String>::new(), "calls that the model did not expect");
+        assert!(self.model.leftover().is_empty(), "answers that nobody asked the model for: {:?}", self.model.leftover());
+    }
+}
