@@ -1,0 +1,237 @@
+//! What we read of Telegram's objects.
+//!
+//! Every field of every object may be missing or of another type than expected: it is `None` then, and the rest of the
+//! object is still read. Fields that are newer than this program are skipped.
+
+use std::collections::BTreeMap;
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// A field of which only the presence counts.
+pub type Present = IgnoredAny;
+
+/// The fields of an object, unread. Of fields that come twice the last one counts.
+type Fields<'a> = BTreeMap<String, &'a RawValue>;
+
+/// Declares objects all fields of which are lenient. Derived code would not do: it takes lists for objects and fails on
+/// fields that come twice.
+macro_rules! wire {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        pub struct $name {
+            $(pub $field: Option<$type>,)*
+        }
+
+        impl From<&Fields<'_>> for $name {
+            fn from(fields: &Fields<'_>) -> Self {
+                Self { $($field: lenient(fields, stringify!($field)),)* }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Fields::deserialize(deserializer).map(|fields| Self::from(&fields))
+            }
+        }
+    )*};
+}
+
+wire! {
+    User { id: i64, is_bot: bool, first_name: String, last_name: String, username: String, can_read_all_group_messages: bool,
+        active_usernames: Items<String> }
+    Chat { id: i64, r#type: String, title: String, username: String, first_name: String, last_name: String }
+    Entity { r#type: String, offset: i64, length: i64, url: String, user: User, language: String }
+
+    /// What a message is, apart from its content.
+    Head {
+        message_id: i64, message_thread_id: i64, is_topic_message: bool, from: User, sender_chat: Chat, chat: Chat,
+        date: i64, edit_date: i64, is_automatic_forward: bool, forward_origin: MessageOrigin, via_bot: User,
+        reply_to_message: Box<Message>, external_reply: ExternalReply, quote: Quote, reply_to_story: Present,
+        media_group_id: String,
+        receiver_user: Present, ephemeral_message_id: Present, guest_query_id: Present,
+    }
+    /// The content of a message, also of one elsewhere that is replied to.
+    Content {
+        text: String, entities: Items<Entity>, caption: String, caption_entities: Items<Entity>, rich_message: Value,
+        animation: File, audio: File, document: File, video: File, video_note: File, voice: File,
+        live_photo: Present, photo: Present, paid_media: Present, sticker: Sticker, story: Present,
+        checklist: Checklist, contact: Contact, dice: Dice, game: Titled, poll: Poll, venue: Titled, location: Present,
+        invoice: Titled, giveaway: Present, giveaway_winners: Present,
+    }
+    /// What happened to the chat, where the message only tells of that.
+    Service {
+        new_chat_members: Items<User>, left_chat_member: User, new_chat_title: String, new_chat_photo: Present,
+        delete_chat_photo: Present, group_chat_created: Present, supergroup_chat_created: Present,
+        channel_chat_created: Present, message_auto_delete_timer_changed: Present, migrate_to_chat_id: i64,
+        migrate_from_chat_id: i64, pinned_message: Present, chat_owner_left: Present, chat_owner_changed: NewOwner,
+        forum_topic_created: Named, forum_topic_edited: Named, forum_topic_closed: Present,
+        forum_topic_reopened: Present, general_forum_topic_hidden: Present, general_forum_topic_unhidden: Present,
+        video_chat_scheduled: Present, video_chat_started: Present, video_chat_ended: File,
+        video_chat_participants_invited: Users, boost_added: Present, chat_background_set: Present,
+        checklist_tasks_done: Present, checklist_tasks_added: Present, poll_option_added: Present,
+        poll_option_deleted: Present, giveaway_created: Present, giveaway_completed: Present,
+        proximity_alert_triggered: Present, gift: Present, unique_gift: Present, gift_upgrade_sent: Present,
+        successful_payment: Present, refunded_payment: Present, users_shared: Present, chat_shared: Present,
+        connected_website: Present, write_access_allowed: Present, passport_data: Present, web_app_data: Present,
+        managed_bot_created: Present, paid_message_price_changed: Present, direct_message_price_changed: Present,
+        suggested_post_approved: Present, suggested_post_approval_failed: Present, suggested_post_declined: Present,
+        suggested_post_paid: Present, suggested_post_refunded: Present,
+    }
+
+    MessageOrigin { sender_user: User, sender_user_name: String, sender_chat: Chat, chat: Chat, author_signature: String }
+    Quote { text: String }
+    File { duration: i64, file_name: String }
+    Sticker { emoji: String }
+    Checklist { title: String, tasks: Items<Text> }
+    Poll { question: String, options: Items<Text> }
+    Text { text: String }
+    Contact { first_name: String, last_name: String }
+    Dice { emoji: String, value: i64 }
+    Titled { title: String }
+    Named { name: String }
+    NewOwner { new_owner: User }
+    Users { users: Items<User> }
+
+    ChatMemberUpdated { chat: Chat, from: User, new_chat_member: ChatMember }
+    ChatMember { status: String, is_member: bool }
+    ReactionUpdated { chat: Chat, message_id: i64, user: User, actor_chat: Chat, new_reaction: Items<ReactionType> }
+    ReactionType { emoji: String }
+    CallbackQuery { id: String, from: User, message: Place, data: String }
+    /// As much of a message as is left when it can no longer be seen.
+    Place { chat: Chat, message_id: i64, date: i64 }
+
+    /// What every method answers.
+    Answer { ok: bool, error_code: u16, description: String, parameters: Parameters, result: Box<RawValue> }
+    Parameters { retry_after: u64, migrate_to_chat_id: i64 }
+}
+
+/// A message, seen as three groups of fields of one object.
+#[derive(Debug)]
+pub struct Message {
+    pub head: Head,
+    pub content: Content,
+    pub service: Service,
+}
+
+/// A message of another chat or topic.
+#[derive(Debug)]
+pub struct ExternalReply {
+    pub place: External,
+    pub content: Content,
+}
+
+wire! {
+    External { origin: MessageOrigin, chat: Chat }
+}
+
+/// A list in which unreadable elements are left out.
+#[derive(Debug)]
+pub struct Items<T>(pub Vec<T>);
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = &Fields::deserialize(deserializer)?;
+        Ok(Self { head: fields.into(), content: fields.into(), service: fields.into() })
+    }
+}
+
+impl<'de> Deserialize<'de> for ExternalReply {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = &Fields::deserialize(deserializer)?;
+        Ok(Self { place: fields.into(), content: fields.into() })
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Items<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Vec::<&RawValue>::deserialize(deserializer)?;
+        Ok(Self(raw.into_iter().filter_map(|item| serde_json::from_str(item.get()).ok()).collect()))
+    }
+}
+
+/// Reads a field apart from its object, so that a failure ends there.
+fn lenient<T: DeserializeOwned>(fields: &Fields<'_>, name: &str) -> Option<T> {
+    let name = name.strip_prefix("r#").unwrap_or(name);
+    let raw = fields.get(name)?.get();
+    if raw == "null" { None } else { serde_json::from_str(raw).ok() }
+}
+
+impl<T> Items<T> {
+    /// The elements of a list that may be missing.
+    pub fn of(list: Option<&Self>) -> &[T] {
+        list.map_or(&[], |items| &items.0)
+    }
+}
+
+impl User {
+    /// First and last name, else the username.
+    pub fn display_name(&self) -> Option<String> {
+        full_name(self.first_name.as_deref(), self.last_name.as_deref()).or_else(|| filled(self.username.as_deref()))
+    }
+}
+
+impl Chat {
+    /// The title, or a private chat's first and last name, else the username.
+    pub fn display_name(&self) -> Option<String> {
+        filled(self.title.as_deref())
+            .or_else(|| full_name(self.first_name.as_deref(), self.last_name.as_deref()))
+            .or_else(|| filled(self.username.as_deref()))
+    }
+}
+
+/// `first last`, or whichever there is.
+pub fn full_name(first: Option<&str>, last: Option<&str>) -> Option<String> {
+    let parts: Vec<&str> = [first, last].into_iter().flatten().map(str::trim).filter(|part| !part.is_empty()).collect();
+    filled(Some(&parts.join(" ")))
+}
+
+/// The text, unless it is empty.
+pub fn filled(text: Option<&str>) -> Option<String> {
+    text.filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_of_the_wrong_type_is_missing_and_the_rest_is_there() {
+        let user: User =
+            serde_json::from_str(r#"{"id":1,"is_bot":"yes","first_name":5,"username":"ana","new":{}}"#).unwrap();
+        assert_eq!(
+            (user.id, user.is_bot, user.first_name, user.username.as_deref()),
+            (Some(1), None, None, Some("ana"))
+        );
+    }
+
+    #[test]
+    fn a_list_is_no_object_and_of_two_fields_the_last_counts() {
+        assert!(serde_json::from_str::<User>("[1, true]").is_err());
+        assert_eq!(serde_json::from_str::<User>(r#"{"id":1,"id":2}"#).unwrap().id, Some(2));
+    }
+
+    #[test]
+    fn a_bad_element_leaves_its_list_standing() {
+        let poll: Poll = serde_json::from_str(r#"{"options":[{"text":"a"},null,7,{"text":"b"}]}"#).unwrap();
+        let options: Vec<_> = Items::of(poll.options.as_ref()).iter().filter_map(|o| o.text.as_deref()).collect();
+        assert_eq!(options, ["a", "b"]);
+    }
+
+    #[test]
+    fn null_is_absent_also_where_only_presence_counts() {
+        let head: Head = serde_json::from_str(r#"{"receiver_user":null,"guest_query_id":""}"#).unwrap();
+        assert!(head.receiver_user.is_none());
+        assert!(head.guest_query_id.is_some());
+    }
+
+    #[test]
+    fn a_name_is_whatever_there_is() {
+        assert_eq!(full_name(Some("Ana "), Some("Kask")), Some("Ana Kask".to_owned()));
+        assert_eq!(full_name(None, Some("Kask")), Some("Kask".to_owned()));
+        assert_eq!(full_name(Some("  "), None), None);
+    }
+}
