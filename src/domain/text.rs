@@ -69,8 +69,11 @@ pub fn utf16_len(text: &str) -> usize {
 /// The part of `text` from `offset` for `length` UTF-16 units.
 ///
 /// Bounds are clamped to the text, and a bound inside a surrogate pair moves outwards: bad offsets from outside give
-/// a sensible slice and never a panic.
+/// a sensible slice and never a panic. Nothing of length 0 is ever found.
 pub fn utf16_slice(text: &str, offset: usize, length: usize) -> &str {
+    if length == 0 {
+        return "";
+    }
     let start = byte_at(text, offset, Round::Down);
     let end = byte_at(text, offset.saturating_add(length), Round::Up);
     text.get(start..end.max(start)).unwrap_or_default()
@@ -96,4 +99,67 @@ fn byte_at(text: &str, units: usize, round: Round) -> usize {
         }
     }
     text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_slice_counts_utf16_units() {
+        assert_eq!(utf16_len("a😀é"), 4);
+        assert_eq!(utf16_slice("a😀é", 1, 2), "😀");
+        assert_eq!(utf16_slice("a😀é", 3, 1), "é");
+    }
+
+    #[test]
+    fn bounds_outside_the_text_are_clamped() {
+        assert_eq!(utf16_slice("ab", 1, 9), "b");
+        assert_eq!(utf16_slice("ab", 5, 1), "");
+        assert_eq!(utf16_slice("ab", 1, usize::MAX), "b");
+        assert_eq!(utf16_slice("", 0, 1), "");
+    }
+
+    #[test]
+    fn bounds_inside_a_surrogate_pair_move_outwards() {
+        assert_eq!(utf16_slice("😀x", 1, 1), "😀");
+        assert_eq!(utf16_slice("x😀", 0, 2), "x😀");
+    }
+
+    #[test]
+    fn a_slice_without_length_is_empty_even_inside_a_surrogate_pair() {
+        assert_eq!(utf16_slice("😀", 1, 0), "");
+    }
+
+    #[test]
+    fn an_entity_reads_and_writes_as_telegram_has_it() {
+        let json = r#"{"offset":0,"length":4,"type":"pre","language":"rust"}"#;
+        let entity: Entity = serde_json::from_str(json).unwrap();
+        assert_eq!(entity.kind, EntityKind::Pre { language: Some("rust".to_owned()) });
+        assert_eq!(serde_json::to_string(&entity).unwrap(), json);
+        let unknown: Entity =
+            serde_json::from_str(r#"{"offset":0,"length":2,"type":"custom_emoji","custom_emoji_id":"5"}"#).unwrap();
+        assert_eq!(unknown.kind, EntityKind::Other);
+    }
+
+    proptest! {
+        #[test]
+        fn a_slice_agrees_with_the_standard_library(text in "[a-zé😀👨\u{200d}\u{301}ש]{0,40}", from in 0..50usize, to in 0..50usize) {
+            let bounds: Vec<usize> = text.char_indices().map(|(at, _)| utf16_len(&text[..at])).chain([utf16_len(&text)]).collect();
+            let (a, b) = (bounds[from % bounds.len()], bounds[to % bounds.len()]);
+            let (start, end) = (a.min(b), a.max(b));
+            let units: Vec<u16> = text.encode_utf16().collect();
+            prop_assert_eq!(units.len(), utf16_len(&text));
+            prop_assert_eq!(utf16_slice(&text, start, end - start), String::from_utf16(&units[start..end]).unwrap());
+        }
+
+        #[test]
+        fn a_slice_with_any_bounds_is_part_of_the_text_and_never_panics(text in any::<String>(), offset: usize, length: usize) {
+            for (offset, length) in [(offset, length), (offset % 64, length % 64), (offset % 64, length)] {
+                prop_assert!(text.contains(utf16_slice(&text, offset, length)));
+            }
+        }
+    }
 }

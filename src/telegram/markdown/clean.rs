@@ -1,0 +1,67 @@
+//! What is taken out of, or protected in, Markdown before and after it is parsed.
+
+/// `text` without what Telegram removes anyway: control characters but newline and tab, marks that turn the direction of
+/// all that follows. Line ends of other systems become newlines.
+pub(super) fn clean(text: &str) -> String {
+    let newlines = text.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}'], "\n");
+    newlines.chars().filter(|c| !is_unwanted(*c)).collect()
+}
+
+fn is_unwanted(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202A}'..='\u{202E}')
+}
+
+/// Keeps lines like `[Ana]: hello` as text. Markdown takes them for the address behind `[Ana]` and shows nothing.
+///
+/// Works line by line, since the parser does not tell of a second definition of the same words.
+pub(super) fn protect_false_definitions(markdown: &str) -> String {
+    let mut in_code = false;
+    let mut out = String::with_capacity(markdown.len());
+    for line in markdown.split_inclusive('\n') {
+        let content = line.trim_start_matches([' ', '>']);
+        in_code ^= content.starts_with("```") || content.starts_with("~~~");
+        let (margin, _) = line.split_at(line.len() - content.len());
+        out.push_str(margin);
+        if !in_code && !margin.ends_with("    ") && is_false_definition(content) {
+            out.push('\\');
+        }
+        out.push_str(content);
+    }
+    out
+}
+
+fn is_false_definition(line: &str) -> bool {
+    let after_words = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let address = after_words.and_then(|(_, rest)| rest.strip_prefix(':'));
+    address.is_some_and(|address| !address.contains("://"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_go_and_line_ends_are_newlines() {
+        assert_eq!(clean("a\0b\u{7}\u{202E}c\td\r\ne\rf\u{2028}g\u{85}"), "abc\td\ne\nf\ng");
+    }
+
+    #[test]
+    fn only_definitions_without_an_address_are_protected() {
+        assert_eq!(
+            protect_false_definitions("[Ana]: hello\n> [Bo]: hi\n[1]: https://x.example\n[x]:\ny\n"),
+            "\\[Ana]: hello\n> \\[Bo]: hi\n[1]: https://x.example\n\\[x]:\ny\n"
+        );
+    }
+
+    #[test]
+    fn a_link_at_the_start_of_a_line_stays_a_link() {
+        let link = "[a](https://x.example) and [b]: c";
+        assert_eq!(protect_false_definitions(link), link);
+    }
+
+    #[test]
+    fn code_needs_no_protection() {
+        let code = "```\n[a]: b\n```\n\n    [a]: b\n";
+        assert_eq!(protect_false_definitions(code), code);
+    }
+}
