@@ -113,7 +113,6 @@ impl Parts {
         });
         let watchdog = Watchdog {
             health,
-            telegram: self.telegram.clone(),
             clock: self.clock.clone(),
             poll_timeout: self.config.telegram.poll_timeout,
         };

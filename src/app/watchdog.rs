@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 use crate::app::AppError;
 use crate::clock::Clock;
 use crate::ingest::run::PollHealth;
-use crate::telegram::Telegram;
 
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A poll may take its timeout and the client's grace; twice that is silence.
@@ -17,7 +16,6 @@ const GIVE_UP: Duration = Duration::from_secs(10 * 60);
 
 pub struct Watchdog {
     pub health: PollHealth,
-    pub telegram: Telegram,
     pub clock: Clock,
     pub poll_timeout: Duration,
 }
@@ -36,8 +34,7 @@ impl Watchdog {
                 return Err(AppError::Task(format!("polling has been silent for {} s", silent.as_secs())));
             }
             if silent > silence_after && !warned {
-                tracing::error!(silent_s = silent.as_secs(), "a poll does not come back; polling anew");
-                self.telegram.reset_polling();
+                tracing::error!(silent_s = silent.as_secs(), "a poll does not come back");
             }
             warned = silent > silence_after;
         }

@@ -1,6 +1,5 @@
 //! Looks up what a command is about and writes its reply down.
 
-
 use crate::answer::run::{format_parts, write_reply};
 use crate::answer::wording::UsedMessage;
 use crate::clock::Clock;

@@ -70,8 +70,9 @@ impl World {
 
     async fn build(settings: &[(&str, &str)]) -> Self {
         let clock = Clock::system();
-        let telegram =
-            Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await.expect("start the embedded Telegram");
+        let telegram = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() })
+            .await
+            .expect("start the embedded Telegram");
         let model = ModelServer::start(clock.clone()).await.expect("start the scripted model");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let chat = telegram.add_chat(NewChat::supergroup("Friday table"));
@@ -297,6 +298,10 @@ impl World {
         assert!(unread.is_empty(), "the bot said what the test did not read: {unread:#?}");
         assert_eq!(self.telegram.unexpected(), Vec::<String>::new(), "calls that Telegram did not expect");
         assert_eq!(self.model.unexpected(), Vec::<String>::new(), "calls that the model did not expect");
-        assert!(self.model.leftover().is_empty(), "answers that nobody asked the model for: {:?}", self.model.leftover());
+        assert!(
+            self.model.leftover().is_empty(),
+            "answers that nobody asked the model for: {:?}",
+            self.model.leftover()
+        );
     }
 }

@@ -153,7 +153,6 @@ impl Ingest {
 
     fn pause_after(&self, error: &TelegramError, backoff: &mut Backoff) -> Result<Duration, PollEnd> {
         self.health.note(&self.clock, Some(error.to_string()));
-        self.telegram.reset_polling();
         match error {
             TelegramError::Unauthorized => return Err(PollEnd::TokenRefused),
             TelegramError::Throttled { retry_after } => {
