@@ -111,11 +111,7 @@ impl Parts {
             .await
             .map_err(AppError::from)
         });
-        let watchdog = Watchdog {
-            health,
-            clock: self.clock.clone(),
-            poll_timeout: self.config.telegram.poll_timeout,
-        };
+        let watchdog = Watchdog { health, clock: self.clock.clone(), poll_timeout: self.config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
         tracing::info!(database = %self.store.path().display(), "ready as @{}", self.bot.username());
         Ok(App { store: self.store, bot: self.bot, tasks })

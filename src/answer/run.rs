@@ -6,4 +6,4 @@ mod reply;
 
 pub use ask::{Answering, AnsweringParts};
 pub use deliver::Delivery;
-pub use reply::{format_parts, write_reply};
+pub use reply::{format_own, format_parts, write_reply};

@@ -218,16 +218,19 @@ impl Stage {
     /// Shows what the bot does until it has nothing left to do.
     async fn until_quiet(&mut self, finished: &mut Finished) -> Result<(), DemoError> {
         loop {
-            for action in self.sandbox.actions_since(self.cursor) {
-                self.show_done(action).await?;
-            }
-            self.cursor = self.sandbox.cursor();
-            if self.is_quiet().await? && self.sandbox.cursor() == self.cursor {
-                return Ok(());
-            }
+            let cursor = self.cursor;
             tokio::select! {
-                () = self.clock.sleep(LOOK_EVERY) => {}
+                biased;
+                (action, next) = self.sandbox.next_from_bot(cursor) => {
+                    self.cursor = next;
+                    self.show_done(action).await?;
+                }
                 ended = &mut *finished => return Ok(ended?),
+                () = self.clock.sleep(LOOK_EVERY) => {
+                    if self.is_quiet().await? && self.sandbox.cursor() == self.cursor {
+                        return Ok(());
+                    }
+                }
             }
         }
     }
@@ -238,7 +241,7 @@ impl Stage {
         if self.sandbox.pending_updates() > 0 {
             return Ok(false);
         }
-        let (open, _) = store.read(|conn| jobs::counts(conn)).await?;
+        let (open, _) = store.read(jobs::counts).await?;
         Ok(open == 0)
     }
 

@@ -1,6 +1,6 @@
 //! Looks up what a command is about and writes its reply down.
 
-use crate::answer::run::{format_parts, write_reply};
+use crate::answer::run::{format_own, format_parts, write_reply};
 use crate::answer::wording::UsedMessage;
 use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
@@ -92,10 +92,14 @@ impl Commands {
         notice: &Notice,
     ) -> store::Result<()> {
         let markdown = notice.markdown().unwrap_or_default();
-        let urls = urls_of(notice);
-        let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-        let names: Vec<&str> = self.bot.usernames.iter().map(String::as_str).collect();
-        let parts = format_parts(&markdown, &urls, &names);
+        let parts = match notice {
+            // It shows members' names.
+            Notice::Why { used, .. } => {
+                let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
+                format_parts(&markdown, &urls, &[])
+            }
+            Notice::Help { .. } | Notice::WhyWhat | Notice::Backlog { .. } => format_own(&markdown),
+        };
         let reply = NewReply { key, purpose, answer: None, to, parts };
         let (job_key, kind, now) = (job.key.clone(), job.kind, self.clock.now());
         self.store
@@ -165,11 +169,4 @@ fn used(conn: &Reader, record: &AnswerRecord) -> store::Result<Vec<UsedMessage>>
         }
     }
     Ok(used)
-}
-
-fn urls_of(notice: &Notice) -> Vec<String> {
-    match notice {
-        Notice::Why { used, .. } => used.iter().filter_map(|message| message.link.clone()).collect(),
-        Notice::Help { .. } | Notice::WhyWhat | Notice::Backlog { .. } => Vec::new(),
-    }
 }

@@ -17,7 +17,7 @@ pub struct ChatRow {
 
 const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language";
 
-fn from_row(raw: &Row<'_>) -> rusqlite::Result<(i64, i64, String, Option<String>, Option<String>, String)> {
+fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
     Ok((
         row::get(raw, "chat_key")?,
         row::get(raw, "telegram_chat_id")?,
@@ -27,6 +27,9 @@ fn from_row(raw: &Row<'_>) -> rusqlite::Result<(i64, i64, String, Option<String>
         row::get(raw, "language")?,
     ))
 }
+
+/// The columns of a chat before they are checked.
+type RawChat = (i64, i64, String, Option<String>, Option<String>, String);
 
 /// Finds a chat by any of Telegram's ids for it, present or former.
 pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
@@ -49,7 +52,7 @@ pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
     raw.map(to_chat).transpose()
 }
 
-fn to_chat(raw: (i64, i64, String, Option<String>, Option<String>, String)) -> Result<ChatRow> {
+fn to_chat(raw: RawChat) -> Result<ChatRow> {
     let (key, id, kind, title, username, language) = raw;
     Ok(ChatRow {
         key: ChatKey(row::number(key, "chat_key")?),

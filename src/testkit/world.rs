@@ -3,12 +3,7 @@
 //! [`World::run`] owns start and finish. At the end nothing may be left over: no message of the bot that the test did
 //! not read, no scripted answer that nobody asked for, no call that was not expected, no open or parked job.
 
-#![expect(
-    clippy::panic,
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a test that cannot go on says so by panicking"
-)]
+#![expect(clippy::panic, clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -203,7 +198,7 @@ impl World {
     pub async fn settled(&self) {
         let settling = async {
             self.telegram.all_confirmed().await;
-            while self.read_store(|conn| jobs::counts(conn)).await.0 > 0 {
+            while self.read_store(jobs::counts).await.0 > 0 {
                 self.clock.sleep(Duration::from_millis(5)).await;
             }
         };
@@ -260,7 +255,7 @@ impl World {
 
     /// Updates in the inbox, and those of them that are parked.
     pub async fn inbox(&self) -> (u64, u64) {
-        self.read_store(|conn| inbox::counts(conn)).await
+        self.read_store(inbox::counts).await
     }
 
     /// Lets the end pass over what the bot has said so far.
@@ -282,7 +277,7 @@ impl World {
     async fn end(mut self) {
         if self.daemon.is_some() {
             self.settled().await;
-            let (_, parked) = self.read_store(|conn| jobs::counts(conn)).await;
+            let (_, parked) = self.read_store(jobs::counts).await;
             assert_eq!(parked, 0, "jobs were put aside");
             self.stop().await;
         }

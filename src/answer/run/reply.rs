@@ -5,10 +5,16 @@ use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Writer, jobs, outbox};
 use crate::telegram::{Allowed, defuse, split, to_entities};
 
-/// Formats `markdown`, defuses it and cuts it into parts that Telegram takes.
+/// Formats `markdown` and cuts it into parts that Telegram takes. What of it others wrote is made harmless: only these
+/// addresses may hide under words, only these names may be called.
 pub fn format_parts(markdown: &str, urls: &[&str], names: &[&str]) -> Vec<FormattedText> {
     let allowed = Allowed { urls, names };
     split(&defuse(to_entities(markdown), &allowed))
+}
+
+/// The same for words that are all our own, commands to tap included.
+pub fn format_own(markdown: &str) -> Vec<FormattedText> {
+    split(&to_entities(markdown))
 }
 
 /// The answer to `trigger`, in its thread.
