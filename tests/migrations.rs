@@ -1,5 +1,7 @@
 //! Every migration meets a database that holds something, and ends where a fresh one starts.
 
+#![expect(clippy::unwrap_used, reason = "a step that fails is the test failing")]
+
 use std::path::Path;
 
 use rusqlite::Connection;
