@@ -23,6 +23,7 @@ const ROOMS: &[Room] = &[
     room("clock", &["domain"], &[]),
     room("resilience", &["domain"], &["clock"]),
     room("store", &["domain", "config"], &[]),
+    room("embed", &["domain", "config"], &[]),
     room("llm", &["domain", "config", "resilience", "clock"], &[]),
     room("telegram", &["domain", "config", "resilience"], &[]),
     room("trigger", &["domain", "config"], &[]),
@@ -45,6 +46,7 @@ const ROOMS: &[Room] = &[
         &["store", "telegram", "clock", "scheduler"],
     ),
     room("scheduler", &["domain"], &["store", "clock"]),
+    room("eval", &["domain", "context", "embed", "trigger"], &[]),
     room("sandbox", &["domain", "clock"], &[]),
     room("telemetry", &["config"], &[]),
     room(

@@ -32,7 +32,7 @@ pub fn gather(conn: &Reader, trigger: StoredMessage, params: &Params) -> store::
         links.follow_up(conn, member, params.chain_depth)?;
     }
     links.complete_albums(conn, &recent, params.lookback_limit)?;
-    Ok(History { trigger, recent, linked: links.found })
+    Ok(History::new(trigger, recent, links.found))
 }
 
 /// What links led to, each message once and never one that is recent anyway, unless it is the anchor.
