@@ -53,6 +53,8 @@ const ROOMS: &[Room] = &[
         "cli",
         &[
             "app",
+            "eval",
+            "embed",
             "config",
             "store",
             "sandbox",

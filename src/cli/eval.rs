@@ -91,7 +91,7 @@ impl<'a> Bar<'a> {
 
     fn step(&mut self) {
         self.done += 1;
-        if self.is_shown && (self.done % 20 == 0 || self.done == self.total) {
+        if self.is_shown && (self.done.is_multiple_of(20) || self.done == self.total) {
             let filled = 30 * self.done / self.total.max(1);
             let _ = write!(
                 std::io::stderr(),
