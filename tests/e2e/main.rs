@@ -6,3 +6,4 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
 mod answering;
+mod updates;
