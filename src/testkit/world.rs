@@ -23,8 +23,8 @@ use crate::store::{Reader, Result, Store, answers, chats, inbox, jobs, messages,
 use crate::testkit::updates::{BotApi, validate_request};
 use crate::testkit::{ModelServer, transcript};
 
-/// Real time that a test waits for something to happen before it says what it saw.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Real time that a test waits for something to happen before it says what it saw. Long enough for a crowded machine.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running daemon and everything around it.
 pub struct World {
@@ -60,6 +60,14 @@ impl World {
     pub async fn with(settings: &[(&str, &str)], test: impl AsyncFnOnce(&mut World)) {
         let mut world = Self::build(settings).await;
         world.start().await;
+        test(&mut world).await;
+        world.end().await;
+    }
+
+    /// Runs `test` without a daemon in this process: it starts one as a process of its own, with
+    /// [`environment`](Self::environment).
+    pub async fn without_daemon(test: impl AsyncFnOnce(&mut World)) {
+        let mut world = Self::build(&[]).await;
         test(&mut world).await;
         world.end().await;
     }
@@ -131,6 +139,11 @@ impl World {
 
     pub fn database(&self) -> PathBuf {
         self.folder.path().join("chime.db")
+    }
+
+    /// What the daemon reads as its environment.
+    pub fn environment(&self) -> &BTreeMap<String, String> {
+        &self.settings
     }
 
     pub fn set(&mut self, name: &str, value: &str) {
@@ -248,9 +261,13 @@ impl World {
         }
     }
 
+    /// Reads what the daemon has stored, also one in a process of its own.
     pub async fn read_store<T: Send + 'static>(&self, work: impl FnOnce(&Reader) -> Result<T> + Send + 'static) -> T {
-        let daemon = self.daemon.as_ref().expect("the daemon runs");
-        daemon.store.read(work).await.expect("read the store")
+        let store = match &self.daemon {
+            Some(daemon) => daemon.store.clone(),
+            None => Store::open_to_read(&self.database()).expect("open the database"),
+        };
+        store.read(work).await.expect("read the store")
     }
 
     pub async fn stored(&self, chat: ChatId, id: MessageId) -> Option<StoredMessage> {

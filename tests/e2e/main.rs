@@ -6,4 +6,6 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
 mod answering;
+mod kills;
+mod process;
 mod updates;
