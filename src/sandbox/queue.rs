@@ -162,7 +162,7 @@ impl Queue {
         }
         batch.push(']');
         let room = limit.saturating_sub(self.echoes.len());
-        let last = self.pending.iter().take(room).last();
+        let last = self.pending.iter().take(room).next_back();
         self.handed_out = last.map_or(self.handed_out, |update| update.id + 1);
         Polled::Updates(batch)
     }

@@ -165,7 +165,7 @@ async fn complete(State(stage): State<Arc<Stage>>, headers: HeaderMap, Json(requ
     let until = stage.clock.now().plus(reply.pause());
     stage.asked.send_modify(|count| *count += 1);
     let waiting = async {
-        if reply == Reply::Hang {
+        if reply.hangs() {
             let _ = released.changed().await;
         }
         stage.clock.sleep_until(until).await;

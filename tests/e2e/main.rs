@@ -6,6 +6,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
 mod answering;
+mod faults;
 mod kills;
 mod process;
 mod updates;

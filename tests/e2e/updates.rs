@@ -61,8 +61,8 @@ async fn two_thousand_maimed_updates_are_taken_in_or_parked() {
 
 /// Bytes cut out or overwritten, where the result is one JSON value: what is none would not leave any server.
 #[tokio::test]
-async fn a_thousand_mutilated_updates_are_taken_in_or_parked() {
-    const MANY: usize = 1_000;
+async fn mutilated_updates_are_taken_in_or_parked() {
+    const MANY: usize = 200;
     World::run(async |w| {
         let mut dice = Dice::new(5);
         let whole = generate(&BotApi::bundled(), 5, MANY * 20);
