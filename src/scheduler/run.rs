@@ -66,13 +66,7 @@ impl Pool {
         while !stop.is_cancelled() {
             // Asked for before the table is read, so that a job added in between wakes us again.
             let woken = self.wake.0.notified();
-            let sleep_until = match self.start_due(&mut crew, &handle).await {
-                Err(error) if error.is_passing() => {
-                    tracing::warn!(%error, "due jobs cannot be read");
-                    self.clock.now().plus(UNTIL_NEXT_TRY)
-                }
-                looked => looked?,
-            };
+            let sleep_until = self.start_due(&mut crew, &handle).await?;
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = woken => {}
@@ -91,10 +85,17 @@ impl Pool {
     {
         let now = self.clock.now();
         let per_lane = self.limits.per_lane;
-        let (due, next) = self
+        let looked = self
             .store
             .read(move |conn| Ok((jobs::due(conn, now, per_lane, LOOK_AHEAD)?, jobs::next_due(conn, now)?)))
-            .await?;
+            .await;
+        let (due, next) = match looked {
+            Err(error) if error.is_passing() => {
+                tracing::warn!(%error, "due jobs cannot be read yet");
+                return Ok(now.plus(UNTIL_NEXT_TRY));
+            }
+            looked => looked?,
+        };
         for job in startable(due, &mut crew.running, &self.limits) {
             let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind.as_str());
             let task = crew.tasks.spawn(handle(job.clone()).instrument(span));

@@ -148,6 +148,25 @@ async fn a_throttled_chat_holds_up_no_other() {
     .await;
 }
 
+#[tokio::test]
+async fn a_flood_through_a_throttled_chat_is_answered_to_the_last() {
+    const QUESTIONS: usize = 60;
+    World::run(async |w| {
+        w.model.always("Nine.");
+        w.telegram.fault("sendMessage", Fault::Throttle(1), 20);
+        let ann = w.member("ann");
+        let post = |n: usize| Post::new(ann, format!("@bot question {n}?"), w.clock.now());
+        let asked = w.telegram.say_many(w.chat, (0..QUESTIONS).map(post));
+        let mut answered = Vec::new();
+        for _ in 0..QUESTIONS {
+            answered.extend(w.next_sent().await.reply_to);
+        }
+        answered.sort();
+        assert_eq!(answered, asked, "each exactly once");
+    })
+    .await;
+}
+
 // The model.
 
 /// The one visible end of a question when the model always replies like this.

@@ -225,6 +225,29 @@ async fn an_idle_daemon_stops_at_once() {
 }
 
 #[tokio::test]
+async fn a_start_without_telegram_waits_for_it_and_can_be_stopped() {
+    World::without_daemon(async |w| {
+        w.model.script(["Nine."]);
+        w.telegram.fault("getMe", Fault::DropBefore, 2);
+        let tag = w.say("ann", "@bot how many?");
+        let mut process = Process::start(w).await;
+        process.logged_times("Telegram cannot be reached, trying again", 2).await;
+        w.answer_to(tag).await;
+        w.settled().await;
+        process.kill();
+
+        w.telegram.fault("getMe", Fault::Hang, FOREVER);
+        let process = Process::begin(w);
+        // Two that failed, the one that succeeded, and now this.
+        w.telegram.called("getMe", 4).await;
+        process.terminate();
+        let (code, log) = process.ended(STOPS_WITHIN).await;
+        assert_eq!(code, 0, "{log}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_second_instance_on_the_same_database_refuses() {
     World::without_daemon(async |w| {
         w.model.script(["Nine."]);
