@@ -19,6 +19,7 @@ use crate::domain::{
 };
 use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole, Recovery};
 use crate::prompts::Prompts;
+use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
 use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, messages};
@@ -239,14 +240,12 @@ impl Answering {
         );
         let reply = reply_to(&question.trigger, record.id, format!("answer:{}", job.key), parts);
         let key = job.key.clone();
-        self.parts
-            .store
-            .write(Priority::Answering, move |tx| {
-                answers::save(tx, &record)?;
-                write_reply(tx, &reply, now)?;
-                jobs::finish(tx, JobKind::Answer, &key)
-            })
-            .await?;
+        scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
+            answers::save(tx, &record)?;
+            write_reply(tx, &reply, now)?;
+            jobs::finish(tx, JobKind::Answer, &key)
+        })
+        .await?;
         self.parts.wake.wake();
         Ok(())
     }

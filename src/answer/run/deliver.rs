@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::domain::{
     BotIdentity, ChatId, Job, JobKind, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
 };
+use crate::scheduler;
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{Part, Purpose, State};
 use crate::store::{self, Priority, Store, Writer, chats, jobs, messages, outbox};
@@ -63,6 +64,13 @@ impl Delivery {
 
     async fn deliver_part(&self, job: &Job, mut part: Part, is_last: bool) -> store::Result<Next> {
         let now = self.clock.now();
+        if part.state == State::Sending && job.attempts > 0 {
+            // An earlier attempt ended without a word on what became of its send.
+            let id = part.id;
+            self.record(move |tx| outbox::count_unknown(tx, id, "an attempt broke off")).await?;
+            part.unknown_sends += 1;
+            part.state = State::Pending;
+        }
         if !may_resume(part.unknown_sends, now.since(part.created_at)) {
             return self.give_up(job, part, "an interrupted send that is no longer fresh").await;
         }
@@ -79,7 +87,7 @@ impl Delivery {
             let standing =
                 Standing { created_at: part.created_at, unknown_sends: part.unknown_sends, attempts: job.attempts };
             return match after_send(result, standing, self.clock.now()) {
-                Step::Record(message) => self.record(job, part, message, is_last).await,
+                Step::Record(message) => self.mark_sent(job, part, message, is_last).await,
                 Step::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
                     part.outgoing.to.reply_to = None;
                     continue;
@@ -94,12 +102,12 @@ impl Delivery {
                 }
                 Step::RetryAt { at, why } => {
                     let (id, error) = (part.id, why.clone());
-                    self.store.write(Priority::Answering, move |tx| outbox::mark_pending(tx, id, &error)).await?;
+                    self.record(move |tx| outbox::mark_pending(tx, id, &error)).await?;
                     Ok(Next::Retry(at, why))
                 }
                 Step::RetryUnknownAt { at, why } => {
                     let (id, error) = (part.id, why.clone());
-                    self.store.write(Priority::Answering, move |tx| outbox::count_unknown(tx, id, &error)).await?;
+                    self.record(move |tx| outbox::count_unknown(tx, id, &error)).await?;
                     Ok(Next::Retry(at, why))
                 }
                 Step::HoldChatUntil(until) => {
@@ -120,17 +128,16 @@ impl Delivery {
     }
 
     /// Writes down that the part is out, and the message as one of the chat.
-    async fn record(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> store::Result<Next> {
+    async fn mark_sent(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> store::Result<Next> {
         let now = self.clock.now();
         let own = self.own_message(&part, message, now);
         let key = job.key.clone();
-        self.store
-            .write(Priority::Answering, move |tx| {
-                outbox::mark_sent(tx, part.id, message)?;
-                keep_own_message(tx, &own)?;
-                if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
-            })
-            .await?;
+        self.record(move |tx| {
+            outbox::mark_sent(tx, part.id, message)?;
+            keep_own_message(tx, &own)?;
+            if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
+        })
+        .await?;
         tracing::info!(reply.key = %job.key, message.id = message.0, "sent message {message}");
         Ok(if is_last { Next::End } else { Next::Part })
     }
@@ -173,38 +180,43 @@ impl Delivery {
             "reply {} could not be delivered: {why}", job.key,
         );
         let (key, error) = (job.key.clone(), why.to_owned());
-        self.store
-            .write(Priority::Answering, move |tx| {
-                for open in outbox::parts(tx, &key)? {
-                    if matches!(open.state, State::Pending | State::Sending) {
-                        outbox::mark_failed(tx, open.id, &error)?;
-                    }
+        self.record(move |tx| {
+            for open in outbox::parts(tx, &key)? {
+                if matches!(open.state, State::Pending | State::Sending) {
+                    outbox::mark_failed(tx, open.id, &error)?;
                 }
-                jobs::finish(tx, JobKind::Send, &key)
-            })
-            .await?;
+            }
+            jobs::finish(tx, JobKind::Send, &key)
+        })
+        .await?;
         Ok(Next::End)
     }
 
     async fn follow(&self, part: &Part, to: ChatId) -> store::Result<()> {
         let from = part.outgoing.to.chat;
-        self.store
-            .write(Priority::Answering, move |tx| {
-                chats::migrate(tx, Migration { from, to })?;
-                outbox::redirect(tx, from, to)
-            })
-            .await
+        self.record(move |tx| {
+            chats::migrate(tx, Migration { from, to })?;
+            outbox::redirect(tx, from, to)
+        })
+        .await
     }
 
     /// A part that waits is not being sent, so that a restart does not take it for an interrupted send.
     async fn mark_waiting(&self, part: &Part) -> store::Result<()> {
         let id = part.id;
-        self.store.write(Priority::Answering, move |tx| outbox::mark_pending(tx, id, "the chat is throttled")).await
+        self.record(move |tx| outbox::mark_pending(tx, id, "the chat is throttled")).await
     }
 
     async fn finish(&self, job: &Job) -> store::Result<()> {
         let key = job.key.clone();
-        self.store.write(Priority::Answering, move |tx| jobs::finish(tx, JobKind::Send, &key)).await
+        self.record(move |tx| jobs::finish(tx, JobKind::Send, &key)).await
+    }
+
+    async fn record<W>(&self, work: W) -> store::Result<()>
+    where
+        W: FnOnce(&Writer<'_>) -> store::Result<()> + Clone + Send + 'static,
+    {
+        scheduler::run::record(&self.store, &self.clock, work).await
     }
 
     fn hold(&self, chat: ChatId, until: Timestamp) {
