@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::access::{Access, chat_access};
 use crate::config::AccessConfig;
 use crate::domain::{
-    Arrival, BotIdentity, Chat, ChatKind, Event, JobKind, Membership, Message, Migration, Timestamp, message_key,
+    Arrival, BotIdentity, Chat, ChatKind, Event, Job, JobKind, Membership, Message, Migration, Timestamp, message_key,
 };
 use crate::ingest::run::read::ReadUpdate;
 use crate::ingest::{Task, task_for};
@@ -37,7 +37,10 @@ pub struct Setting {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     pub stored: usize,
-    pub started: usize,
+    /// Jobs that are due now.
+    pub started: Vec<Job>,
+    /// Whether a job was put off until later.
+    pub postponed: bool,
     /// Kinds and reasons of updates that were parked.
     pub parked: Vec<(String, String)>,
     /// Chats that wrote to us without being allowed.
@@ -192,13 +195,15 @@ fn start_work(
         Task::Nothing => {}
         Task::Start(kind) => {
             let key = message_key(message.chat, message.id);
-            applied.started += usize::from(jobs::add(tx, kind, &key, lane, now)?);
+            if jobs::add(tx, kind, &key, lane, now)? {
+                applied.started.extend(jobs::find(tx, kind, &key)?);
+            }
         }
         Task::CountAsOld => {
             backlog::count_one(tx, message.chat, message.thread)?;
             let due_at = now.plus(BACKLOG_SETTLES);
             jobs::add_or_move(tx, JobKind::Backlog, &message.chat.to_string(), lane, due_at)?;
-            applied.started += 1;
+            applied.postponed = true;
         }
     }
     Ok(())
