@@ -32,6 +32,7 @@ impl Default for Limits {
 #[derive(Debug, Default)]
 pub struct Running {
     ids: HashSet<JobId>,
+    newest: Option<JobId>,
     lanes: HashMap<(JobKind, i64), usize>,
     kinds: HashMap<JobKind, usize>,
 }
@@ -39,6 +40,7 @@ pub struct Running {
 impl Running {
     pub fn start(&mut self, job: &Job) {
         self.ids.insert(job.id);
+        self.newest = self.newest.max(Some(job.id));
         *self.lanes.entry((job.kind, job.lane)).or_default() += 1;
         *self.kinds.entry(job.kind).or_default() += 1;
     }
@@ -56,6 +58,17 @@ impl Running {
                 self.lanes.remove(&(job.kind, job.lane));
             }
         }
+    }
+
+    /// Whether `job` was surely never started: ids grow, and none as high was. Of any other, only the table knows.
+    pub fn is_news(&self, job: &Job) -> bool {
+        self.newest < Some(job.id)
+    }
+
+    /// Whether some job may be waiting for the place of another.
+    pub fn is_crowded(&self, limits: &Limits) -> bool {
+        self.lanes.values().any(|count| *count >= limits.per_lane)
+            || self.kinds.values().any(|count| *count >= limits.per_kind)
     }
 
     fn has_place(&self, job: &Job, limits: &Limits) -> bool {
@@ -120,6 +133,30 @@ mod tests {
         assert_eq!(ids(&startable(due.clone(), &mut running, &limits)), [] as [i64; 0], "nothing starts twice");
         running.end(&due[0]);
         assert_eq!(ids(&startable(due, &mut running, &limits)), [1], "a place that is free again is taken");
+    }
+
+    #[test]
+    fn a_job_is_news_once_and_an_older_one_never() {
+        let mut running = Running::default();
+        let (older, newer) = (job(1, JobKind::Answer, 7), job(2, JobKind::Answer, 7));
+        assert!(running.is_news(&older) && running.is_news(&newer));
+        running.start(&newer);
+        running.end(&newer);
+        assert!(!running.is_news(&newer), "it was worked on");
+        assert!(!running.is_news(&older), "it may have been");
+    }
+
+    #[test]
+    fn a_full_lane_is_crowded_until_a_place_is_free() {
+        let mut running = Running::default();
+        let limits = Limits { per_lane: 2, per_kind: 3 };
+        let jobs = [1, 2, 3].map(|id| job(id, JobKind::Answer, id / 3));
+        running.start(&jobs[0]);
+        assert!(!running.is_crowded(&limits));
+        running.start(&jobs[1]);
+        assert!(running.is_crowded(&limits), "the lane is full");
+        running.end(&jobs[0]);
+        assert!(!running.is_crowded(&limits));
     }
 
     #[test]

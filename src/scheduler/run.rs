@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -25,13 +25,41 @@ const DRAIN: Duration = Duration::from_secs(7);
 /// After a full disk or a locked file, before the next try.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
 
-/// Tells the pool that there may be work. Only a hint: the table is the truth.
+/// Tells the pool that there may be work. Only hints: the table is the truth.
 #[derive(Debug, Clone, Default)]
-pub struct Wake(Arc<Notify>);
+pub struct Wake(Arc<Waking>);
+
+#[derive(Debug, Default)]
+struct Waking {
+    notify: Notify,
+    hints: Mutex<Hints>,
+}
+
+#[derive(Debug, Default)]
+struct Hints {
+    look: bool,
+    jobs: Vec<Job>,
+}
 
 impl Wake {
+    /// Have the table looked at.
     pub fn wake(&self) {
-        self.0.notify_one();
+        self.hints().look = true;
+        self.0.notify.notify_one();
+    }
+
+    /// Hands over jobs that were just committed and are due, which saves looking for them.
+    pub fn offer(&self, jobs: impl IntoIterator<Item = Job>) {
+        self.hints().jobs.extend(jobs);
+        self.0.notify.notify_one();
+    }
+
+    fn take(&self) -> Hints {
+        std::mem::take(&mut *self.hints())
+    }
+
+    fn hints(&self) -> MutexGuard<'_, Hints> {
+        self.0.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -63,18 +91,39 @@ impl Pool {
         F: Future<Output = Outcome> + Send + 'static,
     {
         let mut crew = Crew::default();
+        let mut look_at = self.clock.now();
         while !stop.is_cancelled() {
-            // Asked for before the table is read, so that a job added in between wakes us again.
-            let woken = self.wake.0.notified();
-            let sleep_until = self.start_due(&mut crew, &handle).await?;
+            // Asked for before the hints are taken, so that one given in between wakes us again.
+            let woken = self.wake.0.notify.notified();
+            let hints = self.wake.take();
+            let is_clear = self.start_offered(&mut crew, hints.jobs, &handle);
+            if hints.look || !is_clear || look_at <= self.clock.now() {
+                look_at = self.start_due(&mut crew, &handle).await?;
+            }
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = woken => {}
-                () = self.clock.sleep_until(sleep_until) => {}
-                Some(ended) = crew.tasks.join_next_with_id() => self.settle(&mut crew, ended).await?,
+                () = self.clock.sleep_until(look_at) => {}
+                Some(ended) = crew.tasks.join_next_with_id() => {
+                    if self.settle(&mut crew, ended).await? == Look::Now {
+                        look_at = self.clock.now();
+                    }
+                }
             }
         }
         self.drain(crew).await
+    }
+
+    /// Starts jobs that were handed over. False where that cannot be told without the table: it may have shown them to
+    /// us before, or there is no place.
+    fn start_offered<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H) -> bool
+    where
+        H: Fn(Job) -> F,
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let offered = jobs.len();
+        let news = jobs.into_iter().filter(|job| crew.running.is_news(job)).collect();
+        self.start(crew, news, handle) == offered
     }
 
     /// Starts what is due and has a place; gives when to look again at the latest.
@@ -96,21 +145,35 @@ impl Pool {
             }
             looked => looked?,
         };
-        for job in startable(due, &mut crew.running, &self.limits) {
-            let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind.as_str());
-            let task = crew.tasks.spawn(handle(job.clone()).instrument(span));
-            crew.jobs.insert(task.id(), job);
-        }
+        self.start(crew, due, handle);
         let latest = now.plus(LONGEST_SLEEP);
         Ok(next.map_or(latest, |at| at.min(latest)))
     }
 
-    async fn settle(&self, crew: &mut Crew, ended: Result<(Id, Outcome), JoinError>) -> Result<(), StoreError> {
+    /// Starts those that have a place; gives how many.
+    fn start<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H) -> usize
+    where
+        H: Fn(Job) -> F,
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let chosen = startable(jobs, &mut crew.running, &self.limits);
+        let count = chosen.len();
+        for job in chosen {
+            let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind.as_str());
+            let task = crew.tasks.spawn(handle(job.clone()).instrument(span));
+            crew.jobs.insert(task.id(), job);
+        }
+        count
+    }
+
+    /// Writes down what became of a job, and tells whether others may be due now.
+    async fn settle(&self, crew: &mut Crew, ended: Result<(Id, Outcome), JoinError>) -> Result<Look, StoreError> {
         let (id, outcome) = match ended {
             Ok((id, outcome)) => (id, outcome),
             Err(error) => (error.id(), Outcome::Failed("panicked".to_owned())),
         };
-        let Some(job) = crew.jobs.remove(&id) else { return Ok(()) };
+        let Some(job) = crew.jobs.remove(&id) else { return Ok(Look::Later) };
+        let is_over = matches!(outcome, Outcome::Finished) && !crew.running.is_crowded(&self.limits);
         let written = self.write_outcome(&job, outcome).await;
         crew.running.end(&job);
         match written {
@@ -118,10 +181,10 @@ impl Pool {
             Err(error) if error.is_passing() => {
                 tracing::warn!(job.id = job.id.0, %error, "the outcome of job {} could not be written", job.id);
                 self.clock.sleep(UNTIL_NEXT_TRY).await;
-                Ok(())
             }
-            other => other,
+            other => other?,
         }
+        Ok(if is_over { Look::Later } else { Look::Now })
     }
 
     async fn write_outcome(&self, job: &Job, outcome: Outcome) -> Result<(), StoreError> {
@@ -156,7 +219,7 @@ impl Pool {
         while !crew.tasks.is_empty() {
             tokio::select! {
                 () = self.clock.sleep_until(until) => break,
-                Some(ended) = crew.tasks.join_next_with_id() => self.settle(&mut crew, ended).await?,
+                Some(ended) = crew.tasks.join_next_with_id() => { self.settle(&mut crew, ended).await?; }
             }
         }
         if !crew.tasks.is_empty() {
@@ -183,6 +246,13 @@ where
             written => return written,
         }
     }
+}
+
+/// When the table is to be looked at after a job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Now,
+    Later,
 }
 
 /// The jobs under way and the tasks that do them.

@@ -95,7 +95,7 @@ impl Store {
         outcome.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Runs `work` on a reading connection, beside the writer.
+    /// Runs `work` on a reading connection, beside the writer. It sees one state of the database throughout.
     pub async fn read<T, F>(&self, work: F) -> Result<T>
     where
         F: FnOnce(&Reader) -> Result<T> + Send + 'static,
@@ -107,7 +107,9 @@ impl Store {
             let conn = locked(&shared.readers).pop().ok_or(StoreError::Closed)?;
             // The connection goes back even when the work panics.
             let lent = Lent { shared: &shared, conn: Some(conn) };
-            lent.conn.as_ref().map_or(Err(StoreError::Closed), work)
+            let conn = lent.conn.as_ref().ok_or(StoreError::Closed)?;
+            let snapshot = conn.unchecked_transaction()?;
+            work(&snapshot)
         })
         .await
         .map_err(|_| StoreError::Panicked)?

@@ -19,6 +19,15 @@ pub fn add(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at: Timesta
     Ok(added == 1)
 }
 
+/// The job of this kind and key, while it is neither done nor put aside.
+pub fn find(conn: &Reader, kind: JobKind, key: &str) -> Result<Option<Job>> {
+    let sql = format!("SELECT {COLUMNS} FROM job WHERE kind = :kind AND key = :key AND state = 'due'");
+    conn.prepare_cached(&sql)?
+        .query_row(named_params! { ":kind": kind.as_str(), ":key": key }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
 /// Adds a job, or moves the one that is there to `due_at` and makes it due again.
 pub fn add_or_move(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at: Timestamp) -> Result<()> {
     tx.prepare_cached(

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Params, Row, named_params};
 
 use super::chats::{self, ChatRow};
+use super::row::Columns;
 use super::search::Indexed;
 use super::stems::Language;
 use super::{Reader, Result, Writer, row, search};
@@ -273,7 +274,7 @@ pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     let secs: Option<i64> = conn
         .prepare_cached(
             "SELECT min(ts) AS ts FROM message
-             WHERE chat_key = :chat AND source = 'update' AND seq <= 100",
+             WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 100 AND source = 'update'",
         )?
         .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("ts"))?;
     Ok(secs.map(Timestamp::from_secs))
@@ -305,38 +306,39 @@ fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<StoredMessa
 }
 
 fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
-    let role: String = row::get(raw, "role")?;
-    let kind: String = row::get(raw, "kind")?;
-    let source: String = row::get(raw, "source")?;
-    let entities: Option<String> = row::get(raw, "entities")?;
-    let sender_chat: Option<i64> = row::get(raw, "sender_chat_id")?;
+    let columns = Columns::of(raw);
+    let role: String = columns.get("role")?;
+    let kind: String = columns.get("kind")?;
+    let source: String = columns.get("source")?;
+    let entities: Option<String> = columns.get("entities")?;
+    let sender_chat: Option<i64> = columns.get("sender_chat_id")?;
     Ok(StoredMessage {
-        chat: ChatKey(row::number(row::get(raw, "chat_key")?, "chat_key")?),
-        seq: Seq(row::number(row::get(raw, "seq")?, "seq")?),
+        chat: ChatKey(row::number(columns.get("chat_key")?, "chat_key")?),
+        seq: Seq(row::number(columns.get("seq")?, "seq")?),
         message: Message {
-            chat: ChatId(row::get(raw, "telegram_chat_id")?),
-            id: MessageId(row::get(raw, "message_id")?),
-            thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+            chat: ChatId(columns.get("telegram_chat_id")?),
+            id: MessageId(columns.get("message_id")?),
+            thread: columns.get::<Option<i64>>("thread_id")?.map(ThreadId),
             sender: Sender {
-                id: UserId(row::get(raw, "user_id")?),
-                name: row::get(raw, "sender_name")?,
-                username: row::get(raw, "sender_username")?,
-                is_bot: row::get(raw, "is_bot")?,
+                id: UserId(columns.get("user_id")?),
+                name: columns.get("sender_name")?,
+                username: columns.get("sender_username")?,
+                is_bot: columns.get("is_bot")?,
                 is_chat: sender_chat.is_some(),
             },
             role: row::word(&role, "role", Role::parse)?,
-            sent_at: Timestamp::from_secs(row::get(raw, "ts")?),
-            edited_at: row::get::<Option<i64>>(raw, "edit_ts")?.map(Timestamp::from_secs),
+            sent_at: Timestamp::from_secs(columns.get("ts")?),
+            edited_at: columns.get::<Option<i64>>("edit_ts")?.map(Timestamp::from_secs),
             kind: row::word(&kind, "kind", Kind::parse)?,
-            detail: row::get(raw, "kind_detail")?,
-            text: row::get(raw, "text")?,
+            detail: columns.get("kind_detail")?,
+            text: columns.get("text")?,
             entities: entities.map_or(Ok(Vec::new()), |json| row::json(&json, "entities"))?,
-            reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
-            quote: row::get(raw, "quote_text")?,
-            snapshot: row::get(raw, "context_snapshot")?,
-            forward_origin: row::get(raw, "forward_origin")?,
-            album: row::get(raw, "media_group_id")?,
-            via_bot: row::get(raw, "via_bot")?,
+            reply_to: columns.get::<Option<i64>>("reply_to_id")?.map(MessageId),
+            quote: columns.get("quote_text")?,
+            snapshot: columns.get("context_snapshot")?,
+            forward_origin: columns.get("forward_origin")?,
+            album: columns.get("media_group_id")?,
+            via_bot: columns.get("via_bot")?,
             origin: row::word(&source, "source", Origin::parse)?,
         },
     })

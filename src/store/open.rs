@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{Result, StoreError, migrate};
@@ -13,6 +14,8 @@ use crate::domain::Timestamp;
 const APPLICATION_ID: i32 = 0x4348_494d;
 /// Litestream and backups hold the lock for moments; longer is somebody else's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// More than there are statements in this room, so that each is compiled once.
+const STATEMENTS: usize = 128;
 
 /// What opening did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +132,9 @@ fn configure_common(conn: &Connection) -> Result<()> {
     // KiB when negative. Together with no mmap this keeps the process small on a 512 MB machine.
     conn.pragma_update(None, "cache_size", -8192)?;
     conn.pragma_update(None, "temp_store", "memory")?;
-    conn.set_prepared_statement_cache_capacity(64);
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Plans that do not depend on the values bound: otherwise every new value compiles the statement anew.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Columns to domain values, in one place.
 
+use std::cell::Cell;
+
 use rusqlite::Row;
 use rusqlite::types::FromSql;
 
@@ -8,6 +10,29 @@ use super::{Result, StoreError};
 /// Reads a column by name.
 pub fn get<T: FromSql>(row: &Row<'_>, column: &'static str) -> rusqlite::Result<T> {
     row.get(column)
+}
+
+/// The columns of a row, read by name. A name is looked for first where the column before it ended: comparing all names
+/// for each of two dozen columns takes longer than reading them.
+pub struct Columns<'row> {
+    row: &'row Row<'row>,
+    next: Cell<usize>,
+}
+
+impl<'row> Columns<'row> {
+    pub fn of(row: &'row Row<'row>) -> Self {
+        Self { row, next: Cell::new(0) }
+    }
+
+    pub fn get<T: FromSql>(&self, column: &'static str) -> rusqlite::Result<T> {
+        let (statement, expected) = (self.row.as_ref(), self.next.get());
+        let place = match statement.column_name(expected) {
+            Ok(name) if name == column => expected,
+            _ => statement.column_index(column)?,
+        };
+        self.next.set(place + 1);
+        self.row.get(place)
+    }
 }
 
 /// Reads a word that must be one of a known set.

@@ -58,12 +58,17 @@ where
 
 /// Runs `work` so that a failure or a panic undoes its own writes and nothing else.
 pub fn in_savepoint<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
-    tx.execute_batch("SAVEPOINT work")?;
+    let run = |sql| -> Result<()> {
+        tx.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    };
+    run("SAVEPOINT work")?;
     let outcome = catch_unwind(AssertUnwindSafe(|| work(tx))).unwrap_or(Err(StoreError::Panicked));
     match &outcome {
-        Ok(_) => tx.execute_batch("RELEASE work")?,
-        Err(_) => tx.execute_batch("ROLLBACK TO work; RELEASE work")?,
+        Ok(_) => {}
+        Err(_) => run("ROLLBACK TO work")?,
     }
+    run("RELEASE work")?;
     outcome
 }
 

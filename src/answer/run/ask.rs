@@ -240,13 +240,14 @@ impl Answering {
         );
         let reply = reply_to(&question.trigger, record.id, format!("answer:{}", job.key), parts);
         let key = job.key.clone();
-        scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
+        let send = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             answers::save(tx, &record)?;
             write_reply(tx, &reply, now)?;
-            jobs::finish(tx, JobKind::Answer, &key)
+            jobs::finish(tx, JobKind::Answer, &key)?;
+            jobs::find(tx, JobKind::Send, &reply.key)
         })
         .await?;
-        self.parts.wake.wake();
+        self.parts.wake.offer(send);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::access::{Access, chat_access};
 use crate::config::AccessConfig;
 use crate::domain::{
-    Arrival, BotIdentity, Chat, ChatKind, Event, JobKind, Membership, Message, Migration, Timestamp, message_key,
+    Arrival, BotIdentity, Chat, ChatKind, Event, Job, JobKind, Membership, Message, Migration, Timestamp, message_key,
 };
 use crate::ingest::run::read::ReadUpdate;
 use crate::ingest::{Task, task_for};
@@ -14,7 +14,7 @@ use crate::store::chats::ChatRow;
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
 use crate::store::outbox::Purpose;
-use crate::store::{self, Language, Writer, backlog, chats, inbox, jobs, messages, outbox};
+use crate::store::{self, Language, StoreError, Writer, backlog, chats, inbox, jobs, messages, outbox};
 use crate::trigger::{self, Languages, Rules};
 
 /// The line about old triggers waits for this long after the last of them, so that it is one line.
@@ -37,7 +37,10 @@ pub struct Setting {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     pub stored: usize,
-    pub started: usize,
+    /// Jobs that are due now.
+    pub started: Vec<Job>,
+    /// Whether a job was put off until later.
+    pub postponed: bool,
     /// Kinds and reasons of updates that were parked.
     pub parked: Vec<(String, String)>,
     /// Chats that wrote to us without being allowed.
@@ -52,22 +55,46 @@ pub fn apply(
     setting: &Setting,
     now: Timestamp,
 ) -> store::Result<Applied> {
+    // A savepoint for each update would write the full-text index out for each: only a batch that holds a bad one pays.
+    let together = store::in_savepoint(tx, |tx| apply_each(tx, batch, setting, now, take_in_all));
+    let applied = match together {
+        Err(error) if !blames_the_file(&error) => apply_each(tx, batch, setting, now, take_in_apart)?,
+        together => together?,
+    };
+    if let Some(offset) = offset {
+        inbox::set_next_offset(tx, offset, now)?;
+    }
+    Ok(applied)
+}
+
+/// Whether the whole batch must come again, since it is not an update that is at fault.
+fn blames_the_file(error: &StoreError) -> bool {
+    error.is_fatal() || error.is_passing()
+}
+
+/// Takes in what one update tells.
+type TakeIn = fn(&Writer<'_>, &[Event], &Setting, Timestamp, &mut Applied) -> store::Result<Content>;
+
+fn apply_each(
+    tx: &Writer<'_>,
+    batch: &[ReadUpdate],
+    setting: &Setting,
+    now: Timestamp,
+    take_in: TakeIn,
+) -> store::Result<Applied> {
     let mut applied = Applied::default();
     for update in batch {
         if inbox::is_known(tx, update.id, now)? {
             continue;
         }
-        let taken = match &update.events {
-            Ok(events) => store::in_savepoint(tx, |tx| take_in_all(tx, events, setting, now, &mut applied)),
-            Err(why) => Ok(Content::Unread(why.clone())),
+        let content = match &update.events {
+            Ok(events) => take_in(tx, events, setting, now, &mut applied)?,
+            Err(why) => Content::Unread(why.clone()),
         };
-        let (raw, error) = match taken {
-            Ok(Content::Keep) => (Some(update.json.as_str()), None),
-            Ok(Content::Drop) => (None, None),
-            Ok(Content::Unread(why)) => (Some(update.json.as_str()), Some(why)),
-            // The update itself is at fault, unless the file is: then the whole batch must come again.
-            Err(error) if error.is_fatal() || error.is_passing() => return Err(error),
-            Err(error) => (Some(update.json.as_str()), Some(error.to_string())),
+        let (raw, error) = match content {
+            Content::Keep => (Some(update.json.as_str()), None),
+            Content::Drop => (None, None),
+            Content::Unread(why) => (Some(update.json.as_str()), Some(why)),
         };
         if let Some(why) = &error {
             applied.parked.push((update.kind.clone(), why.clone()));
@@ -76,10 +103,21 @@ pub fn apply(
         inbox::add(tx, &received)?;
         applied.stored += 1;
     }
-    if let Some(offset) = offset {
-        inbox::set_next_offset(tx, offset, now)?;
-    }
     Ok(applied)
+}
+
+/// As [`take_in_all`], where one of the batch is known to fail: it takes nothing of the others with it.
+fn take_in_apart(
+    tx: &Writer<'_>,
+    events: &[Event],
+    setting: &Setting,
+    now: Timestamp,
+    applied: &mut Applied,
+) -> store::Result<Content> {
+    match store::in_savepoint(tx, |tx| take_in_all(tx, events, setting, now, applied)) {
+        Err(error) if !blames_the_file(&error) => Ok(Content::Unread(error.to_string())),
+        taken => taken,
+    }
 }
 
 /// What may be kept of an update's raw text.
@@ -157,13 +195,15 @@ fn start_work(
         Task::Nothing => {}
         Task::Start(kind) => {
             let key = message_key(message.chat, message.id);
-            applied.started += usize::from(jobs::add(tx, kind, &key, lane, now)?);
+            if jobs::add(tx, kind, &key, lane, now)? {
+                applied.started.extend(jobs::find(tx, kind, &key)?);
+            }
         }
         Task::CountAsOld => {
             backlog::count_one(tx, message.chat, message.thread)?;
             let due_at = now.plus(BACKLOG_SETTLES);
             jobs::add_or_move(tx, JobKind::Backlog, &message.chat.to_string(), lane, due_at)?;
-            applied.started += 1;
+            applied.postponed = true;
         }
     }
     Ok(())

@@ -123,7 +123,7 @@ impl Ingest {
                 self.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, now)).await;
             match written {
                 Ok(applied) => {
-                    self.report(&applied);
+                    self.report(applied);
                     return Ok(true);
                 }
                 Err(error) if error.is_fatal() => return Err(error),
@@ -139,9 +139,12 @@ impl Ingest {
         }
     }
 
-    fn report(&self, applied: &Applied) {
-        if applied.started > 0 {
+    fn report(&self, applied: Applied) {
+        if applied.postponed {
             self.wake.wake();
+        }
+        if !applied.started.is_empty() {
+            self.wake.offer(applied.started);
         }
         for (kind, why) in &applied.parked {
             tracing::warn!(update.kind = %kind, error = %why, "an update of kind {kind} was parked: {why}");

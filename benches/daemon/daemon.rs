@@ -1,0 +1,61 @@
+//! The program under measurement.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::Outcome;
+use crate::scene::Scene;
+
+/// A start that takes longer has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running `chime run`. Killed when dropped.
+pub struct Daemon {
+    child: Child,
+    /// From the start of the process to its first poll.
+    pub start_ms: f64,
+}
+
+impl Daemon {
+    pub async fn start(program: &Path, scene: &Scene) -> Outcome<Self> {
+        let log = scene.folder().join("chime.log");
+        let watch = scene.clock.stopwatch();
+        let child = Command::new(program)
+            .arg("run")
+            .current_dir(scene.folder())
+            .env_clear()
+            .env("TELEGRAM_API_URL", scene.telegram.api_url())
+            .env("TELEGRAM_BOT_TOKEN", scene.telegram.token())
+            .env("OPENAI_BASE_URL", scene.model.base_url())
+            .env("MODEL", "at-once")
+            .env("DATABASE_PATH", scene.database())
+            .env("ALLOWED_CHATS", "*")
+            .stdout(Stdio::null())
+            .stderr(File::create(&log)?)
+            .spawn()?;
+        let mut daemon = Self { child, start_ms: 0.0 };
+        if tokio::time::timeout(PATIENCE, scene.telegram.called("getUpdates", 1)).await.is_err() {
+            return Err(format!("the daemon does not poll: {}", std::fs::read_to_string(log)?).into());
+        }
+        daemon.start_ms = watch.elapsed().as_secs_f64() * 1000.0;
+        Ok(daemon)
+    }
+
+    /// Resident memory, as Linux tells it.
+    pub fn resident_mb(&self) -> Outcome<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+        let kib: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+        Ok(kib / 1024.0)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to kill, and waiting only takes its leave.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,130 @@
+//! How fast and how large the daemon is, measured from outside.
+//!
+//! The real binary runs as a process of its own, with a database on a real disk, between an embedded Telegram and a
+//! model that answers at once. Nothing here passes or fails: it prints figures, and what to hold them against.
+//!
+//! `cargo bench --bench daemon -- --help`
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+mod bare;
+mod daemon;
+mod figures;
+mod filled;
+mod measure;
+mod scene;
+
+use std::path::PathBuf;
+
+use clap::Parser;
+
+use crate::daemon::Daemon;
+use crate::figures::{Figures, Filled, Spread};
+use crate::scene::Scene;
+
+/// Measures the daemon: latency, throughput, memory and start.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Measure also with this many messages in the database: 200k, 1m
+    #[arg(long, value_name = "N", value_parser = count)]
+    messages: Option<u32>,
+    /// Mentions to answer, one after the other
+    #[arg(long, default_value_t = 300)]
+    mentions: u32,
+    /// Messages to take in for the throughput
+    #[arg(long, value_name = "N", value_parser = count, default_value = "50k")]
+    updates: u32,
+    /// Print one JSON line and no table
+    #[arg(long)]
+    json: bool,
+    /// Where the databases go: a folder on the disk to be measured
+    #[arg(long, default_value = env!("CARGO_TARGET_TMPDIR"))]
+    folder: PathBuf,
+    /// The program to measure
+    #[arg(long, default_value = env!("CARGO_BIN_EXE_chime"))]
+    program: PathBuf,
+    /// Passed by cargo
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// What a benchmark can stumble over: it ends, with the reason.
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+#[tokio::main(worker_threads = 2)]
+async fn main() -> Outcome<()> {
+    let arguments = Arguments::parse();
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let figures = measure_all(&arguments).await?;
+    if !arguments.json {
+        println!("{}", figures.table());
+    }
+    println!("{}", serde_json::to_string(&figures)?);
+    Ok(())
+}
+
+async fn measure_all(arguments: &Arguments) -> Outcome<Figures> {
+    let disk = measure::disk(&arguments.folder)?;
+    let (start_ms, idle_mb, reply) = answering(arguments).await?;
+    let bare = bare::replies(arguments.mentions).await?;
+    let (updates_per_s, after_10k_mb) = taking_in(arguments).await?;
+    let filled = match arguments.messages {
+        Some(messages) => Some(with_history(arguments, messages).await?),
+        None => None,
+    };
+    Ok(Figures {
+        append_sync_ms: disk.append_ms,
+        overwrite_sync_ms: disk.overwrite_ms,
+        start_ms,
+        reply,
+        bare,
+        updates_per_s,
+        idle_mb,
+        after_10k_mb,
+        program_mb: measure::megabytes(std::fs::metadata(&arguments.program)?.len()),
+        filled,
+    })
+}
+
+/// A new database: start, memory at rest, and mentions one after the other.
+async fn answering(arguments: &Arguments) -> Outcome<(f64, f64, Spread)> {
+    let scene = Scene::set(&arguments.folder).await?;
+    let daemon = Daemon::start(&arguments.program, &scene).await?;
+    let idle_mb = daemon.resident_mb()?;
+    let reply = measure::replies(&scene, arguments.mentions).await;
+    Ok((daemon.start_ms, idle_mb, reply))
+}
+
+/// A new database: many messages at once, as after downtime.
+async fn taking_in(arguments: &Arguments) -> Outcome<(f64, f64)> {
+    let scene = Scene::set(&arguments.folder).await?;
+    let daemon = Daemon::start(&arguments.program, &scene).await?;
+    measure::updates_per_s(&scene, 10_000).await;
+    let after_10k_mb = daemon.resident_mb()?;
+    Ok((measure::updates_per_s(&scene, arguments.updates).await, after_10k_mb))
+}
+
+/// A database with a past.
+async fn with_history(arguments: &Arguments, messages: u32) -> Outcome<Filled> {
+    let scene = Scene::set(&arguments.folder).await?;
+    filled::fill(&scene, messages).await?;
+    let daemon = Daemon::start(&arguments.program, &scene).await?;
+    let reply = measure::replies(&scene, arguments.mentions).await;
+    Ok(Filled {
+        messages,
+        start_ms: daemon.start_ms,
+        reply,
+        resident_mb: daemon.resident_mb()?,
+        database_mb: measure::megabytes(std::fs::metadata(scene.database())?.len()),
+    })
+}
+
+/// `10k`, `1m`, or plain digits.
+fn count(written: &str) -> Result<u32, String> {
+    let (digits, unit) = match written.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1_000),
+        None => written.strip_suffix(['m', 'M']).map_or((written, 1), |digits| (digits, 1_000_000)),
+    };
+    let number = digits.parse::<u32>().ok().and_then(|number| number.checked_mul(unit));
+    number.ok_or_else(|| "a number like 50k or 1m".to_owned())
+}

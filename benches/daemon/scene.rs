@@ -1,0 +1,70 @@
+//! What is around the daemon: a Telegram, a model, a group that talks, a folder for the database.
+
+use std::path::{Path, PathBuf};
+
+use chime::clock::Clock;
+use chime::domain::{ChatId, MessageId, UserId};
+use chime::sandbox::{NewChat, Post, Sandbox, Setup};
+use chime::testkit::ModelServer;
+use tempfile::TempDir;
+
+use crate::Outcome;
+
+const PEOPLE: [&str; 6] = ["Ana", "Ben", "Cleo", "Dan", "Eve", "Finn"];
+const CHATTER: [&str; 8] = [
+    "Shall we try the Thai place on Friday?",
+    "I was there in spring, the noodles are great but it gets loud after eight.",
+    "how many are we now?",
+    "Seven, if Katya comes. She said she will know tomorrow.",
+    "The train from Tartu comes in at 18:40, so not before seven please",
+    "ok, I can call them and ask for the round table",
+    "Does anybody still have the charger I left at your place last week?",
+    "here: https://example.org/menu?lang=en",
+];
+
+pub struct Scene {
+    pub telegram: Sandbox,
+    pub model: ModelServer,
+    pub clock: Clock,
+    pub chat: ChatId,
+    people: Vec<UserId>,
+    folder: TempDir,
+}
+
+impl Scene {
+    pub async fn set(within: &Path) -> Outcome<Self> {
+        let clock = Clock::system();
+        let telegram = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
+        let model = ModelServer::start(clock.clone()).await?;
+        model.always("They settled on the Thai place, Friday at seven [m1].");
+        let chat = telegram.add_chat(NewChat::supergroup("Friday table"));
+        let people = PEOPLE.iter().map(|name| telegram.add_member(chat, *name)).collect();
+        std::fs::create_dir_all(within)?;
+        let folder = tempfile::Builder::new().prefix("chime-bench-").tempdir_in(within)?;
+        Ok(Self { telegram, model, clock, chat, people, folder })
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.folder.path().join("chime.db")
+    }
+
+    /// A plain line of the group; the same `number` is the same line.
+    pub fn line(&self, number: usize) -> Post {
+        let from = self.people[number % self.people.len()];
+        Post::new(from, format!("{} ({number})", CHATTER[number % CHATTER.len()]), self.clock.now())
+    }
+
+    /// Somebody tags the bot.
+    pub fn mention(&self, number: usize) -> Post {
+        Post::new(self.people[number % self.people.len()], "@bot what did we settle on?", self.clock.now())
+    }
+
+    /// Some talk, so that there is a past to pick from.
+    pub fn talk(&self, lines: usize) -> Vec<MessageId> {
+        self.telegram.say_many(self.chat, (0..lines).map(|number| self.line(number)))
+    }
+}
