@@ -22,6 +22,7 @@ use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig};
 use crate::context::Params;
 use crate::domain::{BotIdentity, estimate_tokens};
+use crate::embed::Embedder;
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
 use crate::llm::{Llm, LlmOptions};
 use crate::prompts::{PromptError, Prompts};
@@ -63,14 +64,16 @@ impl App {
         let store = open_store(config.store.path.clone(), &clock).await?;
         recover(&store, &clock).await?;
         let telegram = connect(&config)?;
-        let bot = introduce(&telegram, &clock, &stop).await?;
+        let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder());
+        let bot = bot?;
         if !bot.reads_all_group_messages {
             tracing::warn!(
                 "privacy mode is on: in groups where the bot is no admin it does not see plain mentions; \
                  switch it off in @BotFather (/setprivacy), then remove the bot from the group and add it again"
             );
         }
-        let parts = Parts { config, clock, stop, prompts, store, telegram, bot, languages: Languages::shipped() };
+        let parts =
+            Parts { config, clock, stop, prompts, store, telegram, bot, languages: Languages::shipped(), embedder };
         parts.launch()
     }
 
@@ -92,6 +95,7 @@ struct Parts {
     telegram: Telegram,
     bot: BotIdentity,
     languages: &'static Languages,
+    embedder: Option<Arc<Embedder>>,
 }
 
 impl Parts {
@@ -144,6 +148,7 @@ impl Parts {
             bot: self.bot.clone(),
             languages: self.languages,
             params: context_params(&self.config.context),
+            embedder: self.embedder.clone(),
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -184,7 +189,7 @@ pub fn context_params(config: &ContextConfig) -> Params {
         lookback_limit: config.lookback_limit,
         time_threshold: config.time_threshold,
         token_budget: config.tokens,
-        ..Params::new(estimate_tokens)
+        ..Params::clusters(estimate_tokens)
     }
 }
 
@@ -203,6 +208,21 @@ async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
         tracing::info!("created a new database");
     }
     Ok(store)
+}
+
+/// The embedding model. It only sharpens the choice of messages, so that the daemon starts without it too.
+async fn load_embedder() -> Option<Arc<Embedder>> {
+    match tokio::task::spawn_blocking(Embedder::shipped).await {
+        Ok(Ok(embedder)) => Some(Arc::new(embedder)),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "going on without embeddings");
+            None
+        }
+        Err(error) => {
+            tracing::error!(%error, "going on without embeddings");
+            None
+        }
+    }
 }
 
 /// Takes up what was under way when the process ended.

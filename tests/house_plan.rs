@@ -29,11 +29,11 @@ const ROOMS: &[Room] = &[
     room("trigger", &["domain", "config"], &[]),
     room("access", &["domain", "config"], &[]),
     room("prompts", &["domain"], &[]),
-    room("context", &["domain", "config", "trigger"], &["store", "clock"]),
+    room("context", &["domain", "config", "trigger"], &["store", "embed", "clock"]),
     room(
         "answer",
         &["domain", "config", "trigger", "access", "context", "prompts"],
-        &["store", "llm", "telegram", "clock", "scheduler", "resilience"],
+        &["store", "embed", "llm", "telegram", "clock", "scheduler", "resilience"],
     ),
     room(
         "commands",
@@ -72,6 +72,7 @@ const ROOMS: &[Room] = &[
         "app",
         &[
             "domain",
+            "embed",
             "config",
             "clock",
             "resilience",

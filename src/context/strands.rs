@@ -1,6 +1,7 @@
 //! The strand that a trigger belongs to: links, worlds, and the set worth taking.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::context::choose::{Taken, best_set};
 use crate::context::links::{Antecedents, Past, Speech, Turn, WINDOW};
@@ -27,6 +28,30 @@ pub struct Asking<'a> {
     pub text: &'a str,
     /// Whether it says nothing of its own.
     pub bare: bool,
+}
+
+/// Works out what is missing of `evidence` for the candidates of a conversation, oldest first; gives what is new.
+pub fn complete(conversation: &[&StoredMessage], evidence: &mut Evidence) -> Vec<(ChatId, MessageId)> {
+    let first = conversation.len().saturating_sub(WINDOW);
+    let missing: Vec<usize> = (first..conversation.len())
+        .filter(|place| !evidence.antecedents.contains_key(&address(conversation[*place])))
+        .collect();
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let speeches: Vec<Speech> = conversation.iter().map(|stored| read(stored)).collect();
+    let turns: Vec<Turn<'_>> = conversation
+        .iter()
+        .zip(&speeches)
+        .map(|(stored, speech)| Turn::new(speech, vector(stored, evidence)))
+        .collect();
+    let rows: Vec<_> = missing
+        .into_iter()
+        .map(|place| (address(conversation[place]), Past { turns: &turns[..place] }.antecedents(turns[place], false)))
+        .collect();
+    let fresh = rows.iter().map(|(address, _)| *address).collect();
+    evidence.antecedents.extend(rows);
+    fresh
 }
 
 /// The candidates that the trigger is about, best first, at most `most`. `conversation` is oldest first; of it the last
@@ -61,6 +86,27 @@ pub fn pick(asking: Asking<'_>, conversation: &[&StoredMessage], evidence: &Evid
         one.place += first;
     }
     taken
+}
+
+/// Fingerprints of the last [`WINDOW`] messages of a conversation, each with the messages it is scored against. The
+/// same fingerprint means the same antecedents: texts change only with an edit or with the row itself.
+pub fn fingerprints(conversation: &[&StoredMessage]) -> Vec<i64> {
+    let marks: Vec<u64> = conversation.iter().map(|stored| mark(stored)).collect();
+    let first = marks.len().saturating_sub(WINDOW);
+    (first..marks.len())
+        .map(|place| {
+            let own = marks[place].rotate_left(1);
+            let past = &marks[place.saturating_sub(WINDOW)..place];
+            past.iter().fold(own, |sum, mark| sum ^ mark).cast_signed()
+        })
+        .collect()
+}
+
+fn mark(stored: &StoredMessage) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let message = &stored.message;
+    (message.chat, message.id, message.edited_at, message.origin.as_str(), message.text.len()).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Antecedents of every message of a conversation (oldest first), from the text alone: what is worth keeping.

@@ -8,45 +8,42 @@ use super::messages::row_id;
 use super::{Reader, Result, Writer, row};
 use crate::domain::{ChatKey, Seq};
 
-/// How far back, and how likely.
-pub type CachedLinks = Vec<(usize, f32)>;
+/// Where a message may go on from, as a scorer saw it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CachedLinks {
+    /// Of the messages that it was scored against: of use only while they are the same.
+    pub past: i64,
+    /// How many messages back, and how likely; best first.
+    pub links: Vec<(usize, f32)>,
+}
 
 /// The rows of a chat from `from` to `to` that a scorer of this version wrote.
-pub fn between(
-    conn: &Reader,
-    chat: ChatKey,
-    (from, to): (Seq, Seq),
-    scorer: u32,
-) -> Result<HashMap<Seq, CachedLinks>> {
+pub fn between(conn: &Reader, chat: ChatKey, (from, to): (Seq, Seq), scorer: u32) -> Result<HashMap<Seq, CachedLinks>> {
     let mut statement = conn.prepare_cached(
-        "SELECT id & 4294967295 AS seq, antecedents FROM link_cache
+        "SELECT id & 4294967295 AS seq, past, antecedents FROM link_cache
          WHERE id BETWEEN :from AND :to AND scorer = :scorer",
     )?;
     let params = named_params! { ":from": row_id(chat, from), ":to": row_id(chat, to), ":scorer": scorer };
     let rows = statement.query_map(params, |raw| {
-        Ok((raw.get("seq").map(Seq)?, raw.get::<_, String>("antecedents")?))
+        Ok((raw.get("seq").map(Seq)?, raw.get::<_, i64>("past")?, raw.get::<_, String>("antecedents")?))
     })?;
     rows.map(|found| {
-        let (seq, json) = found?;
-        Ok((seq, row::json(&json, "antecedents")?))
+        let (seq, past, json) = found?;
+        Ok((seq, CachedLinks { past, links: row::json(&json, "antecedents")? }))
     })
     .collect()
 }
 
-/// Keeps rows, replacing those of older scorers.
+/// Keeps rows in place of what was there.
 pub fn keep(tx: &Writer<'_>, chat: ChatKey, scorer: u32, rows: &[(Seq, CachedLinks)]) -> Result<()> {
-    for (seq, links) in rows {
-        tx.prepare_cached("INSERT OR REPLACE INTO link_cache (id, scorer, antecedents) VALUES (:id, :scorer, :links)")?
-            .execute(named_params! {
-                ":id": row_id(chat, *seq), ":scorer": scorer, ":links": row::to_json(links, "antecedents")?,
-            })?;
+    for (seq, cached) in rows {
+        tx.prepare_cached(
+            "INSERT OR REPLACE INTO link_cache (id, scorer, past, antecedents) VALUES (:id, :scorer, :past, :links)",
+        )?
+        .execute(named_params! {
+            ":id": row_id(chat, *seq), ":scorer": scorer, ":past": cached.past,
+            ":links": row::to_json(&cached.links, "antecedents")?,
+        })?;
     }
     Ok(())
-}
-
-/// Forgets the rows from `from` on: the messages they were counted over have changed.
-pub fn forget_from(tx: &Writer<'_>, chat: ChatKey, from: Seq) -> Result<usize> {
-    Ok(tx
-        .prepare_cached("DELETE FROM link_cache WHERE id BETWEEN :from AND :to")?
-        .execute(named_params! { ":from": row_id(chat, from), ":to": row_id(chat, Seq(u32::MAX)) })?)
 }

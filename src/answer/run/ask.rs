@@ -11,12 +11,13 @@ use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
 use crate::answer::{digest, wording};
 use crate::clock::{Clock, Stopwatch};
-use crate::context::run::gather;
+use crate::context::run::{Asked, FreshLinks, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{
     AnswerId, AnswerRecord, AnswerStatus, BotIdentity, ChatId, Job, JobKind, MessageId, StoredMessage, ThreadId,
     Timestamp, TokenUse, message_link, parse_message_key,
 };
+use crate::embed::Embedder;
 use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole, Recovery};
 use crate::prompts::Prompts;
 use crate::scheduler;
@@ -44,6 +45,8 @@ pub struct AnsweringParts {
     pub bot: BotIdentity,
     pub languages: &'static Languages,
     pub params: Params,
+    /// None where embeddings are switched off.
+    pub embedder: Option<Arc<Embedder>>,
 }
 
 /// Answers triggers.
@@ -66,6 +69,7 @@ struct Question {
     generic: bool,
     window: ContextWindow,
     earliest: Option<Timestamp>,
+    fresh_links: FreshLinks,
 }
 
 /// What is to be told, before its citations are checked.
@@ -144,15 +148,21 @@ impl Answering {
     async fn find(&self, job: &Job) -> store::Result<Found> {
         let Some((chat, message)) = parse_message_key(&job.key) else { return Ok(Found::Gone) };
         let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
-        let languages = self.parts.languages;
-        self.parts.store.read(move |conn| find(conn, (chat, message), &params, &bot, languages)).await
+        let (languages, embedder) = (self.parts.languages, self.parts.embedder.clone());
+        let reading = Reading { params, bot, languages, embedder };
+        self.parts.store.read(move |conn| reading.find(conn, chat, message)).await
     }
 
     /// The same question with half of the room for its window.
     async fn halve(&self, question: &mut Question) -> store::Result<()> {
-        let trigger = question.trigger.clone();
         let params = Params { token_budget: self.parts.params.token_budget / 2, ..self.parts.params.clone() };
-        question.window = crate::context::run::get_smart_context(&self.parts.store, trigger, params).await?;
+        let asked = Asked { trigger: question.trigger.clone(), ask: question.ask.clone(), generic: question.generic };
+        let embedder = self.parts.embedder.clone();
+        let pick = move |conn: &Reader| {
+            let (history, _) = gather(conn, asked, &params, embedder.as_deref())?;
+            Ok(get_smart_context(&history, &params))
+        };
+        question.window = self.parts.store.read(pick).await?;
         Ok(())
     }
 
@@ -218,11 +228,12 @@ impl Answering {
     async fn settle(
         &self,
         job: &Job,
-        question: Question,
+        mut question: Question,
         built: BuiltPrompt,
         draft: Draft,
         watch: Stopwatch,
     ) -> store::Result<()> {
+        let fresh_links = std::mem::take(&mut question.fresh_links);
         let now = self.parts.clock.now();
         let given = citable(&question);
         let checked = citations::check(&draft.markdown, &given, now);
@@ -248,6 +259,7 @@ impl Answering {
         })
         .await?;
         self.parts.wake.offer(send);
+        fresh_links.keep(&self.parts.store).await;
         Ok(())
     }
 
@@ -257,31 +269,37 @@ impl Answering {
     }
 }
 
-fn find(
-    conn: &Reader,
-    (chat, id): (ChatId, MessageId),
-    params: &Params,
-    bot: &BotIdentity,
-    languages: &Languages,
-) -> store::Result<Found> {
-    let (Some(trigger), Some(row)) = (messages::find(conn, chat, id)?, chats::find(conn, chat)?) else {
-        return Ok(Found::Gone);
-    };
-    if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
-        return Ok(Found::Answered);
+/// What it takes to read a trigger and what it is about.
+struct Reading {
+    params: Params,
+    bot: BotIdentity,
+    languages: &'static Languages,
+    embedder: Option<Arc<Embedder>>,
+}
+
+impl Reading {
+    fn find(&self, conn: &Reader, chat: ChatId, id: MessageId) -> store::Result<Found> {
+        let (Some(trigger), Some(row)) = (messages::find(conn, chat, id)?, chats::find(conn, chat)?) else {
+            return Ok(Found::Gone);
+        };
+        if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
+            return Ok(Found::Answered);
+        }
+        let parent = match trigger.message.reply_to {
+            Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
+            None => None,
+        };
+        // That it is a trigger was decided when it came in; here its ask is read.
+        let rules = Rules { parent_is_answer: true, languages: self.languages };
+        let found = trigger::find(&trigger.message, parent.as_ref(), &self.bot, row.chat.kind, &rules);
+        let (ask, generic) =
+            found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
+        let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), generic };
+        let (history, fresh_links) = gather(conn, asked, &self.params, self.embedder.as_deref())?;
+        let window = get_smart_context(&history, &self.params);
+        let earliest = messages::earliest(conn, trigger.chat)?;
+        Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, window, earliest, fresh_links })))
     }
-    let parent = match trigger.message.reply_to {
-        Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
-        None => None,
-    };
-    // That it is a trigger was decided when it came in; here its ask is read.
-    let rules = Rules { parent_is_answer: true, languages };
-    let found = trigger::find(&trigger.message, parent.as_ref(), bot, row.chat.kind, &rules);
-    let (ask, generic) =
-        found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
-    let window = get_smart_context(&gather(conn, trigger.clone(), params)?, params);
-    let earliest = messages::earliest(conn, trigger.chat)?;
-    Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, window, earliest })))
 }
 
 fn failure_of(error: &LlmError) -> Failure {
