@@ -132,6 +132,21 @@ async fn a_send_of_unknown_outcome_is_repeated_once() {
 }
 
 #[tokio::test]
+async fn the_one_repeat_waits_until_telegram_answers_again() {
+    World::run(async |w| {
+        w.telegram.fault("sendMessage", Fault::Html502, 1);
+        w.telegram.fault("getMe", Fault::Html502, 2);
+        w.model.script(["Nine."]);
+        let tag = w.say("ann", "@bot how many?");
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        assert_eq!(calls_of(w, "sendMessage").len(), 2);
+        // At the start, twice in vain, and then with success.
+        assert_eq!(calls_of(w, "getMe").len(), 4);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_throttled_chat_holds_up_no_other() {
     World::run(async |w| {
         let other = w.telegram.add_chat(NewChat::supergroup("Other"));
