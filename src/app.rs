@@ -28,8 +28,8 @@ use crate::llm::{Llm, LlmOptions};
 use crate::prompts::{PromptError, Prompts};
 use crate::resilience::{Backoff, random};
 use crate::scheduler::Limits;
-use crate::scheduler::run::{Pool, Wake};
-use crate::store::{Opened, Priority, Store, StoreError, jobs as job_rows, outbox};
+use crate::scheduler::run::{Pool, Wake, record};
+use crate::store::{Opened, Store, StoreError, jobs as job_rows, outbox};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
 use crate::trigger::Languages;
 
@@ -62,7 +62,7 @@ impl App {
     pub async fn start(config: Config, clock: Clock, stop: CancellationToken) -> Result<Self, AppError> {
         let prompts = Arc::new(Prompts::load(config.prompts.dir.as_deref())?);
         let store = open_store(config.store.path.clone(), &clock).await?;
-        recover(&store, &clock).await?;
+        recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
         let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder());
         let bot = bot?;
@@ -225,11 +225,14 @@ async fn load_embedder() -> Option<Arc<Embedder>> {
     }
 }
 
-/// Takes up what was under way when the process ended.
-async fn recover(store: &Store, clock: &Clock) -> Result<(), AppError> {
+/// Takes up what was under way when the process ended, as soon as the file can be written.
+async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Result<(), AppError> {
     let now = clock.now();
-    let (sends, jobs) =
-        store.write(Priority::Answering, move |tx| Ok((outbox::recover(tx)?, job_rows::recover(tx, now)?))).await?;
+    let recovering = record(store, clock, move |tx| Ok((outbox::recover(tx)?, job_rows::recover(tx, now)?)));
+    let (sends, jobs) = tokio::select! {
+        () = stop.cancelled() => return Err(AppError::StoppedEarly),
+        recovered = recovering => recovered?,
+    };
     if sends + jobs > 0 {
         tracing::info!(sends, jobs, "took up {jobs} jobs and {sends} interrupted sends from before");
     }

@@ -230,8 +230,8 @@ impl Pool {
     }
 }
 
-/// Writes down what became of a job, however long the disk is full or the file locked: an answer or a send that is not
-/// recorded would be asked for or sent once more. A stop ends the wait.
+/// Writes what must not be lost, however long the disk is full or the file locked: an answer or a send that is not
+/// recorded would be asked for or sent once more. Whoever stops drops the wait.
 pub async fn record<T, W>(store: &Store, clock: &Clock, work: W) -> Result<T, StoreError>
 where
     W: FnOnce(&Writer<'_>) -> Result<T, StoreError> + Clone + Send + 'static,
@@ -240,7 +240,7 @@ where
     loop {
         match store.write(Priority::Answering, work.clone()).await {
             Err(error) if error.is_passing() => {
-                tracing::warn!(%error, "what a job came to cannot be written yet");
+                tracing::warn!(%error, "the database cannot be written yet, trying again");
                 clock.sleep(UNTIL_NEXT_TRY).await;
             }
             written => return written,

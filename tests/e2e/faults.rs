@@ -132,6 +132,21 @@ async fn a_send_of_unknown_outcome_is_repeated_once() {
 }
 
 #[tokio::test]
+async fn the_one_repeat_waits_until_telegram_answers_again() {
+    World::run(async |w| {
+        w.telegram.fault("sendMessage", Fault::Html502, 1);
+        w.telegram.fault("getMe", Fault::Html502, 2);
+        w.model.script(["Nine."]);
+        let tag = w.say("ann", "@bot how many?");
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        assert_eq!(calls_of(w, "sendMessage").len(), 2);
+        // At the start, twice in vain, and then with success.
+        assert_eq!(calls_of(w, "getMe").len(), 4);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_throttled_chat_holds_up_no_other() {
     World::run(async |w| {
         let other = w.telegram.add_chat(NewChat::supergroup("Other"));
@@ -467,15 +482,39 @@ async fn an_answer_outlasts_a_locked_database() {
         let lock = Connection::open(w.database()).expect("open the database");
         lock.execute_batch("BEGIN EXCLUSIVE").expect("lock the database");
         w.model.release();
-        process.logged("what a job came to cannot be written yet").await;
+        process.logged("the database cannot be written yet, trying again").await;
         lock.execute_batch("ROLLBACK").expect("unlock");
         assert_eq!(w.answer_to(tag).await.text, "Nine.");
         lock.execute_batch("BEGIN EXCLUSIVE").expect("lock the database again");
         w.telegram.release();
-        process.logged_times("what a job came to cannot be written yet", 2).await;
+        process.logged_times("the database cannot be written yet, trying again", 2).await;
         drop(lock);
         w.settled().await;
         assert_eq!((w.model.requests().len(), calls_of(w, "sendMessage").len()), (1, 1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_start_on_a_locked_database_waits_and_can_be_stopped() {
+    const WAITING: &str = "the database cannot be written yet, trying again";
+    World::without_daemon(async |w| {
+        Process::start(w).await.kill();
+        let lock = Connection::open(w.database()).expect("open the database");
+        lock.execute_batch("BEGIN EXCLUSIVE").expect("lock the database");
+        let mut process = Process::begin(w);
+        process.logged(WAITING).await;
+        process.terminate();
+        let (code, log) = process.ended(SECOND * 10).await;
+        assert_eq!(code, 0, "{log}");
+
+        let mut process = Process::begin(w);
+        process.logged(WAITING).await;
+        drop(lock);
+        w.model.script(["Nine."]);
+        let tag = w.say("ann", "@bot how many?");
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        w.settled().await;
     })
     .await;
 }

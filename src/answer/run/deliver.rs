@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::answer::delivery::{SendResult, Standing, Step, after_send, may_resume};
+use crate::answer::delivery::{SendResult, Standing, Step, after_send, may_resume, pause};
 use crate::clock::Clock;
 use crate::domain::{
     BotIdentity, ChatId, Job, JobKind, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
@@ -63,24 +63,8 @@ impl Delivery {
     }
 
     async fn deliver_part(&self, job: &Job, mut part: Part, is_last: bool) -> store::Result<Next> {
-        let now = self.clock.now();
-        if part.state == State::Sending && job.attempts > 0 {
-            // An earlier attempt ended without a word on what became of its send.
-            let id = part.id;
-            self.record(move |tx| outbox::count_unknown(tx, id, "an attempt broke off")).await?;
-            part.unknown_sends += 1;
-            part.state = State::Pending;
-        }
-        if !may_resume(part.unknown_sends, now.since(part.created_at)) {
-            return self.give_up(job, part, "an interrupted send that is no longer fresh").await;
-        }
-        if let Some(until) = self.held_until(part.outgoing.to.chat, now) {
-            self.mark_waiting(&part).await?;
-            return Ok(Next::Wait(until));
-        }
-        if part.state == State::Pending {
-            let id = part.id;
-            self.store.write(Priority::Answering, move |tx| outbox::mark_sending(tx, id)).await?;
+        if let Some(next) = self.make_ready(job, &mut part).await? {
+            return Ok(next);
         }
         loop {
             let result = self.send(&part).await;
@@ -92,7 +76,7 @@ impl Delivery {
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
-                Step::SendWithoutReply => self.give_up(job, part, "Telegram misses a target that was not given").await,
+                Step::SendWithoutReply => self.give_up(job, &part, "Telegram misses a target that was not given").await,
                 Step::Follow(to) => {
                     self.follow(&part, to).await?;
                     part.outgoing.to.chat = to;
@@ -115,9 +99,37 @@ impl Delivery {
                     self.mark_waiting(&part).await?;
                     Ok(Next::Wait(until))
                 }
-                Step::GiveUp(why) => self.give_up(job, part, &why).await,
+                Step::GiveUp(why) => self.give_up(job, &part, &why).await,
             };
         }
+    }
+
+    /// Marks the part as being sent, or tells what is to be done instead.
+    async fn make_ready(&self, job: &Job, part: &mut Part) -> store::Result<Option<Next>> {
+        let (id, now) = (part.id, self.clock.now());
+        if part.state == State::Sending && job.attempts > 0 {
+            // An earlier attempt ended without a word on what became of its send.
+            self.record(move |tx| outbox::count_unknown(tx, id, "an attempt broke off")).await?;
+            part.unknown_sends += 1;
+            part.state = State::Pending;
+        }
+        if !may_resume(part.unknown_sends, now.since(part.created_at)) {
+            return self.give_up(job, part, "an interrupted send that is no longer fresh").await.map(Some);
+        }
+        if let Some(until) = self.held_until(part.outgoing.to.chat, now) {
+            self.mark_waiting(part).await?;
+            return Ok(Some(Next::Wait(until)));
+        }
+        if part.unknown_sends > 0
+            && let Err(error) = self.telegram.get_me().await
+        {
+            // It may be repeated once: not for a Telegram that does not answer.
+            return Ok(Some(Next::Retry(now.plus(pause(job.attempts)), error.to_string())));
+        }
+        if part.state == State::Pending {
+            self.store.write(Priority::Answering, move |tx| outbox::mark_sending(tx, id)).await?;
+        }
+        Ok(None)
     }
 
     async fn send(&self, part: &Part) -> SendResult {
@@ -174,7 +186,7 @@ impl Delivery {
     }
 
     /// What cannot be delivered is reported, and no other chat gets it instead.
-    async fn give_up(&self, job: &Job, part: Part, why: &str) -> store::Result<Next> {
+    async fn give_up(&self, job: &Job, part: &Part, why: &str) -> store::Result<Next> {
         tracing::error!(
             reply.key = %job.key, chat.id = part.outgoing.to.chat.0, error = why,
             "reply {} could not be delivered: {why}", job.key,
