@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::context::strands::{complete, fingerprints};
-use crate::context::{Antecedents, Evidence, History, Link, Params, SCORER_VERSION};
+use crate::context::{Antecedents, Evidence, History, Link, Params, Picker, SCORER_VERSION};
 use crate::domain::{ChatKey, MessageId, Seq, StoredMessage};
 use crate::embed::Embedder;
 use crate::store::links::CachedLinks;
@@ -69,7 +69,10 @@ pub fn gather(
         found.follow_up(conn, member, params.chain_depth)?;
     }
     found.complete_albums(conn, &recent, params.lookback_limit)?;
-    let (evidence, fresh) = evidence(conn, &trigger, &ask, &recent, embedder)?;
+    let (evidence, fresh) = match params.picker {
+        Picker::Strands => evidence(conn, &trigger, &ask, &recent, embedder)?,
+        Picker::Clusters => Default::default(),
+    };
     let history = History { trigger, recent, linked: found.found, ask, generic, evidence: Arc::new(evidence) };
     Ok((history, fresh))
 }
