@@ -13,7 +13,6 @@ use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{ChatId, EntityKind, MessageId, SlotUse, StoredMessage, utf16_slice};
 use crate::embed::Embedder;
 use crate::store::{self, Reader, Store, answers, chats, messages};
-use crate::trigger::{Languages, is_generic};
 
 /// What is explained.
 struct Decision {
@@ -103,8 +102,8 @@ fn decide(
     };
     let Some(trigger) = messages::find(conn, chat, message)? else { return Ok(None) };
     let ask = without_mentions(&trigger);
-    let generic = is_generic(&ask, Languages::shipped());
-    let asked = Asked { trigger: trigger.clone(), ask, generic };
+    let is_tag = ask != trigger.message.text;
+    let asked = Asked { trigger: trigger.clone(), ask, is_tag };
     let (history, _) = gather(conn, asked, params, embedder)?;
     let window = get_smart_context(&history, params);
     let slots = answers::to_trigger(conn, trigger.chat, trigger.seq)?.map_or_else(Vec::new, |record| record.slots);

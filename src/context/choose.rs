@@ -23,10 +23,25 @@ pub fn marginals(hypotheses: &[Hypothesis], count: usize) -> Vec<f32> {
     marginals
 }
 
-/// Takes candidates greedily while the expected F1 rises, at most `most`.
-pub fn best_set(hypotheses: &[Hypothesis], count: usize, most: usize) -> Vec<Taken> {
+/// How a set is chosen.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// Candidates to choose from.
+    pub count: usize,
+    /// Most that are taken.
+    pub most: usize,
+    /// 0 believes each hypothesis to the letter; 1 only their mean. Between strands that are taken up again days later
+    /// the truth is often a bit of several.
+    pub smoothing: f32,
+}
+
+/// Takes candidates greedily while the expected F1 rises.
+pub fn best_set(hypotheses: &[Hypothesis], choice: Choice) -> Vec<Taken> {
+    let Choice { count, most, smoothing } = choice;
     let marginals = marginals(hypotheses, count);
-    let sizes: Vec<f32> = hypotheses.iter().map(|hypothesis| hypothesis.members.len().clamp(1, most) as f32).collect();
+    let expected: f32 = marginals.iter().sum();
+    let size = |hypothesis: &Hypothesis| (1.0 - smoothing) * hypothesis.members.len() as f32 + smoothing * expected;
+    let sizes: Vec<f32> = hypotheses.iter().map(|hypothesis| size(hypothesis).clamp(1.0, most.max(1) as f32)).collect();
     let mut hits = vec![0.0_f32; hypotheses.len()];
     let mut taken: Vec<Taken> = Vec::new();
     let mut is_taken = vec![false; count];
@@ -39,7 +54,7 @@ pub fn best_set(hypotheses: &[Hypothesis], count: usize, most: usize) -> Vec<Tak
             .map(|(hypothesis, size)| 2.0 * hypothesis.weight / (next_size + size))
             .collect();
         let already: f32 = shares.iter().zip(&hits).map(|(share, hits)| share * hits).sum();
-        let Some((place, gain)) = most_gain(hypotheses, &shares, &is_taken) else { break };
+        let Some((place, gain)) = most_gain(hypotheses, &shares, &marginals, &is_taken, smoothing) else { break };
         if already + gain < best {
             break;
         }
@@ -47,20 +62,26 @@ pub fn best_set(hypotheses: &[Hypothesis], count: usize, most: usize) -> Vec<Tak
         is_taken[place] = true;
         taken.push(Taken { place, probability: marginals[place] });
         for (hypothesis, hits) in hypotheses.iter().zip(&mut hits) {
-            if hypothesis.members.contains(place) {
-                *hits += 1.0;
-            }
+            let hit = if hypothesis.members.contains(place) { 1.0 - smoothing } else { 0.0 };
+            *hits += hit + smoothing * marginals[place];
         }
     }
     taken
 }
 
 /// The candidate that adds most, the newest of equals.
-fn most_gain(hypotheses: &[Hypothesis], shares: &[f32], is_taken: &[bool]) -> Option<(usize, f32)> {
-    let mut gains = vec![0.0_f32; is_taken.len()];
+fn most_gain(
+    hypotheses: &[Hypothesis],
+    shares: &[f32],
+    marginals: &[f32],
+    is_taken: &[bool],
+    smoothing: f32,
+) -> Option<(usize, f32)> {
+    let all: f32 = shares.iter().sum();
+    let mut gains: Vec<f32> = marginals.iter().map(|marginal| smoothing * marginal * all).collect();
     for (hypothesis, share) in hypotheses.iter().zip(shares) {
         for place in hypothesis.members.places() {
-            gains[place] += share;
+            gains[place] += (1.0 - smoothing) * share;
         }
     }
     (0..gains.len())
@@ -91,9 +112,11 @@ mod tests {
     fn check(distances: &[usize], trigger: &[(usize, f32)], expected: &[usize]) {
         let links =
             trigger.iter().map(|(distance, probability)| Link { distance: *distance, probability: *probability });
-        let hypotheses = worlds(distances).hypotheses(&Antecedents(links.collect()));
-        let mut places: Vec<usize> =
-            best_set(&hypotheses, distances.len(), 20).into_iter().map(|taken| taken.place).collect();
+        let hypotheses = worlds(distances).hypotheses(&Antecedents(links.collect())).normalised();
+        let mut places: Vec<usize> = best_set(&hypotheses, Choice { count: distances.len(), most: 20, smoothing: 0.0 })
+            .into_iter()
+            .map(|taken| taken.place)
+            .collect();
         places.sort_unstable();
         assert_eq!(places, expected);
     }

@@ -12,6 +12,7 @@ mod choose;
 mod cluster;
 mod fit;
 mod links;
+mod matters;
 mod pool;
 pub mod run;
 mod shorten;

@@ -21,8 +21,8 @@ pub struct Asked {
     pub trigger: StoredMessage,
     /// Its words without the bot's name.
     pub ask: String,
-    /// Whether it says nothing of its own.
-    pub generic: bool,
+    /// Whether it tags the bot, rather than going on with the talk.
+    pub is_tag: bool,
 }
 
 /// Link scores that had to be worked out, to be kept for the next trigger.
@@ -54,7 +54,7 @@ pub fn gather(
     params: &Params,
     embedder: Option<&Embedder>,
 ) -> store::Result<(History, FreshLinks)> {
-    let Asked { trigger, ask, generic } = asked;
+    let Asked { trigger, ask, is_tag } = asked;
     let moment = (trigger.message.sent_at, trigger.message.id);
     let recent = messages::before(conn, trigger.conversation(), moment, RECENT)?;
     let mut found = Links::new(&trigger, &recent);
@@ -73,7 +73,7 @@ pub fn gather(
         Picker::Strands => evidence(conn, &trigger, &ask, &recent, embedder)?,
         Picker::Clusters => Default::default(),
     };
-    let history = History { trigger, recent, linked: found.found, ask, generic, evidence: Arc::new(evidence) };
+    let history = History { trigger, recent, linked: found.found, ask, is_tag, evidence: Arc::new(evidence) };
     Ok((history, fresh))
 }
 

@@ -69,8 +69,8 @@ pub struct History {
     pub linked: Vec<StoredMessage>,
     /// The trigger's words without the bot's name.
     pub ask: String,
-    /// Whether the trigger says nothing of its own.
-    pub generic: bool,
+    /// Whether the trigger tags the bot, rather than going on with the talk.
+    pub is_tag: bool,
     pub evidence: Arc<Evidence>,
 }
 
@@ -78,7 +78,7 @@ impl History {
     /// A history with nothing known beside the messages; the whole text is the ask.
     pub fn new(trigger: StoredMessage, recent: Vec<StoredMessage>, linked: Vec<StoredMessage>) -> Self {
         let ask = trigger.message.text.clone();
-        Self { trigger, recent, linked, ask, generic: false, evidence: Arc::default() }
+        Self { trigger, recent, linked, ask, is_tag: true, evidence: Arc::default() }
     }
 }
 
@@ -156,10 +156,13 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     if let Some(anchor) = anchor {
         picked.add(anchor, if quoted.is_some() { Reason::Quoted } else { Reason::Anchor }, ANCHOR_SCORE);
     }
-    match params.picker {
-        Picker::Clusters => pick_clusters(&mut picked, &pool, anchor, &before.places, params),
+    let ranked = match params.picker {
+        Picker::Clusters => {
+            pick_clusters(&mut picked, &pool, anchor, &before.places, params);
+            Vec::new()
+        }
         Picker::Strands => pick_strand(&mut picked, &pool, history, params),
-    }
+    };
     picked.complete_albums(&pool);
 
     let (entries, no_room) = fit::pack(&pool, picked.into_picks(), params);
@@ -170,7 +173,7 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
         omitted: omitted(&pool, &left_out, &no_room, before.ended, params),
         left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),
         entries,
-        ranked: Vec::new(),
+        ranked,
     }
 }
 
@@ -187,13 +190,17 @@ fn pick_clusters(picked: &mut Picked, pool: &Pool<'_>, anchor: Option<Place>, be
     picked.add_linked(pool, &[before, &around].concat(), params);
 }
 
-/// The strand that the trigger belongs to.
-fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, history: &History, params: &Params) {
+/// The strand that the trigger belongs to; gives everything that was considered, the likeliest first.
+fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, history: &History, params: &Params) -> Vec<MessageId> {
     let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
-    let asking = Asking { message: &history.trigger, text: &history.ask, bare: history.generic };
-    for taken in strands::pick(asking, &conversation, &history.evidence, params.strand_limit) {
+    let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
+    let strand = strands::pick(asking, &conversation, &history.evidence, params.strand_limit);
+    for taken in strand.taken {
         picked.add(pool.conversation[taken.place], Reason::Strand, f64::from(taken.probability));
     }
+    let mut ranked = strand.marginals;
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    ranked.into_iter().map(|(place, _)| conversation[place].message.id).collect()
 }
 
 /// What has been picked so far. The first reason given to a message stays.

@@ -4,7 +4,9 @@
 //! in most worlds is sure; one that holds in a few is a guess with its right weight. The draws are hashes of the message,
 //! so that the same chat gives the same worlds.
 
-use crate::context::links::Antecedents;
+use std::collections::BTreeMap;
+
+use crate::context::links::{Antecedents, Link};
 use crate::domain::{ChatId, MessageId};
 
 /// Measured: 16 lose half a point, 128 gain nothing.
@@ -14,11 +16,12 @@ const PER_WORLD: usize = 12;
 /// Links weaker than this offer no strand.
 const WEAK: f32 = 0.002;
 
-/// For every candidate its strand in every world. A strand is named by the place of its first message; places below
-/// zero are messages before the candidates.
+/// What every candidate goes on from, in every world.
 #[derive(Debug, Clone, Default)]
 pub struct Worlds {
-    labels: Vec<[i32; WORLDS]>,
+    ids: Vec<(ChatId, MessageId)>,
+    /// How many messages back; none where it starts something new.
+    distances: Vec<[Option<usize>; WORLDS]>,
 }
 
 /// A set of candidates by their places.
@@ -35,69 +38,105 @@ pub struct Hypothesis {
 impl Worlds {
     /// Draws the worlds of `candidates`, oldest first, each with its antecedents.
     pub fn draw<'a>(candidates: impl IntoIterator<Item = ((ChatId, MessageId), &'a Antecedents)>) -> Self {
-        let mut labels: Vec<[i32; WORLDS]> = Vec::new();
-        for (place, (id, antecedents)) in candidates.into_iter().enumerate() {
-            let here = i32::try_from(place).unwrap_or(i32::MAX);
-            let mut own = [here; WORLDS];
-            for (world, label) in own.iter_mut().enumerate() {
-                if let Some(distance) = drawn(antecedents, chance(id, world)) {
-                    *label = match place.checked_sub(distance) {
-                        Some(antecedent) => labels[antecedent][world],
-                        None => here - i32::try_from(distance).unwrap_or(0),
-                    };
-                }
-            }
-            labels.push(own);
+        let mut worlds = Self::default();
+        for (id, antecedents) in candidates {
+            worlds.ids.push(id);
+            worlds.distances.push(std::array::from_fn(|world| drawn(antecedents, chance(id, world))));
         }
-        Self { labels }
+        worlds
     }
 
-    /// The strands that a message with these antecedents may belong to, with weights that sum to 1.
-    pub fn hypotheses(&self, antecedents: &Antecedents) -> Vec<Hypothesis> {
-        let mut found: Vec<Hypothesis> = Vec::new();
+    /// How many candidates there are.
+    pub fn count(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The place of each candidate's antecedent in one world, where that is a candidate too.
+    pub fn antecedents(&self, world: usize) -> Vec<Option<usize>> {
+        let from = |(place, distances): (usize, &[Option<usize>; WORLDS])| place.checked_sub(distances[world]?);
+        self.distances.iter().enumerate().map(from).collect()
+    }
+
+    /// Chances of the candidates for what is drawn after their antecedents.
+    pub fn chances(&self, world: usize) -> Vec<f32> {
+        self.ids.iter().map(|id| chance(*id, WORLDS + world)).collect()
+    }
+
+    /// The strands that a message with these antecedents may belong to. The weights sum to how likely it is any of them.
+    pub fn hypotheses(&self, antecedents: &Antecedents) -> Hypotheses {
         let mut by_newest = antecedents.0.clone();
         by_newest.sort_by_key(|link| link.distance);
+        let mut hypotheses = Hypotheses::default();
         for world in 0..WORLDS {
-            for (label, weight) in self.offered(world, &by_newest) {
-                let members = self.members(world, label);
-                match found.iter_mut().find(|known| known.members == members) {
-                    Some(known) => known.weight += weight,
-                    None => found.push(Hypothesis { weight, members }),
-                }
+            let labels = self.labels(world);
+            for (label, weight) in offered(&labels, &by_newest) {
+                hypotheses.add(weight / WORLDS as f32, members(&labels, |other| *other == label));
             }
         }
-        let sum: f32 = found.iter().map(|hypothesis| hypothesis.weight).sum();
-        for hypothesis in &mut found {
-            hypothesis.weight /= sum.max(f32::MIN_POSITIVE);
-        }
-        found
+        hypotheses
     }
 
-    /// The strands of one world that the links lead to, each with the sum of their probabilities.
-    fn offered(&self, world: usize, links: &[crate::context::links::Link]) -> Vec<(i32, f32)> {
-        let mut offered: Vec<(i32, f32)> = Vec::new();
-        for link in links.iter().filter(|link| link.probability >= WEAK) {
-            let Some(place) = self.labels.len().checked_sub(link.distance) else { continue };
-            let label = self.labels[place][world];
-            let is_full = offered.len() == PER_WORLD;
-            match offered.iter_mut().find(|(known, _)| *known == label) {
-                Some((_, weight)) => *weight += link.probability,
-                None if is_full => {}
-                None => offered.push((label, link.probability)),
-            }
+    /// The strand of each candidate in one world, named by the place of its first message. Places below zero are messages
+    /// before the candidates.
+    fn labels(&self, world: usize) -> Vec<i32> {
+        let mut labels: Vec<i32> = Vec::with_capacity(self.count());
+        for (place, distances) in self.distances.iter().enumerate() {
+            let here = i32::try_from(place).unwrap_or(i32::MAX);
+            labels.push(match distances[world] {
+                None => here,
+                Some(distance) => match place.checked_sub(distance) {
+                    Some(antecedent) => labels[antecedent],
+                    None => here - i32::try_from(distance).unwrap_or(0),
+                },
+            });
         }
-        offered
+        labels
+    }
+}
+
+/// Sets of messages that the trigger may be about, each once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Hypotheses {
+    weights: BTreeMap<PlaceSet, f32>,
+}
+
+impl Hypotheses {
+    pub fn add(&mut self, weight: f32, members: PlaceSet) {
+        *self.weights.entry(members).or_default() += weight;
     }
 
-    fn members(&self, world: usize, label: i32) -> PlaceSet {
-        let mut members = PlaceSet::empty(self.labels.len());
-        for (place, labels) in self.labels.iter().enumerate() {
-            if labels[world] == label {
-                members.insert(place);
-            }
-        }
-        members
+    /// How likely any of them is right.
+    pub fn mass(&self) -> f32 {
+        self.weights.values().sum()
     }
+
+    /// With weights that sum to 1.
+    pub fn normalised(self) -> Vec<Hypothesis> {
+        let mass = self.mass().max(f32::MIN_POSITIVE);
+        self.weights.into_iter().map(|(members, weight)| Hypothesis { weight: weight / mass, members }).collect()
+    }
+}
+
+/// The candidates that `belongs` picks by their label.
+pub fn members<L>(labels: &[L], belongs: impl Fn(&L) -> bool) -> PlaceSet {
+    let mut members = PlaceSet::empty(labels.len());
+    labels.iter().enumerate().filter(|(_, label)| belongs(label)).for_each(|(place, _)| members.insert(place));
+    members
+}
+
+/// The strands of one world that the links lead to, each with the sum of their probabilities.
+fn offered(labels: &[i32], links: &[Link]) -> Vec<(i32, f32)> {
+    let mut offered: Vec<(i32, f32)> = Vec::new();
+    for link in links.iter().filter(|link| link.probability >= WEAK) {
+        let Some(place) = labels.len().checked_sub(link.distance) else { continue };
+        let is_full = offered.len() == PER_WORLD;
+        match offered.iter_mut().find(|(known, _)| *known == labels[place]) {
+            Some((_, weight)) => *weight += link.probability,
+            None if is_full => {}
+            None => offered.push((labels[place], link.probability)),
+        }
+    }
+    offered
 }
 
 impl PlaceSet {

@@ -71,8 +71,8 @@ fn history(query: &PackQuery, chat: &Prepared) -> History {
         trigger.message.text = String::new();
     }
     let text = without_mention(&trigger.message.text);
-    let generic = text.is_empty() || crate::trigger::is_generic(&text, crate::trigger::Languages::shipped());
-    History { ask: text, generic, trigger, recent, linked: Vec::new(), evidence: Arc::clone(&chat.evidence) }
+    let is_tag = text != trigger.message.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    History { ask: text, is_tag, trigger, recent, linked: Vec::new(), evidence: Arc::clone(&chat.evidence) }
 }
 
 /// The groups call the bot `@bot` or by a longer name that ends so.

@@ -25,7 +25,7 @@ use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
 use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, messages};
 use crate::telegram::Telegram;
-use crate::trigger::{self, Languages, Rules};
+use crate::trigger::{self, How, Languages, Rules};
 
 /// Room for an answer. Chats want short ones; this only stops a model that does not.
 const MAX_ANSWER_TOKENS: u32 = 1500;
@@ -67,6 +67,7 @@ struct Question {
     chat: ChatRow,
     ask: String,
     generic: bool,
+    is_tag: bool,
     window: ContextWindow,
     earliest: Option<Timestamp>,
     fresh_links: FreshLinks,
@@ -156,7 +157,7 @@ impl Answering {
     /// The same question with half of the room for its window.
     async fn halve(&self, question: &mut Question) -> store::Result<()> {
         let params = Params { token_budget: self.parts.params.token_budget / 2, ..self.parts.params.clone() };
-        let asked = Asked { trigger: question.trigger.clone(), ask: question.ask.clone(), generic: question.generic };
+        let asked = Asked { trigger: question.trigger.clone(), ask: question.ask.clone(), is_tag: question.is_tag };
         let embedder = self.parts.embedder.clone();
         let pick = move |conn: &Reader| {
             let (history, _) = gather(conn, asked, &params, embedder.as_deref())?;
@@ -292,13 +293,14 @@ impl Reading {
         // That it is a trigger was decided when it came in; here its ask is read.
         let rules = Rules { parent_is_answer: true, languages: self.languages };
         let found = trigger::find(&trigger.message, parent.as_ref(), &self.bot, row.chat.kind, &rules);
+        let is_tag = found.as_ref().is_some_and(|found| found.how == How::Mention);
         let (ask, generic) =
             found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
-        let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), generic };
+        let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag };
         let (history, fresh_links) = gather(conn, asked, &self.params, self.embedder.as_deref())?;
         let window = get_smart_context(&history, &self.params);
         let earliest = messages::earliest(conn, trigger.chat)?;
-        Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, window, earliest, fresh_links })))
+        Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, is_tag, window, earliest, fresh_links })))
     }
 }
 

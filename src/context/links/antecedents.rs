@@ -25,6 +25,18 @@ impl Antecedents {
         (1.0 - self.0.iter().map(|link| link.probability).sum::<f32>()).max(0.0)
     }
 
+    /// The best links, made heavier so that "starts something new" stays as likely as it was.
+    #[must_use]
+    pub fn kept(mut self) -> Self {
+        let all: f32 = self.0.iter().map(|link| link.probability).sum();
+        self.0.truncate(KEPT);
+        let kept: f32 = self.0.iter().map(|link| link.probability).sum();
+        for link in &mut self.0 {
+            link.probability *= all / kept.max(f32::MIN_POSITIVE);
+        }
+        self
+    }
+
     /// The same when it is known to reply to the message `distance` back: all but certain, and never quite.
     #[must_use]
     pub fn with_reply(mut self, distance: usize) -> Self {
@@ -65,19 +77,8 @@ impl Past<'_> {
             .map(|(distance, score)| Link { distance, probability: (score - highest).exp() / sum })
             .collect();
         links.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.distance.cmp(&b.distance)));
-        Antecedents(keep_best(links))
+        Antecedents(links)
     }
-}
-
-/// The best links, made heavier so that "starts something new" stays as likely as it was.
-fn keep_best(mut links: Vec<Link>) -> Vec<Link> {
-    let all: f32 = links.iter().map(|link| link.probability).sum();
-    links.truncate(KEPT);
-    let kept: f32 = links.iter().map(|link| link.probability).sum();
-    for link in &mut links {
-        link.probability *= all / kept.max(f32::MIN_POSITIVE);
-    }
-    links
 }
 
 impl<'a> Turn<'a> {

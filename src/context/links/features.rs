@@ -388,6 +388,27 @@ fn gaps(message: Turn<'_>, past: &[Turn<'_>]) -> Vec<f64> {
     std::iter::once(0.0).chain(between).collect()
 }
 
+/// How long the silence before each message was for its chat, from the moments of the messages in seconds: `-ln(1.02 - q)`,
+/// q being its rank among the silences before it.
+pub fn silence_ranks(moments: &[f64]) -> Vec<f32> {
+    let gaps: Vec<f64> = moments.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).collect();
+    (0..moments.len())
+        .map(|place| match place.checked_sub(1) {
+            None => rhythm_of(0.5),
+            Some(last) => {
+                let known = &gaps[last.saturating_sub(WINDOW)..last];
+                rank_among(gaps[last], known)
+            }
+        })
+        .collect()
+}
+
+fn rank_among(gap: f64, known: &[f64]) -> f32 {
+    let below = known.iter().filter(|other| **other < gap).count() as f32;
+    let ties = known.iter().filter(|other| **other == gap).count() as f32;
+    rhythm_of((below + ties / 2.0 + 5.0) / (known.len() as f32 + 10.0))
+}
+
 /// `-ln(1.02 - q)`, q being the rank of each gap among those of the window, shrunk towards the middle.
 fn ranks(gaps: &[f64]) -> Vec<f32> {
     // The gap before the first message is not known, and the message's own is ranked among the others.

@@ -12,6 +12,6 @@ mod model;
 mod speech;
 
 pub use antecedents::{Antecedents, Link, Past};
-pub use features::{Turn, WINDOW};
+pub use features::{Turn, WINDOW, silence_ranks};
 pub use model::SCORER_VERSION;
 pub use speech::Speech;
