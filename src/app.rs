@@ -189,7 +189,7 @@ pub fn context_params(config: &ContextConfig) -> Params {
         lookback_limit: config.lookback_limit,
         time_threshold: config.time_threshold,
         token_budget: config.tokens,
-        ..Params::clusters(estimate_tokens)
+        ..Params::new(estimate_tokens)
     }
 }
 
