@@ -33,6 +33,8 @@ impl Daemon {
             .env("MODEL", "at-once")
             .env("DATABASE_PATH", scene.database())
             .env("ALLOWED_CHATS", "*")
+            // Nobody tags a bot three hundred times in a row but we.
+            .env("RATE_LIMIT", "off")
             .stdout(Stdio::null())
             .stderr(File::create(&log)?)
             .spawn()?;
