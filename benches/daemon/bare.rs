@@ -9,11 +9,11 @@ use crate::scene::Scene;
 use crate::{Outcome, measure};
 
 /// The daemon's measurement, with the bare loop in its place.
-pub async fn replies(mentions: u32) -> Outcome<Spread> {
+pub async fn replies(mentions: usize) -> Outcome<Spread> {
     let scene = Scene::set(&std::env::temp_dir()).await?;
     let echo = echo(&scene);
     tokio::select! {
-        spread = measure::replies(&scene, mentions) => Ok(spread),
+        answered = measure::replies(&scene, mentions) => Ok(answered?.reply),
         failed = echo => Err(failed.err().unwrap_or_else(|| "the bare loop ended".into())),
     }
 }

@@ -16,7 +16,8 @@ const BATCH: u32 = 2_000;
 const FIRST_ID: i64 = 1_000_000;
 const WORDS: u64 = 20_000;
 
-pub async fn fill(scene: &Scene, count: u32) -> Outcome<()> {
+pub async fn fill(scene: &Scene, count: usize) -> Outcome<()> {
+    let count = u32::try_from(count)?;
     let now = scene.clock.now();
     let (store, _) = Store::open(&scene.database(), now)?;
     let (first, start) = (scene.chat, now.minus(Duration::from_secs(u64::from(count) * 20)));

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use crate::daemon::Daemon;
-use crate::figures::{Figures, Filled, Spread};
+use crate::figures::{Figures, Filled};
+use crate::measure::Answered;
 use crate::scene::Scene;
 
 /// Measures the daemon: latency, throughput, memory and start.
@@ -27,13 +28,13 @@ use crate::scene::Scene;
 struct Arguments {
     /// Measure also with this many messages in the database: 200k, 1m
     #[arg(long, value_name = "N", value_parser = count)]
-    messages: Option<u32>,
+    messages: Option<usize>,
     /// Mentions to answer, one after the other
     #[arg(long, default_value_t = 300)]
-    mentions: u32,
+    mentions: usize,
     /// Messages to take in for the throughput
     #[arg(long, value_name = "N", value_parser = count, default_value = "50k")]
-    updates: u32,
+    updates: usize,
     /// Print one JSON line and no table
     #[arg(long)]
     json: bool,
@@ -64,35 +65,30 @@ async fn main() -> Outcome<()> {
 }
 
 async fn measure_all(arguments: &Arguments) -> Outcome<Figures> {
-    let disk = measure::disk(&arguments.folder)?;
-    let (start_ms, idle_mb, reply) = answering(arguments).await?;
-    let bare = bare::replies(arguments.mentions).await?;
-    let (updates_per_s, after_10k_mb) = taking_in(arguments).await?;
-    let filled = match arguments.messages {
-        Some(messages) => Some(with_history(arguments, messages).await?),
-        None => None,
-    };
-    Ok(Figures {
-        append_sync_ms: disk.append_ms,
-        overwrite_sync_ms: disk.overwrite_ms,
-        start_ms,
-        reply,
-        bare,
-        updates_per_s,
-        idle_mb,
-        after_10k_mb,
-        program_mb: measure::megabytes(std::fs::metadata(&arguments.program)?.len()),
-        filled,
-    })
+    let mut figures = answering(arguments).await?;
+    figures.bare = bare::replies(arguments.mentions).await?;
+    (figures.updates_per_s, figures.after_10k_mb) = taking_in(arguments).await?;
+    if let Some(messages) = arguments.messages {
+        figures.filled = Some(with_history(arguments, messages).await?);
+    }
+    Ok(figures)
 }
 
 /// A new database: start, memory at rest, and mentions one after the other.
-async fn answering(arguments: &Arguments) -> Outcome<(f64, f64, Spread)> {
+async fn answering(arguments: &Arguments) -> Outcome<Figures> {
     let scene = Scene::set(&arguments.folder).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
-    let idle_mb = daemon.resident_mb()?;
-    let reply = measure::replies(&scene, arguments.mentions).await;
-    Ok((daemon.start_ms, idle_mb, reply))
+    let (idle_mb, started_ms) = (daemon.resident_mb()?, daemon.processor_ms()?);
+    let Answered { reply, sync } = measure::replies(&scene, arguments.mentions).await?;
+    Ok(Figures {
+        reply,
+        sync,
+        processor_ms: (daemon.processor_ms()? - started_ms) / arguments.mentions as f64,
+        start_ms: daemon.start_ms,
+        idle_mb,
+        program_mb: measure::megabytes(std::fs::metadata(&arguments.program)?.len()),
+        ..Figures::default()
+    })
 }
 
 /// A new database: many messages at once, as after downtime.
@@ -105,26 +101,27 @@ async fn taking_in(arguments: &Arguments) -> Outcome<(f64, f64)> {
 }
 
 /// A database with a past.
-async fn with_history(arguments: &Arguments, messages: u32) -> Outcome<Filled> {
+async fn with_history(arguments: &Arguments, messages: usize) -> Outcome<Filled> {
     let scene = Scene::set(&arguments.folder).await?;
     filled::fill(&scene, messages).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
-    let reply = measure::replies(&scene, arguments.mentions).await;
+    let Answered { reply, sync } = measure::replies(&scene, arguments.mentions).await?;
     Ok(Filled {
         messages,
         start_ms: daemon.start_ms,
         reply,
+        sync,
         resident_mb: daemon.resident_mb()?,
         database_mb: measure::megabytes(std::fs::metadata(scene.database())?.len()),
     })
 }
 
 /// `10k`, `1m`, or plain digits.
-fn count(written: &str) -> Result<u32, String> {
+fn count(written: &str) -> Result<usize, String> {
     let (digits, unit) = match written.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),
         None => written.strip_suffix(['m', 'M']).map_or((written, 1), |digits| (digits, 1_000_000)),
     };
-    let number = digits.parse::<u32>().ok().and_then(|number| number.checked_mul(unit));
+    let number = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
     number.ok_or_else(|| "a number like 50k or 1m".to_owned())
 }

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
+use super::log::Log;
 use super::open::{self, FileLock, Opened};
 use super::writer::{self, WriterThread};
 use super::{Reader, Result, StoreError, Writer};
@@ -55,7 +56,8 @@ impl Store {
         let lock = open::lock(path)?;
         let (conn, opened) = open::open_for_writing(path, now)?;
         let readers = (0..READERS).map(|_| open::open_for_reading(path)).collect::<Result<Vec<_>>>()?;
-        let WriterThread { answering, background, thread } = writer::start(conn).map_err(|source| {
+        let log = Log::tend(&conn, path)?;
+        let WriterThread { answering, background, thread } = writer::start(conn, log).map_err(|source| {
             StoreError::File { action: "cannot start the writer of", path: path.to_owned(), source }
         })?;
         let running = Running { queues: Queues { answering, background }, thread, _lock: lock };

@@ -13,7 +13,7 @@ use crate::domain::{
 };
 
 const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, user_id, sender_chat_id, sender_name, \
-                       sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, text, entities, reply_to_id, \
+                       sender_username, is_bot, role, ts, edit_ts, kind, kind_detail, text, entities, reply_to_id, \
                        quote_text, context_snapshot, forward_origin, media_group_id, via_bot, source";
 
 /// What became of a message that was handed to [`take_in`].
@@ -305,13 +305,9 @@ fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<StoredMessa
     rows.map(|row| row?).collect()
 }
 
+/// In the order of [`COLUMNS`], which is the fast one.
 fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
     let columns = Columns::of(raw);
-    let role: String = columns.get("role")?;
-    let kind: String = columns.get("kind")?;
-    let source: String = columns.get("source")?;
-    let entities: Option<String> = columns.get("entities")?;
-    let sender_chat: Option<i64> = columns.get("sender_chat_id")?;
     Ok(StoredMessage {
         chat: ChatKey(row::number(columns.get("chat_key")?, "chat_key")?),
         seq: Seq(row::number(columns.get("seq")?, "seq")?),
@@ -321,25 +317,28 @@ fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
             thread: columns.get::<Option<i64>>("thread_id")?.map(ThreadId),
             sender: Sender {
                 id: UserId(columns.get("user_id")?),
+                is_chat: columns.get::<Option<i64>>("sender_chat_id")?.is_some(),
                 name: columns.get("sender_name")?,
                 username: columns.get("sender_username")?,
                 is_bot: columns.get("is_bot")?,
-                is_chat: sender_chat.is_some(),
             },
-            role: row::word(&role, "role", Role::parse)?,
+            role: row::word(&columns.get::<String>("role")?, "role", Role::parse)?,
             sent_at: Timestamp::from_secs(columns.get("ts")?),
             edited_at: columns.get::<Option<i64>>("edit_ts")?.map(Timestamp::from_secs),
-            kind: row::word(&kind, "kind", Kind::parse)?,
+            kind: row::word(&columns.get::<String>("kind")?, "kind", Kind::parse)?,
             detail: columns.get("kind_detail")?,
             text: columns.get("text")?,
-            entities: entities.map_or(Ok(Vec::new()), |json| row::json(&json, "entities"))?,
+            entities: match columns.get::<Option<String>>("entities")? {
+                Some(json) => row::json(&json, "entities")?,
+                None => Vec::new(),
+            },
             reply_to: columns.get::<Option<i64>>("reply_to_id")?.map(MessageId),
             quote: columns.get("quote_text")?,
             snapshot: columns.get("context_snapshot")?,
             forward_origin: columns.get("forward_origin")?,
             album: columns.get("media_group_id")?,
             via_bot: columns.get("via_bot")?,
-            origin: row::word(&source, "source", Origin::parse)?,
+            origin: row::word(&columns.get::<String>("source")?, "source", Origin::parse)?,
         },
     })
 }

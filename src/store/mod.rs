@@ -17,6 +17,7 @@ pub mod search;
 
 mod error;
 mod handle;
+mod log;
 mod migrate;
 mod open;
 mod row;

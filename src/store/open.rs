@@ -138,11 +138,16 @@ fn configure_common(conn: &Connection) -> Result<()> {
     Ok(())
 }
 
+pub fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> StoreError {
+    StoreError::File { action, path: path.to_owned(), source }
+}
+
 fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
     beside(path, &format!(".before-v{}-{}", version + 1, now.to_utc().format("%Y%m%d-%H%M%S")))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// The file at `path` with `suffix` behind its name.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -11,6 +11,7 @@ use futures::executor::block_on;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
+use super::log::Log;
 use super::{Result, StoreError, Writer};
 
 /// Enough to share a commit, few enough that the first waits only moments for the last.
@@ -27,12 +28,12 @@ pub struct WriterThread {
     pub thread: JoinHandle<()>,
 }
 
-pub fn start(conn: Connection) -> std::io::Result<WriterThread> {
+pub fn start(conn: Connection, log: Log) -> std::io::Result<WriterThread> {
     let (answering, answering_queue) = mpsc::channel(QUEUE);
     let (background, background_queue) = mpsc::channel(QUEUE);
     let thread = std::thread::Builder::new()
         .name("store-writer".to_owned())
-        .spawn(move || run(conn, answering_queue, background_queue))?;
+        .spawn(move || run(conn, log, answering_queue, background_queue))?;
     Ok(WriterThread { answering, background, thread })
 }
 
@@ -72,7 +73,7 @@ pub fn in_savepoint<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result
     outcome
 }
 
-fn run(mut conn: Connection, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Work>) {
+fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Work>) {
     while let Some(first) = block_on(next(&mut answering, &mut background)) {
         let mut group = vec![first];
         while group.len() < GROUP {
@@ -82,11 +83,10 @@ fn run(mut conn: Connection, mut answering: mpsc::Receiver<Work>, mut background
             }
         }
         commit(&mut conn, group);
+        log.committed(&conn);
     }
-    // The last clone of the handle is gone: leave a tidy file behind. Failing here loses nothing.
-    if let Err(error) = conn.pragma_update_and_check(None, "wal_checkpoint", "truncate", |_| Ok(())) {
-        tracing::warn!(%error, "the write-ahead log was not folded in at the end");
-    }
+    // The last clone of the handle is gone.
+    log.close(&conn);
 }
 
 async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Receiver<Work>) -> Option<Work> {

@@ -241,3 +241,72 @@ fn follow_migration(tx: &Writer<'_>, migration: Migration) -> store::Result<Cont
     outbox::redirect(tx, migration.from, migration.to)?;
     Ok(Content::Keep)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Settings};
+    use crate::domain::{ChatId, MessageId, UserId};
+    use crate::ingest::run::read::read_batch;
+    use crate::store::{Priority, Store};
+    use crate::telegram::RawUpdate;
+
+    const NOW: Timestamp = Timestamp::from_secs(1_750_000_000);
+
+    fn setting() -> Setting {
+        let read = |name: &str| match name {
+            "TELEGRAM_BOT_TOKEN" => Some("7:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned()),
+            "ALLOWED_CHATS" => Some("*".to_owned()),
+            _ => None,
+        };
+        let config = Config::load(&Settings::new(read)).unwrap();
+        Setting {
+            bot: BotIdentity {
+                id: UserId(7),
+                usernames: vec!["bot".to_owned()],
+                name: "Bot".to_owned(),
+                reads_all_group_messages: true,
+            },
+            access: config.access,
+            languages: Languages::shipped(),
+            backlog_max_age: config.ingest.backlog_max_age,
+        }
+    }
+
+    fn batch(texts: &[&str]) -> Vec<ReadUpdate> {
+        let update = |(id, text): (usize, &&str)| {
+            RawUpdate::parse(&format!(
+                r#"{{"update_id":{id},"message":{{"message_id":{id},"date":1750000000,"text":"{text}",
+                    "chat":{{"id":-100,"type":"supergroup","title":"Deploys"}},"from":{{"id":1,"first_name":"ann"}},
+                    "entities":[{{"type":"mention","offset":0,"length":4}}]}}}}"#
+            ))
+        };
+        read_batch((1..).zip(texts).map(update).collect(), UserId(7))
+    }
+
+    #[tokio::test]
+    async fn an_update_that_cannot_be_stored_takes_no_other_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), NOW).unwrap();
+        let applied = store
+            .write(Priority::Answering, |tx| {
+                tx.execute_batch(
+                    "CREATE TRIGGER poison BEFORE INSERT ON message WHEN new.text = 'poison'
+                     BEGIN SELECT RAISE(FAIL, 'cannot be stored'); END",
+                )?;
+                apply(tx, &batch(&["first", "poison", "@bot last"]), Some(4), &setting(), NOW)
+            })
+            .await
+            .unwrap();
+        assert_eq!((applied.stored, applied.started.len(), applied.parked.len()), (3, 1, 1));
+        let kept = store
+            .read(|conn| {
+                let text = |id| messages::find(conn, ChatId(-100), MessageId(id));
+                let texts = [text(1)?, text(2)?, text(3)?];
+                Ok((texts.map(|found| found.map(|stored| stored.message.text)), inbox::counts(conn)?))
+            })
+            .await
+            .unwrap();
+        assert_eq!(kept, ([Some("first".to_owned()), None, Some("@bot last".to_owned())], (3, 1)));
+    }
+}
