@@ -377,7 +377,7 @@ async fn an_answer_follows_its_group_into_the_supergroup() {
         assert!(calls_of(w, "sendMessage").len() <= 2, "the old address once at most");
 
         w.model.script(["Still nine."]);
-        let tag = w.say_in(supergroup, "ann", "@bot and now?");
+        let tag = w.say_in(supergroup, "ann", "@bot how many of us will come now?");
         assert_eq!(w.answer_to(tag).await.chat, supergroup);
         assert!(w.prompt(2).await.contains("Nine of us will come"), "the memory of the group goes on");
     })

@@ -5,7 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::context::links::speech::{Heard, Names, Speech, Token};
+use crate::context::links::similarity::Similarity;
+use crate::context::links::speech::{Heard, Names, Speech};
 use crate::domain::UserId;
 
 /// Messages before one that may be its antecedent.
@@ -128,15 +129,6 @@ struct Scene<'a> {
     last_target: Option<UserId>,
     /// Place of the last message that names the author.
     last_addressed: Option<usize>,
-}
-
-/// Similarities of the message to each of the past.
-struct Similarity {
-    words: Vec<f32>,
-    rarest: Vec<f32>,
-    meaning: Vec<f32>,
-    /// Mean of `meaning` over the last 50.
-    background: f32,
 }
 
 /// What grows while walking back from the message.
@@ -304,83 +296,6 @@ impl<'a> Scene<'a> {
     }
 }
 
-impl Similarity {
-    fn none(count: usize) -> Self {
-        Self { words: vec![0.0; count], rarest: vec![0.0; count], meaning: vec![0.0; count], background: 0.0 }
-    }
-
-    fn of(message: Turn<'_>, past: &[Turn<'_>], names: &Names) -> Self {
-        let idf = Rarity::of(message, past, names);
-        let (mut words, mut rarest) = (Vec::with_capacity(past.len()), Vec::with_capacity(past.len()));
-        let own = idf.weights(&message.speech.words);
-        for turn in past {
-            let (cosine, rare) = idf.compare(&own, &turn.speech.words);
-            words.push(cosine);
-            rarest.push(rare);
-        }
-        let meaning: Vec<f32> = past.iter().map(|turn| dot(message.vector, turn.vector)).collect();
-        let recent = &meaning[meaning.len().saturating_sub(50)..];
-        let background = if recent.is_empty() { 0.0 } else { recent.iter().sum::<f32>() / recent.len() as f32 };
-        Self { words, rarest, meaning, background }
-    }
-}
-
-/// How rare words are in the window: what everybody says tells nothing, and a name is no matter.
-struct Rarity<'a> {
-    count: f32,
-    documents: HashMap<Token, f32>,
-    names: &'a Names,
-}
-
-impl<'a> Rarity<'a> {
-    fn of(message: Turn<'_>, past: &[Turn<'_>], names: &'a Names) -> Self {
-        let mut documents: HashMap<Token, f32> = message.speech.words.iter().map(|(word, _)| (*word, 0.0)).collect();
-        for (word, _) in past.iter().flat_map(|turn| &turn.speech.words) {
-            *documents.entry(*word).or_default() += 1.0;
-        }
-        Self { count: past.len() as f32 + 1.0, documents, names }
-    }
-
-    fn idf(&self, word: Token) -> f32 {
-        ((self.count + 20.0) / (self.documents.get(&word).copied().unwrap_or(0.0) + 0.5)).ln()
-    }
-
-    /// Words with their idf and weight, before scaling to unit length.
-    fn weighed(&self, words: &[(Token, u32)]) -> impl Iterator<Item = (Token, f32, f32)> {
-        words.iter().filter(|(word, _)| !self.names.has(*word)).map(|(word, times)| {
-            let idf = self.idf(*word);
-            (*word, idf, (1.0 + ln(*times as f32)) * idf)
-        })
-    }
-
-    /// Weights of unit length.
-    fn weights(&self, words: &[(Token, u32)]) -> HashMap<Token, f32> {
-        let weights: HashMap<Token, f32> = self.weighed(words).map(|(word, _, weight)| (word, weight)).collect();
-        let length = weights.values().map(|weight| weight * weight).sum::<f32>().sqrt();
-        if length == 0.0 {
-            weights
-        } else {
-            weights.into_iter().map(|(word, weight)| (word, weight / length)).collect()
-        }
-    }
-
-    /// Cosine with the words of another message, and how rare the rarest shared word is, 0 to 1.
-    fn compare(&self, own: &HashMap<Token, f32>, others: &[(Token, u32)]) -> (f32, f32) {
-        if own.is_empty() || !others.iter().any(|(word, _)| own.contains_key(word)) {
-            return (0.0, 0.0);
-        }
-        let (mut product, mut length, mut rarest) = (0.0, 0.0_f32, 0.0_f32);
-        for (word, idf, weight) in self.weighed(others) {
-            length += weight * weight;
-            if let Some(own) = own.get(&word) {
-                product += own * weight;
-                rarest = rarest.max(idf);
-            }
-        }
-        (product / length.sqrt().max(f32::MIN_POSITIVE), rarest / ((self.count + 20.0) / 0.5).ln())
-    }
-}
-
 /// Seconds between neighbours; the place of a gap is that of the later message, `past.len()` being the message itself.
 fn gaps(message: Turn<'_>, past: &[Turn<'_>]) -> Vec<f64> {
     let turns = || past.iter().map(|turn| turn.speech).chain([message.speech]);
@@ -453,8 +368,4 @@ fn flag(is: bool) -> f32 {
 
 fn ln(value: f32) -> f32 {
     value.ln()
-}
-
-fn dot(a: &Vector, b: &Vector) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

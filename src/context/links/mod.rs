@@ -9,6 +9,7 @@
 mod antecedents;
 mod features;
 mod model;
+mod similarity;
 mod speech;
 
 pub use antecedents::{Antecedents, Link, Past};
