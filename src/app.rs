@@ -129,6 +129,7 @@ impl Parts {
                 access: self.config.access.clone(),
                 languages: self.languages,
                 backlog_max_age: self.config.ingest.backlog_max_age,
+                rate: self.config.limits.rate,
             }),
         }
     }

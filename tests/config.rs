@@ -96,6 +96,26 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
             ingest: IngestConfig {
                 backlog_max_age: 900s,
             },
+            limits: LimitsConfig {
+                rate: Some(
+                    RateLimit {
+                        triggers: 60,
+                        per: 300s,
+                    },
+                ),
+                daily_tokens: DailyTokens {
+                    total: Some(
+                        2000000,
+                    ),
+                    per_chat: Some(
+                        200000,
+                    ),
+                    per_member: Some(
+                        50000,
+                    ),
+                },
+                prices: None,
+            },
             log: LogConfig {
                 format: Auto,
             },

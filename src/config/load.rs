@@ -7,7 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::config::problem::{ConfigError, Warning};
 use crate::config::settings::{Noted, Settings};
 use crate::config::{
-    AccessConfig, ContextConfig, IngestConfig, LlmConfig, LogConfig, PromptConfig, StoreConfig, TelegramConfig,
+    AccessConfig, ContextConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig, PromptConfig, StoreConfig,
+    TelegramConfig,
 };
 
 /// Everything the operator set. Every value in it is valid.
@@ -19,6 +20,7 @@ pub struct Config {
     pub access: AccessConfig,
     pub context: ContextConfig,
     pub ingest: IngestConfig,
+    pub limits: LimitsConfig,
     pub log: LogConfig,
     pub prompts: PromptConfig,
     /// What is allowed but worth saying once at start.
@@ -53,6 +55,7 @@ impl Config {
         Ok(Self {
             store: StoreConfig { path: place.database.clone() },
             access: AccessConfig::open(),
+            limits: LimitsConfig::open(),
             ..Self::load(&demo)?
         })
     }
@@ -64,6 +67,7 @@ impl Config {
         let access = AccessConfig::load(settings);
         let context = ContextConfig::load(settings);
         let ingest = IngestConfig::load(settings);
+        let limits = LimitsConfig::load(settings);
         let log = LogConfig::load(settings);
         let prompts = PromptConfig::load(settings);
         Ok(Self {
@@ -73,6 +77,7 @@ impl Config {
             access: access?,
             context: context?,
             ingest: ingest?,
+            limits: limits?,
             log: log?,
             prompts: prompts?,
             warnings: Vec::new(),

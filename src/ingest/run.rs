@@ -1,5 +1,6 @@
 //! The poll loop: ask, commit, and only then ask for what follows.
 
+mod admission;
 mod apply;
 mod poll;
 mod read;

@@ -19,6 +19,13 @@ pub fn add(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at: Timesta
     Ok(added == 1)
 }
 
+/// Whether a job of this kind and key is or was there.
+pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
+    Ok(conn
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND key = :key) AS known")?
+        .query_row(named_params! { ":kind": kind.as_str(), ":key": key }, |raw| raw.get("known"))?)
+}
+
 /// Adds a job, or moves the one that is there to `due_at` and makes it due again.
 pub fn add_or_move(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at: Timestamp) -> Result<()> {
     tx.prepare_cached(

@@ -12,6 +12,7 @@ pub mod inbox;
 pub mod jobs;
 pub mod messages;
 pub mod outbox;
+pub mod refusals;
 pub mod search;
 
 mod error;

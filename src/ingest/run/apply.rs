@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::access::{Access, chat_access};
-use crate::config::AccessConfig;
+use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, BotIdentity, Chat, ChatKind, Event, JobKind, Membership, Message, Migration, Timestamp, message_key,
+    Arrival, Because, BotIdentity, Chat, ChatId, ChatKind, Event, JobKind, Membership, Message, Migration, Timestamp,
 };
+use crate::ingest::run::admission::{self, Start};
 use crate::ingest::run::read::ReadUpdate;
 use crate::ingest::{Task, task_for};
 use crate::store::chats::ChatRow;
@@ -31,6 +32,8 @@ pub struct Setting {
     pub access: AccessConfig,
     pub languages: &'static Languages,
     pub backlog_max_age: Duration,
+    /// None: nobody asks too often.
+    pub rate: Option<RateLimit>,
 }
 
 /// What a batch came to.
@@ -40,6 +43,8 @@ pub struct Applied {
     pub started: usize,
     /// Kinds and reasons of updates that were parked.
     pub parked: Vec<(String, String)>,
+    /// Triggers that were one too many.
+    pub refused: Vec<(ChatId, Because)>,
     /// Chats that wrote to us without being allowed.
     pub refused_chats: HashSet<i64>,
 }
@@ -155,10 +160,14 @@ fn start_work(
     let lane = message.chat.0;
     match task_for(found.as_ref(), message.sent_at, is_news, now, setting.backlog_max_age) {
         Task::Nothing => {}
-        Task::Start(kind) => {
-            let key = message_key(message.chat, message.id);
-            applied.started += usize::from(jobs::add(tx, kind, &key, lane, now)?);
-        }
+        Task::Start(kind) => match admission::start(tx, kind, taken.message(), setting.rate, now)? {
+            Start::Known => {}
+            Start::Started => applied.started += 1,
+            Start::Refused(because) => {
+                applied.started += 1;
+                applied.refused.push((message.chat, because));
+            }
+        },
         Task::CountAsOld => {
             backlog::count_one(tx, message.chat, message.thread)?;
             let due_at = now.plus(BACKLOG_SETTLES);

@@ -146,6 +146,9 @@ impl Ingest {
         for (kind, why) in &applied.parked {
             tracing::warn!(update.kind = %kind, error = %why, "an update of kind {kind} was parked: {why}");
         }
+        for (chat, because) in &applied.refused {
+            tracing::info!(chat.id = chat.0, r#type = because.as_str(), "chat.rate_limit");
+        }
         for chat in &applied.refused_chats {
             tracing::info!(chat.id = chat, "chat {chat} is not allowed: nothing of it was kept");
         }
