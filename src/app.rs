@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::run::{Answering, AnsweringParts, Delivery};
+use crate::answer::run::{Answering, AnsweringParts, Budget, Delivery, ModelGuard};
 use crate::app::jobs::Crew;
 use crate::app::tasks::Tasks;
 use crate::app::watchdog::Watchdog;
@@ -98,7 +98,8 @@ impl Parts {
     fn launch(self) -> Result<App, AppError> {
         let wake = Wake::default();
         let health = PollHealth::new(&self.clock);
-        let crew = Arc::new(self.crew(&wake)?);
+        let guard = ModelGuard::default();
+        let crew = Arc::new(self.crew(&wake, &guard)?);
         let mut tasks = Tasks::new(self.stop.clone());
         let ingest = self.ingest(&wake, &health);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
@@ -134,7 +135,7 @@ impl Parts {
         }
     }
 
-    fn crew(&self, wake: &Wake) -> Result<Crew, AppError> {
+    fn crew(&self, wake: &Wake, guard: &ModelGuard) -> Result<Crew, AppError> {
         let answering = Answering::new(AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -145,6 +146,8 @@ impl Parts {
             bot: self.bot.clone(),
             languages: self.languages,
             params: context_params(&self.config.context),
+            guard: guard.clone(),
+            budget: Budget { caps: self.config.limits.daily_tokens, prices: self.config.limits.prices },
         });
         let commands = Commands {
             store: self.store.clone(),

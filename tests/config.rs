@@ -229,6 +229,14 @@ fn a_star_opens_every_chat_and_a_model_without_a_server_does_nothing_both_with_a
 }
 
 #[test]
+fn without_a_rate_limit_only_the_daily_caps_that_are_set_remain_with_a_warning() {
+    let config = load(&format!("{TOKEN}\nRATE_LIMIT=off\nDAILY_TOKENS_PER_CHAT=70k")).expect("a valid configuration");
+    let caps = config.limits.daily_tokens;
+    assert_eq!((config.limits.rate, caps.total, caps.per_chat, caps.per_member), (None, None, Some(70_000), None));
+    assert_eq!(config.warnings.len(), 1);
+}
+
+#[test]
 fn the_demo_takes_only_the_model_from_the_operator() {
     check_demo(
         "

@@ -128,7 +128,8 @@ pub const BACKLOG_MAX_AGE: Key =
 pub const RATE_LIMIT: Key = Key::new(
     "RATE_LIMIT",
     "20/10m",
-    "How often the bot may be tagged in one conversation and by one member: so many times within a time, or `off`.",
+    "How often the bot may be tagged in one conversation and by one member: so many times within a time. `off` is for \
+     load runs: it also lifts the daily caps below that are not set.",
 )
 .default("60/300s");
 

@@ -5,11 +5,12 @@ use std::time::Duration;
 use crate::config::keys::{self, Key};
 use crate::config::settings::{Noted, Settings};
 use crate::config::units::{format_duration, parse_amount, parse_duration};
+use crate::domain::TokenUse;
 
 /// What is allowed to one chat, one member, and all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitsConfig {
-    /// `RATE_LIMIT`, default `60/300s`. `None`: off, floods included.
+    /// `RATE_LIMIT`, default `60/300s`. `None`: off, floods and the daily caps that are not set included.
     pub rate: Option<RateLimit>,
     /// `DAILY_TOKENS`, `DAILY_TOKENS_PER_CHAT` and `DAILY_TOKENS_PER_MEMBER`.
     pub daily_tokens: DailyTokens,
@@ -42,7 +43,14 @@ pub struct Prices {
 impl LimitsConfig {
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
         let rate = settings.required(&keys::RATE_LIMIT, "on, off, or so many within a time such as 60/300s", rate);
-        let tokens = |key: &Key| {
+        let is_off = rate == Ok(None);
+        let mut unbounded = false;
+        let mut tokens = |key: &Key| {
+            // Switched off for a load run, where a cap that nobody set would end the run.
+            if is_off && settings.raw(key).is_none() {
+                unbounded = true;
+                return Ok(None);
+            }
             settings.required(key, "a number of tokens such as 50000, 50k or 2M, or off", |raw| match raw {
                 off if off.eq_ignore_ascii_case("off") => Some(None),
                 amount => parse_amount(amount).filter(|tokens| *tokens > 0).map(Some),
@@ -51,6 +59,9 @@ impl LimitsConfig {
         let total = tokens(&keys::DAILY_TOKENS);
         let per_chat = tokens(&keys::DAILY_TOKENS_PER_CHAT);
         let per_member = tokens(&keys::DAILY_TOKENS_PER_MEMBER);
+        if unbounded {
+            settings.warn(&keys::RATE_LIMIT, "is off, and with it the daily token caps that are not set");
+        }
         let price = |key: &Key| settings.optional(key, "the price of a million tokens, such as 0.40", price);
         let prompt = price(&keys::PRICE_IN);
         let completion = price(&keys::PRICE_OUT);
@@ -69,6 +80,15 @@ impl LimitsConfig {
     /// No limits: for worlds of our own, such as the demo.
     pub fn open() -> Self {
         Self { rate: None, daily_tokens: DailyTokens::default(), prices: None }
+    }
+}
+
+impl Prices {
+    /// Millionths of the currency: a price for a million tokens is one millionth of it a token.
+    pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
+        let cost = tokens.prompt as f64 * self.prompt + tokens.completion as f64 * self.completion;
+        // Saturating is what `as` does.
+        cost.round() as u64
     }
 }
 
@@ -116,6 +136,13 @@ mod tests {
         };
         let lines: Vec<String> = raw.iter().map(|raw| format!("{raw} -> {}", told(raw))).collect();
         expected.assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn prices_are_for_a_million_tokens() {
+        let prices = Prices { prompt: 0.4, completion: 1.6 };
+        assert_eq!(prices.cost_micros(TokenUse { prompt: 1_000_000, completion: 0 }), 400_000);
+        assert_eq!(prices.cost_micros(TokenUse { prompt: 812, completion: 90 }), 469);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod messages;
 pub mod outbox;
 pub mod refusals;
 pub mod search;
+pub mod usage;
 
 mod error;
 mod handle;

@@ -2,4 +2,5 @@
 
 #![expect(clippy::expect_used, reason = "a step that fails is the test failing")]
 
+mod budgets;
 mod limits;

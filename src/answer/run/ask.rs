@@ -5,23 +5,26 @@ use std::time::Duration;
 
 use ulid::Ulid;
 
+use crate::access::Allowance;
 use crate::answer::citations::{self, Checked, Citable};
-use crate::answer::job::{Backend, Effect, Event, Failure, Stage, WindowSize};
+use crate::answer::job::{Backend, Choice, Effect, Event, Failure, Stage, WindowSize};
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
+use crate::answer::run::budget::Budget;
+use crate::answer::run::draft::{Draft, answered, apology, failure_of, offline};
+use crate::answer::run::guard::ModelGuard;
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
-use crate::answer::{digest, wording};
 use crate::clock::{Clock, Stopwatch};
 use crate::context::run::gather;
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, BotIdentity, ChatId, Job, JobKind, MessageId, StoredMessage, ThreadId,
-    Timestamp, TokenUse, message_link, parse_message_key,
+    AnswerId, AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, Spent, StoredMessage, ThreadId, Timestamp,
+    message_link, parse_message_key,
 };
-use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole, Recovery};
+use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
-use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, messages};
+use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, messages, usage};
 use crate::telegram::Telegram;
 use crate::trigger::{self, Languages, Rules};
 
@@ -43,11 +46,13 @@ pub struct AnsweringParts {
     pub bot: BotIdentity,
     pub languages: &'static Languages,
     pub params: Params,
+    pub guard: ModelGuard,
+    pub budget: Budget,
 }
 
 /// Answers triggers.
 pub struct Answering {
-    parts: AnsweringParts,
+    pub(super) parts: AnsweringParts,
 }
 
 /// What is known when the job is taken up.
@@ -65,14 +70,8 @@ struct Question {
     generic: bool,
     window: ContextWindow,
     earliest: Option<Timestamp>,
-}
-
-/// What is to be told, before its citations are checked.
-struct Draft {
-    status: AnswerStatus,
-    markdown: String,
-    model: String,
-    tokens: TokenUse,
+    /// Of the day, before this answer.
+    spent: Spent,
 }
 
 impl Answering {
@@ -101,7 +100,13 @@ impl Answering {
             debug_assert_eq!(effect, Some(Effect::Close));
             return Ok(self.close(job).await?);
         };
-        let backend = if self.parts.llm.is_offline() { Backend::Offline } else { Backend::Model };
+        let allowance = self.parts.budget.allowance(question.spent);
+        let backend = match allowance {
+            _ if self.parts.llm.is_offline() => Backend::Offline,
+            Allowance::Ample => Backend::Model,
+            Allowance::Tight => Backend::Thrifty,
+            Allowance::Over(_) => Backend::Spent,
+        };
         let mut stage = Stage::Fresh;
         let mut event = Event::Begun { attempts: job.attempts, backend };
         let mut built = self.prompt(&question, self.parts.params.token_budget)?;
@@ -110,31 +115,32 @@ impl Answering {
             let (next, effect) = stage.step(event);
             stage = next;
             event = match effect {
-                Some(Effect::AskModel { window }) => {
+                Some(Effect::AskModel { window, choice }) => {
                     if window == WindowSize::Halved {
                         self.halve(&mut question).await?;
                         built = self.prompt(&question, self.parts.params.token_budget / 2)?;
                     }
-                    match self.ask(&question, &built).await {
+                    match self.ask_guarded(&question, &built, choice).await {
                         Ok(answer) => {
                             completion = Some(answer);
                             Event::ModelAnswered
                         }
-                        Err(error) => Event::ModelFailed(failure_of(&error)),
+                        Err(failure) => Event::ModelFailed(failure),
                     }
                 }
                 Some(Effect::ReplyWithAnswer) => {
-                    let draft = completion.take().map_or_else(|| apology(&question), answered);
+                    let draft = completion.take().map_or_else(|| apology(&question.window), answered);
                     return Ok(self.settle(job, *question, built, draft, watch).await?);
                 }
                 Some(Effect::ReplyWithDigest) => {
-                    let draft = offline(&question);
+                    let draft = offline(&question.window, question.earliest);
                     return Ok(self.settle(job, *question, built, draft, watch).await?);
                 }
                 Some(Effect::ReplyWithApology) => {
-                    let draft = apology(&question);
+                    let draft = apology(&question.window);
                     return Ok(self.settle(job, *question, built, draft, watch).await?);
                 }
+                Some(Effect::Refuse) => return Ok(self.refuse(job, &question.trigger, allowance).await?),
                 Some(Effect::Close) | None => return Ok(self.close(job).await?),
             };
         }
@@ -143,8 +149,8 @@ impl Answering {
     async fn find(&self, job: &Job) -> store::Result<Found> {
         let Some((chat, message)) = parse_message_key(&job.key) else { return Ok(Found::Gone) };
         let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
-        let languages = self.parts.languages;
-        self.parts.store.read(move |conn| find(conn, (chat, message), &params, &bot, languages)).await
+        let (languages, now) = (self.parts.languages, self.parts.clock.now());
+        self.parts.store.read(move |conn| find(conn, (chat, message), &params, &bot, languages, now)).await
     }
 
     /// The same question with half of the room for its window.
@@ -178,8 +184,25 @@ impl Answering {
         )?)
     }
 
+    /// Asks the model unless it has kept failing, and takes note of how that went.
+    async fn ask_guarded(
+        &self,
+        question: &Question,
+        built: &BuiltPrompt,
+        choice: Choice,
+    ) -> Result<Completion, Failure> {
+        let conversation = question.trigger.conversation();
+        if !self.parts.guard.admits(conversation, self.parts.clock.now()) {
+            tracing::warn!(error_type = "breaker_open", "chat.error: the model keeps failing and was not asked");
+            return Err(Failure::Final);
+        }
+        let asked = self.ask(question, built, choice).await;
+        self.parts.guard.settle(conversation, asked.as_ref().err(), self.parts.clock.now());
+        asked.map_err(|error| failure_of(&error))
+    }
+
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.
-    async fn ask(&self, question: &Question, built: &BuiltPrompt) -> Result<Completion, LlmError> {
+    async fn ask(&self, question: &Question, built: &BuiltPrompt, choice: Choice) -> Result<Completion, LlmError> {
         let Llm::OpenAi(model) = &self.parts.llm else { return Err(LlmError::NotConfigured("offline")) };
         let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
         let prompt = Prompt {
@@ -188,8 +211,14 @@ impl Answering {
             temperature: None,
         };
         let watch = self.parts.clock.stopwatch();
+        let completing = async {
+            match choice {
+                Choice::Best => model.complete(&prompt, &self.parts.clock).await,
+                Choice::Cheaper => model.complete_cheaply(&prompt, &self.parts.clock).await,
+            }
+        };
         let answered = tokio::select! {
-            answered = model.complete(&prompt, &self.parts.clock) => answered,
+            answered = completing => answered,
             () = self.keep_typing(question.trigger.message.chat, question.trigger.message.thread) => {
                 Err(LlmError::NotConfigured("typing never ends"))
             }
@@ -239,10 +268,14 @@ impl Answering {
         );
         let reply = reply_to(&question.trigger, record.id, format!("answer:{}", job.key), parts);
         let key = job.key.clone();
+        let call = self.parts.budget.call(&record);
         self.parts
             .store
             .write(Priority::Answering, move |tx| {
                 answers::save(tx, &record)?;
+                if let Some(call) = call {
+                    usage::add(tx, &call)?;
+                }
                 write_reply(tx, &reply, now)?;
                 jobs::finish(tx, JobKind::Answer, &key)
             })
@@ -251,7 +284,7 @@ impl Answering {
         Ok(())
     }
 
-    async fn close(&self, job: &Job) -> store::Result<()> {
+    pub(super) async fn close(&self, job: &Job) -> store::Result<()> {
         let key = job.key.clone();
         self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, JobKind::Answer, &key)).await
     }
@@ -263,6 +296,7 @@ fn find(
     params: &Params,
     bot: &BotIdentity,
     languages: &Languages,
+    now: Timestamp,
 ) -> store::Result<Found> {
     let (Some(trigger), Some(row)) = (messages::find(conn, chat, id)?, chats::find(conn, chat)?) else {
         return Ok(Found::Gone);
@@ -281,41 +315,8 @@ fn find(
         found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
     let window = get_smart_context(&gather(conn, trigger.clone(), params)?, params);
     let earliest = messages::earliest(conn, trigger.chat)?;
-    Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, window, earliest })))
-}
-
-fn failure_of(error: &LlmError) -> Failure {
-    match error.recovery() {
-        Recovery::ShrinkPrompt => Failure::PromptTooLong,
-        Recovery::RetryLater(_) | Recovery::GiveUp => Failure::Final,
-    }
-}
-
-fn answered(completion: Completion) -> Draft {
-    Draft {
-        status: AnswerStatus::Answered,
-        markdown: completion.text,
-        model: completion.model,
-        tokens: completion.tokens,
-    }
-}
-
-fn offline(question: &Question) -> Draft {
-    Draft {
-        status: AnswerStatus::Offline,
-        markdown: digest::digest(&question.window, question.earliest),
-        model: "offline".to_owned(),
-        tokens: TokenUse::default(),
-    }
-}
-
-fn apology(question: &Question) -> Draft {
-    Draft {
-        status: AnswerStatus::Apologised,
-        markdown: wording::apology(&question.window),
-        model: "none".to_owned(),
-        tokens: TokenUse::default(),
-    }
+    let spent = usage::spent(conn, now, trigger.chat, trigger.message.sender.id)?;
+    Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, window, earliest, spent })))
 }
 
 /// What the answer may cite: the messages of the window.
