@@ -26,6 +26,7 @@
 pub mod access;
 pub mod answer;
 pub mod app;
+pub mod checkup;
 pub mod cli;
 pub mod clock;
 pub mod commands;

@@ -45,12 +45,14 @@ const ROOMS: &[Room] = &[
         &["store", "telegram", "clock", "scheduler"],
     ),
     room("scheduler", &["domain"], &["store", "clock"]),
+    room("checkup", &["domain", "config", "store", "llm", "telegram"], &["clock"]),
     room("sandbox", &["domain", "clock"], &[]),
     room("telemetry", &["config"], &[]),
     room(
         "cli",
         &[
             "app",
+            "checkup",
             "config",
             "store",
             "sandbox",
@@ -89,7 +91,7 @@ const ROOMS: &[Room] = &[
 
 /// Rooms that think. Only their drivers touch the world.
 const PURE: &[&str] =
-    &["domain", "resilience", "trigger", "access", "context", "answer", "commands", "ingest", "scheduler"];
+    &["domain", "resilience", "trigger", "access", "context", "answer", "commands", "ingest", "scheduler", "checkup"];
 const WORLD: &[&str] = &[
     "async ",
     ".await",

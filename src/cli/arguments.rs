@@ -1,8 +1,11 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
+
+use crate::domain::JobId;
 
 /// A Telegram group member that answers about the conversation at hand.
 #[derive(Debug, Parser)]
@@ -29,6 +32,15 @@ pub enum Command {
         after_help = "Examples:\n  chime explain -1001234567890 42\n  chime explain https://t.me/c/1234567890/42 --json"
     )]
     Explain(ExplainOptions),
+    /// Check everything that Chime needs, and say what to do about what is missing
+    #[command(
+        after_help = "Each line is `ok|warn|FAIL name: what; do: remedy`. Exits with 69 when something fails.\n\n\
+                      Examples:\n  chime check\n  chime check --offline --json"
+    )]
+    Check(CheckOptions),
+    /// Try parked jobs again, also while the daemon runs
+    #[command(after_help = "Examples:\n  chime retry 17\n  chime retry all")]
+    Retry(RetryOptions),
 }
 
 const DEMO_HELP: &str = "\
@@ -69,4 +81,49 @@ pub struct ExplainOptions {
     /// One JSON object, for scripts
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckOptions {
+    /// One JSON object a line, for scripts
+    #[arg(long)]
+    pub json: bool,
+    /// Only what is on this machine: no request to Telegram or the model
+    #[arg(long)]
+    pub offline: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RetryOptions {
+    /// The job's number, as `chime check` shows it, or `all`
+    #[arg(value_name = "JOB|all")]
+    pub job: Retried,
+}
+
+/// Which parked jobs are tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retried {
+    All,
+    One(JobId),
+}
+
+impl Retried {
+    /// None for all.
+    pub fn id(self) -> Option<JobId> {
+        match self {
+            Self::All => None,
+            Self::One(id) => Some(id),
+        }
+    }
+}
+
+impl FromStr for Retried {
+    type Err = &'static str;
+
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        match raw {
+            "all" => Ok(Self::All),
+            number => number.trim_start_matches('#').parse().map(|id| Self::One(JobId(id))).map_err(|_| "no number"),
+        }
+    }
 }

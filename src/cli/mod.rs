@@ -5,9 +5,11 @@
 //! *Entry*: [`main`].
 
 mod arguments;
+mod check;
 mod demo;
 mod exit;
 mod explain;
+mod retry;
 mod run;
 
 pub use arguments::{Arguments, Command};
@@ -35,6 +37,8 @@ pub fn main() -> Exit {
             Command::Run => run::run().await,
             Command::Demo(options) => demo::run(options).await,
             Command::Explain(options) => explain::run(options).await,
+            Command::Check(options) => check::run(options).await,
+            Command::Retry(options) => retry::run(&options),
         }
     });
     // A blocking read of standard input may still be waiting: do not wait for it.

@@ -1,5 +1,7 @@
 //! One completion from a server that speaks OpenAI's chat completions: retries, fallback, and one deadline over all.
 
+mod probe;
+
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -86,7 +88,7 @@ impl OpenAi {
         prompt: &Prompt,
         clock: &Clock,
     ) -> Result<Completion, LlmError> {
-        let deadline = Deadline { until: clock.now().plus(self.deadline), span: self.deadline };
+        let deadline = self.deadline(clock);
         let error = match self.ask_patiently(first, prompt, &deadline, clock).await {
             Ok(completion) => return Ok(completion),
             Err(error) => error,
@@ -98,6 +100,10 @@ impl OpenAi {
             tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
             error
         })
+    }
+
+    fn deadline(&self, clock: &Clock) -> Deadline {
+        Deadline { until: clock.now().plus(self.deadline), span: self.deadline }
     }
 
     /// Asks a model until it answers, cannot, or the retries or the time are used up.

@@ -4,3 +4,4 @@
 
 mod budgets;
 mod limits;
+mod operator;
