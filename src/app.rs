@@ -5,9 +5,11 @@
 //! *Entry*: [`App::start`], then [`App::finished`].
 
 mod jobs;
+mod service;
 mod tasks;
 mod watchdog;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,12 +18,13 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::run::{Answering, AnsweringParts, Budget, Delivery, ModelGuard};
 use crate::app::jobs::Crew;
 use crate::app::tasks::Tasks;
-use crate::app::watchdog::Watchdog;
+use crate::app::watchdog::{Watchdog, patience};
 use crate::clock::Clock;
 use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig};
 use crate::context::Params;
 use crate::domain::{BotIdentity, estimate_tokens};
+use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
 use crate::llm::{Llm, LlmOptions};
 use crate::prompts::{PromptError, Prompts};
@@ -52,6 +55,8 @@ pub enum AppError {
     Http(String),
     #[error("stopped before Telegram could be reached")]
     StoppedEarly,
+    #[error("HTTP_ADDR {address} cannot be served: {source}")]
+    Address { address: SocketAddr, source: std::io::Error },
     #[error("{0}")]
     Task(String),
 }
@@ -63,6 +68,7 @@ impl App {
         let store = open_store(config.store.path.clone(), &clock).await?;
         recover(&store, &clock).await?;
         let telegram = connect(&config)?;
+        service::waiting();
         let bot = introduce(&telegram, &clock, &stop).await?;
         if !bot.reads_all_group_messages {
             tracing::warn!(
@@ -71,7 +77,9 @@ impl App {
             );
         }
         let parts = Parts { config, clock, stop, prompts, store, telegram, bot, languages: Languages::shipped() };
-        parts.launch()
+        let app = parts.launch().await?;
+        service::ready();
+        Ok(app)
     }
 
     /// Waits until a stop was asked for or a task failed, then closes the store.
@@ -95,12 +103,18 @@ struct Parts {
 }
 
 impl Parts {
-    fn launch(self) -> Result<App, AppError> {
+    async fn launch(self) -> Result<App, AppError> {
         let wake = Wake::default();
         let health = PollHealth::new(&self.clock);
         let guard = ModelGuard::default();
         let crew = Arc::new(self.crew(&wake, &guard)?);
+        let http = self.http(&health, &guard).await?;
         let mut tasks = Tasks::new(self.stop.clone());
+        if let Some(server) = http {
+            tasks.spawn("http", |stop| async move {
+                server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
+            });
+        }
         let ingest = self.ingest(&wake, &health);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
         let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake, limits: Limits::default() };
@@ -165,6 +179,19 @@ impl Parts {
             held: std::sync::Mutex::default(),
         };
         Ok(Crew { answering, commands, delivery })
+    }
+
+    async fn http(&self, health: &PollHealth, guard: &ModelGuard) -> Result<Option<HealthServer>, AppError> {
+        let Some(address) = self.config.http.address else { return Ok(None) };
+        let patient = Patient {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            poll: health.clone(),
+            poll_patience: patience(self.config.telegram.poll_timeout),
+            guard: guard.clone(),
+        };
+        let server = HealthServer::bind(address, patient).await;
+        server.map(Some).map_err(|source| AppError::Address { address, source })
     }
 
     fn llm(&self) -> Result<Llm, AppError> {

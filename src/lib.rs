@@ -33,6 +33,7 @@ pub mod commands;
 pub mod config;
 pub mod context;
 pub mod domain;
+pub mod health;
 pub mod ingest;
 pub mod llm;
 pub mod prompts;

@@ -118,6 +118,10 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
             },
             log: LogConfig {
                 format: Auto,
+                level: LevelFilter::INFO,
+            },
+            http: HttpConfig {
+                address: None,
             },
             prompts: PromptConfig {
                 dir: None,

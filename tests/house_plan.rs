@@ -45,6 +45,7 @@ const ROOMS: &[Room] = &[
         &["store", "telegram", "clock", "scheduler"],
     ),
     room("scheduler", &["domain"], &["store", "clock"]),
+    room("health", &["domain", "store", "answer", "ingest", "telemetry"], &["clock"]),
     room("checkup", &["domain", "config", "store", "llm", "telegram"], &["clock"]),
     room("sandbox", &["domain", "clock"], &[]),
     room("telemetry", &["config"], &[]),
@@ -84,14 +85,26 @@ const ROOMS: &[Room] = &[
             "commands",
             "ingest",
             "scheduler",
+            "health",
         ],
         &[],
     ),
 ];
 
 /// Rooms that think. Only their drivers touch the world.
-const PURE: &[&str] =
-    &["domain", "resilience", "trigger", "access", "context", "answer", "commands", "ingest", "scheduler", "checkup"];
+const PURE: &[&str] = &[
+    "domain",
+    "resilience",
+    "trigger",
+    "access",
+    "context",
+    "answer",
+    "commands",
+    "ingest",
+    "scheduler",
+    "checkup",
+    "health",
+];
 const WORLD: &[&str] = &[
     "async ",
     ".await",
@@ -111,7 +124,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("teloxide", &["telegram"]),
     ("async_openai", &["llm"]),
-    ("axum", &["sandbox", "testkit"]),
+    ("axum", &["sandbox", "testkit", "health"]),
     ("std::env", &["config", "cli"]),
 ];
 const MAX_LINES: usize = 400;

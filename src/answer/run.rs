@@ -5,6 +5,7 @@ mod budget;
 mod deliver;
 mod draft;
 mod guard;
+mod log;
 mod reply;
 
 pub use ask::{Answering, AnsweringParts};

@@ -45,7 +45,7 @@ impl Exit {
             AppError::Store(error) => Self::of_store(error),
             AppError::Prompts(_) | AppError::TokenRefused => Self::Configuration,
             AppError::StoppedEarly => Self::Done,
-            AppError::Http(_) | AppError::Task(_) => Self::Failed,
+            AppError::Http(_) | AppError::Address { .. } | AppError::Task(_) => Self::Failed,
         }
     }
 }

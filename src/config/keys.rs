@@ -157,6 +157,20 @@ pub const PRICE_OUT: Key = Key::new("PRICE_OUT", "1.60", "What a million tokens 
 pub const LOG_FORMAT: Key =
     Key::new("LOG_FORMAT", "json", "`human`, `json`, or `auto`: human on a terminal, JSON otherwise.").default("auto");
 
+pub const LOG_LEVEL: Key = Key::new(
+    "LOG_LEVEL",
+    "debug",
+    "How much is logged: `error`, `warn`, `info`, `debug` or `trace`. No level shows what members write.",
+)
+.default("info");
+
+pub const HTTP_ADDR: Key = Key::new(
+    "HTTP_ADDR",
+    "127.0.0.1:9464",
+    "Where `GET /healthz` and `GET /metrics` are served, or `off`. Nobody is asked for a password there.",
+)
+.default("off");
+
 pub const PROMPTS_DIR: Key =
     Key::new("PROMPTS_DIR", "/etc/chime/prompts", "A folder whose templates replace the prompts inside the binary.");
 
@@ -186,6 +200,8 @@ pub const KEYS: &[Key] = &[
     POLL_TIMEOUT,
     SEND_TIMEOUT,
     LOG_FORMAT,
+    LOG_LEVEL,
+    HTTP_ADDR,
     PROMPTS_DIR,
     TELEGRAM_API_URL,
 ];

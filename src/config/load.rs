@@ -7,8 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::config::problem::{ConfigError, Warning};
 use crate::config::settings::{Noted, Settings};
 use crate::config::{
-    AccessConfig, ContextConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig, PromptConfig, StoreConfig,
-    TelegramConfig,
+    AccessConfig, ContextConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig, PromptConfig,
+    StoreConfig, TelegramConfig,
 };
 
 /// Everything the operator set. Every value in it is valid.
@@ -22,6 +22,7 @@ pub struct Config {
     pub ingest: IngestConfig,
     pub limits: LimitsConfig,
     pub log: LogConfig,
+    pub http: HttpConfig,
     pub prompts: PromptConfig,
     /// What is allowed but worth saying once at start.
     pub warnings: Vec<Warning>,
@@ -69,6 +70,7 @@ impl Config {
         let ingest = IngestConfig::load(settings);
         let limits = LimitsConfig::load(settings);
         let log = LogConfig::load(settings);
+        let http = HttpConfig::load(settings);
         let prompts = PromptConfig::load(settings);
         Ok(Self {
             telegram: telegram?,
@@ -79,6 +81,7 @@ impl Config {
             ingest: ingest?,
             limits: limits?,
             log: log?,
+            http: http?,
             prompts: prompts?,
             warnings: Vec::new(),
         })

@@ -24,7 +24,7 @@ pub use limits::{DailyTokens, LimitsConfig, Prices, RateLimit};
 pub use llm::LlmConfig;
 pub use load::{Config, DemoPlace};
 pub use problem::{ConfigError, Problem, Warning};
-pub use rooms::{ContextConfig, IngestConfig, LogConfig, LogFormat, PromptConfig, StoreConfig};
+pub use rooms::{ContextConfig, HttpConfig, IngestConfig, LogConfig, LogFormat, PromptConfig, StoreConfig};
 pub use settings::{Noted, Settings};
 pub use telegram::TelegramConfig;
 pub use units::{format_duration, format_size, parse_amount, parse_duration, parse_size};

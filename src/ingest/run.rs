@@ -6,4 +6,4 @@ mod poll;
 mod read;
 
 pub use apply::Setting;
-pub use poll::{Ingest, PollEnd, PollHealth};
+pub use poll::{Ingest, PollEnd, PollHealth, Trouble, TroubleKind};

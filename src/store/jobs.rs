@@ -139,8 +139,9 @@ pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
 /// Jobs not done yet, and jobs put aside.
 pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     Ok(conn.query_row(
-        "SELECT count(*) FILTER (WHERE state = 'due') AS open,
-                count(*) FILTER (WHERE state = 'parked') AS parked FROM job",
+        // Two counts of small partial indexes: most of the table is done.
+        "SELECT (SELECT count(*) FROM job WHERE state = 'due') AS open,
+                (SELECT count(*) FROM job WHERE state = 'parked') AS parked",
         [],
         |raw| Ok((raw.get("open")?, raw.get("parked")?)),
     )?)

@@ -26,7 +26,7 @@ mod writer;
 
 pub use error::StoreError;
 pub use handle::{Priority, Store};
-pub use open::{Inspection, Opened, amend, backup, inspect};
+pub use open::{Inspection, Opened, amend, backup, inspect, size};
 pub use stems::Language;
 pub use writer::in_savepoint;
 

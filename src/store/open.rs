@@ -135,6 +135,13 @@ pub fn inspect(path: &Path) -> Result<Inspection> {
     })
 }
 
+/// Bytes that the tables take, the write-ahead log aside.
+pub fn size(conn: &Connection) -> Result<u64> {
+    let pages: u64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok(pages.saturating_mul(page))
+}
+
 /// Runs one small piece of work on a file that a daemon may hold: for what an operator changes from outside. The work
 /// must touch nothing that a daemon keeps in memory.
 pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>) -> Result<T> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::Instrument;
 use ulid::Ulid;
 
 use crate::access::Allowance;
@@ -12,6 +13,7 @@ use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::budget::Budget;
 use crate::answer::run::draft::{Draft, answered, apology, failure_of, offline};
 use crate::answer::run::guard::ModelGuard;
+use crate::answer::run::log;
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
 use crate::clock::{Clock, Stopwatch};
 use crate::context::run::gather;
@@ -81,13 +83,12 @@ impl Answering {
 
     /// Works on an `answer` job: its key names the trigger.
     pub async fn run(&self, job: &Job) -> Outcome {
-        match self.answer(job).await {
+        match self.answer(job).instrument(log::trigger_span(job)).await {
             Ok(()) => Outcome::Finished,
             Err(error) => Outcome::Failed(format!("answering {}: {error:#}", job.key)),
         }
     }
 
-    #[tracing::instrument(name = "answer", skip_all, fields(trigger = %job.key, answer.id))]
     async fn answer(&self, job: &Job) -> anyhow::Result<()> {
         let watch = self.parts.clock.stopwatch();
         let question = match self.find(job).await? {
@@ -100,6 +101,7 @@ impl Answering {
             debug_assert_eq!(effect, Some(Effect::Close));
             return Ok(self.close(job).await?);
         };
+        log::found(&question.trigger, &question.window, watch.elapsed());
         let allowance = self.parts.budget.allowance(question.spent);
         let backend = match allowance {
             _ if self.parts.llm.is_offline() => Backend::Offline,
@@ -193,7 +195,7 @@ impl Answering {
     ) -> Result<Completion, Failure> {
         let conversation = question.trigger.conversation();
         if !self.parts.guard.admits(conversation, self.parts.clock.now()) {
-            tracing::warn!(error_type = "breaker_open", "chat.error: the model keeps failing and was not asked");
+            log::not_asked();
             return Err(Failure::Final);
         }
         let asked = self.ask(question, built, choice).await;
@@ -223,11 +225,7 @@ impl Answering {
                 Err(LlmError::NotConfigured("typing never ends"))
             }
         };
-        let ms = u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX);
-        match &answered {
-            Ok(_) => tracing::info!(phase = "model", ms, "chat.metrics"),
-            Err(error) => tracing::warn!(phase = "model", ms, %error, "chat.error: the model did not answer"),
-        }
+        log::asked(&answered, watch.elapsed());
         answered
     }
 
@@ -254,7 +252,7 @@ impl Answering {
         let now = self.parts.clock.now();
         let given = citable(&question);
         let checked = citations::check(&draft.markdown, &given, now);
-        log_citations(&checked);
+        log::citations(&checked);
         let parts = format_parts(&checked.text, &links(&given), &names(&question, &self.parts.bot));
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
@@ -372,10 +370,4 @@ fn record(
         tokens: draft.tokens,
         latency_ms: u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX),
     }
-}
-
-fn log_citations(checked: &Checked) {
-    tracing::info!(
-        generated_ids = ?checked.generated, valid_ids = ?checked.valid, removed = ?checked.removed, "chat.citations"
-    );
 }
