@@ -41,6 +41,15 @@ pub enum Command {
     /// Try parked jobs again, also while the daemon runs
     #[command(after_help = "Examples:\n  chime retry 17\n  chime retry all")]
     Retry(RetryOptions),
+    /// Copy the database to a new file, also while the daemon runs, and check the copy
+    #[command(
+        after_help = "Nothing is overwritten. DEST may be a folder; the copy is then named by the time (UTC).\n\n\
+                      Examples:\n  chime backup /var/backups/chime-before-upgrade.db\n  chime backup /var/backups"
+    )]
+    Backup(BackupOptions),
+    /// Make a checked copy of SRC the database; the daemon must be stopped, and the old file moved away
+    #[command(after_help = "Example:\n  chime restore /var/backups/chime-before-upgrade.db")]
+    Restore(RestoreOptions),
 }
 
 const DEMO_HELP: &str = "\
@@ -98,6 +107,18 @@ pub struct RetryOptions {
     /// The job's number, as `chime check` shows it, or `all`
     #[arg(value_name = "JOB|all")]
     pub job: Retried,
+}
+
+#[derive(Debug, Args)]
+pub struct BackupOptions {
+    /// A new file, or a folder for it
+    pub dest: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct RestoreOptions {
+    /// The copy
+    pub src: PathBuf,
 }
 
 /// Which parked jobs are tried again.

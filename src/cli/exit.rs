@@ -35,7 +35,7 @@ impl Exit {
     pub fn of_store(error: &StoreError) -> Self {
         match error {
             StoreError::AlreadyRunning { .. } => Self::AlreadyRunning,
-            StoreError::Closed | StoreError::Panicked => Self::Failed,
+            StoreError::Closed | StoreError::Panicked | StoreError::Occupied { .. } => Self::Failed,
             _ => Self::DatabaseUnusable,
         }
     }

@@ -6,9 +6,11 @@
 
 mod arguments;
 mod check;
+mod copy;
 mod demo;
 mod exit;
 mod explain;
+mod place;
 mod retry;
 mod run;
 
@@ -39,6 +41,8 @@ pub fn main() -> Exit {
             Command::Explain(options) => explain::run(options).await,
             Command::Check(options) => check::run(options).await,
             Command::Retry(options) => retry::run(&options),
+            Command::Backup(options) => copy::back_up(options),
+            Command::Restore(options) => copy::restore(&options),
         }
     });
     // A blocking read of standard input may still be waiting: do not wait for it.

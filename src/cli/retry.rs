@@ -4,8 +4,8 @@ use std::io::Write;
 
 use crate::cli::arguments::{Retried, RetryOptions};
 use crate::cli::exit::{Exit, report};
+use crate::cli::place;
 use crate::clock::Clock;
-use crate::config::{Environment, StoreConfig};
 use crate::store::{amend, jobs};
 
 #[derive(Debug, thiserror::Error)]
@@ -13,14 +13,9 @@ use crate::store::{amend, jobs};
 struct NotParked;
 
 pub fn run(options: &RetryOptions) -> Exit {
-    let environment = match std::env::current_dir() {
-        Ok(folder) => Environment::read(&folder),
-        Err(error) => return report(&error, Exit::Failed),
-    };
-    let settings = environment.settings();
-    let path = match settings.finish(StoreConfig::load(&settings)) {
-        Ok((StoreConfig { path }, _)) => path,
-        Err(error) => return report(&error, Exit::Configuration),
+    let path = match place::database() {
+        Ok(path) => path,
+        Err(exit) => return exit,
     };
     let (which, now) = (options.job.id(), Clock::system().now());
     match amend(&path, |tx| jobs::unpark(tx, which, now)) {

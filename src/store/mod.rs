@@ -16,6 +16,7 @@ pub mod refusals;
 pub mod search;
 pub mod usage;
 
+mod copy;
 mod error;
 mod handle;
 mod migrate;
@@ -24,6 +25,7 @@ mod row;
 mod stems;
 mod writer;
 
+pub use copy::{Copied, back_up, restore};
 pub use error::StoreError;
 pub use handle::{Priority, Store};
 pub use open::{Inspection, Opened, amend, backup, inspect, size};

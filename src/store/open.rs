@@ -60,12 +60,18 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
     migrate::migrate_to(&mut conn, migrate::KNOWN)?;
+    mark_instance(path)?;
+    Ok((conn, Opened { created: !existed, migrated: (found, migrate::KNOWN), backup }))
+}
+
+/// Remembers beside the file that it was there.
+pub fn mark_instance(path: &Path) -> Result<()> {
+    let marker = beside(path, ".instance");
     fs::write(&marker, "A Chime database belongs beside this file.\n").map_err(|source| StoreError::File {
         action: "cannot write",
         path: marker,
         source,
-    })?;
-    Ok((conn, Opened { created: !existed, migrated: (found, migrate::KNOWN), backup }))
+    })
 }
 
 /// Opens a file that must exist, for reading only; works while the daemon runs.
@@ -79,7 +85,7 @@ pub fn open_for_reading(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-fn connect_to_read(path: &Path) -> Result<Connection> {
+pub fn connect_to_read(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     // A reader of a WAL database needs write access to its index; where it has none, an immutable view will not do.
     let conn = Connection::open_with_flags(path, flags)
@@ -124,15 +130,21 @@ pub fn inspect(path: &Path) -> Result<Inspection> {
     }
     let conn = connect_to_read(path)?;
     let version = check(&conn, path)?;
-    let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    let damage = damage(&conn)?;
     let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
     Ok(Inspection {
         version,
         known: migrate::KNOWN,
         bytes: length(path) + length(&beside(path, "-wal")),
         is_writable: OpenOptions::new().append(true).open(path).is_ok(),
-        damage: (said != "ok").then_some(said),
+        damage,
     })
+}
+
+/// The first thing that is wrong with a file, found by reading all of it.
+pub fn damage(conn: &Connection) -> Result<Option<String>> {
+    let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    Ok((said != "ok").then_some(said))
 }
 
 /// Bytes that the tables take, the write-ahead log aside.
@@ -168,7 +180,7 @@ fn backup_to(conn: &Connection, to: &Path) -> Result<()> {
 }
 
 /// Refuses what is not ours or newer than we are; gives the version found, 0 for a new file.
-fn check(conn: &Connection, path: &Path) -> Result<u32> {
+pub fn check(conn: &Connection, path: &Path) -> Result<u32> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     let found = migrate::version(conn)?;
     let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
@@ -205,7 +217,7 @@ fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
     beside(path, &format!(".before-v{}-{}", version + 1, now.to_utc().format("%Y%m%d-%H%M%S")))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
