@@ -30,13 +30,6 @@ impl Watchdog {
         let silence_after = patience(self.poll_timeout);
         let mut warned = false;
         loop {
-            tokio::select! {
-                () = stop.cancelled() => {
-                    service::stopping();
-                    return Ok(());
-                }
-                () = self.clock.sleep(LOOK_EVERY) => {}
-            }
             let silent = self.health.silent_for();
             if silent > silence_after + GIVE_UP {
                 return Err(AppError::Task(format!("polling has been silent for {} s", silent.as_secs())));
@@ -48,6 +41,13 @@ impl Watchdog {
             // A poll that hangs is for the service manager to see: it waits for a while, and starts us anew.
             if !warned {
                 service::alive();
+            }
+            tokio::select! {
+                () = stop.cancelled() => {
+                    service::stopping();
+                    return Ok(());
+                }
+                () = self.clock.sleep(LOOK_EVERY) => {}
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod check;
 mod keep;
+mod service;
 mod watch;
 
 use std::collections::BTreeMap;
