@@ -5,24 +5,27 @@
 //! *Entry*: [`App::start`], then [`App::finished`].
 
 mod jobs;
+mod service;
 mod tasks;
 mod watchdog;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::run::{Answering, AnsweringParts, Delivery};
+use crate::answer::run::{Answering, AnsweringParts, Budget, Delivery, ModelGuard};
 use crate::app::jobs::Crew;
 use crate::app::tasks::Tasks;
-use crate::app::watchdog::Watchdog;
+use crate::app::watchdog::{Watchdog, patience};
 use crate::clock::Clock;
 use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig};
 use crate::context::Params;
 use crate::domain::{BotIdentity, estimate_tokens};
 use crate::embed::Embedder;
+use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
 use crate::llm::{Llm, LlmOptions};
 use crate::prompts::{PromptError, Prompts};
@@ -53,6 +56,8 @@ pub enum AppError {
     Http(String),
     #[error("stopped before Telegram could be reached")]
     StoppedEarly,
+    #[error("HTTP_ADDR {address} cannot be served: {source}")]
+    Address { address: SocketAddr, source: std::io::Error },
     #[error("{0}")]
     Task(String),
 }
@@ -64,6 +69,7 @@ impl App {
         let store = open_store(config.store.path.clone(), &clock).await?;
         recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
+        service::waiting();
         let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder());
         let bot = bot?;
         if !bot.reads_all_group_messages {
@@ -74,7 +80,9 @@ impl App {
         }
         let parts =
             Parts { config, clock, stop, prompts, store, telegram, bot, languages: Languages::shipped(), embedder };
-        parts.launch()
+        let app = parts.launch().await?;
+        service::ready();
+        Ok(app)
     }
 
     /// Waits until a stop was asked for or a task failed, then closes the store.
@@ -99,11 +107,18 @@ struct Parts {
 }
 
 impl Parts {
-    fn launch(self) -> Result<App, AppError> {
+    async fn launch(self) -> Result<App, AppError> {
         let wake = Wake::default();
         let health = PollHealth::new(&self.clock);
-        let crew = Arc::new(self.crew(&wake)?);
+        let guard = ModelGuard::default();
+        let crew = Arc::new(self.crew(&wake, &guard)?);
+        let http = self.http(&health, &guard).await?;
         let mut tasks = Tasks::new(self.stop.clone());
+        if let Some(server) = http {
+            tasks.spawn("http", |stop| async move {
+                server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
+            });
+        }
         let ingest = self.ingest(&wake, &health);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
         let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake, limits: Limits::default() };
@@ -133,11 +148,12 @@ impl Parts {
                 access: self.config.access.clone(),
                 languages: self.languages,
                 backlog_max_age: self.config.ingest.backlog_max_age,
+                rate: self.config.limits.rate,
             }),
         }
     }
 
-    fn crew(&self, wake: &Wake) -> Result<Crew, AppError> {
+    fn crew(&self, wake: &Wake, guard: &ModelGuard) -> Result<Crew, AppError> {
         let answering = Answering::new(AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -149,6 +165,8 @@ impl Parts {
             languages: self.languages,
             params: context_params(&self.config.context),
             embedder: self.embedder.clone(),
+            guard: guard.clone(),
+            budget: Budget { caps: self.config.limits.daily_tokens, prices: self.config.limits.prices },
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -166,6 +184,19 @@ impl Parts {
             held: std::sync::Mutex::default(),
         };
         Ok(Crew { answering, commands, delivery })
+    }
+
+    async fn http(&self, health: &PollHealth, guard: &ModelGuard) -> Result<Option<HealthServer>, AppError> {
+        let Some(address) = self.config.http.address else { return Ok(None) };
+        let patient = Patient {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            poll: health.clone(),
+            poll_patience: patience(self.config.telegram.poll_timeout),
+            guard: guard.clone(),
+        };
+        let server = HealthServer::bind(address, patient).await;
+        server.map(Some).map_err(|source| AppError::Address { address, source })
     }
 
     fn llm(&self) -> Result<Llm, AppError> {

@@ -26,6 +26,7 @@
 pub mod access;
 pub mod answer;
 pub mod app;
+pub mod checkup;
 pub mod cli;
 pub mod clock;
 pub mod commands;
@@ -34,6 +35,7 @@ pub mod context;
 pub mod domain;
 pub mod embed;
 pub mod eval;
+pub mod health;
 pub mod ingest;
 pub mod llm;
 pub mod prompts;

@@ -96,8 +96,32 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
             ingest: IngestConfig {
                 backlog_max_age: 900s,
             },
+            limits: LimitsConfig {
+                rate: Some(
+                    RateLimit {
+                        triggers: 60,
+                        per: 300s,
+                    },
+                ),
+                daily_tokens: DailyTokens {
+                    total: Some(
+                        2000000,
+                    ),
+                    per_chat: Some(
+                        200000,
+                    ),
+                    per_member: Some(
+                        50000,
+                    ),
+                },
+                prices: None,
+            },
             log: LogConfig {
                 format: Auto,
+                level: LevelFilter::INFO,
+            },
+            http: HttpConfig {
+                address: None,
             },
             prompts: PromptConfig {
                 dir: None,
@@ -206,6 +230,14 @@ fn a_star_opens_every_chat_and_a_model_without_a_server_does_nothing_both_with_a
         MODEL: has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; answers are offline digests
         ALLOWED_CHATS: is *: anybody can add the bot to a chat and use up your model budget"#]]
     .assert_eq(&warnings.join("\n"));
+}
+
+#[test]
+fn without_a_rate_limit_only_the_daily_caps_that_are_set_remain_with_a_warning() {
+    let config = load(&format!("{TOKEN}\nRATE_LIMIT=off\nDAILY_TOKENS_PER_CHAT=70k")).expect("a valid configuration");
+    let caps = config.limits.daily_tokens;
+    assert_eq!((config.limits.rate, caps.total, caps.per_chat, caps.per_member), (None, None, Some(70_000), None));
+    assert_eq!(config.warnings.len(), 1);
 }
 
 #[test]

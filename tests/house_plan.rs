@@ -47,6 +47,8 @@ const ROOMS: &[Room] = &[
     ),
     room("scheduler", &["domain"], &["store", "clock"]),
     room("eval", &["domain", "context", "embed", "trigger"], &[]),
+    room("health", &["domain", "store", "answer", "ingest", "telemetry"], &["clock"]),
+    room("checkup", &["domain", "config", "store", "llm", "telegram"], &["clock"]),
     room("sandbox", &["domain", "clock"], &[]),
     room("telemetry", &["config"], &[]),
     room(
@@ -55,6 +57,7 @@ const ROOMS: &[Room] = &[
             "app",
             "eval",
             "embed",
+            "checkup",
             "config",
             "store",
             "sandbox",
@@ -87,14 +90,26 @@ const ROOMS: &[Room] = &[
             "commands",
             "ingest",
             "scheduler",
+            "health",
         ],
         &[],
     ),
 ];
 
 /// Rooms that think. Only their drivers touch the world.
-const PURE: &[&str] =
-    &["domain", "resilience", "trigger", "access", "context", "answer", "commands", "ingest", "scheduler"];
+const PURE: &[&str] = &[
+    "domain",
+    "resilience",
+    "trigger",
+    "access",
+    "context",
+    "answer",
+    "commands",
+    "ingest",
+    "scheduler",
+    "checkup",
+    "health",
+];
 const WORLD: &[&str] = &[
     "async ",
     ".await",
@@ -114,7 +129,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("teloxide", &["telegram"]),
     ("async_openai", &["llm"]),
-    ("axum", &["sandbox", "testkit"]),
+    ("axum", &["sandbox", "testkit", "health"]),
     ("std::env", &["config", "cli"]),
 ];
 const MAX_LINES: usize = 400;

@@ -6,15 +6,22 @@ const MAX_MODEL_ATTEMPTS: u32 = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     Fresh,
-    Asking { window: WindowSize },
+    Asking { window: WindowSize, choice: Choice },
     Settled,
+}
+
+/// Which of the two models is asked first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    Best,
+    Cheaper,
 }
 
 /// How much of the context the model is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowSize {
     Full,
-    /// Half of the budget, after the model said that the prompt was too long.
+    /// Half of the budget: the day's tokens run low, or the model said that the prompt was too long.
     Halved,
 }
 
@@ -36,6 +43,10 @@ pub enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
     Model,
+    /// The model, while the day's tokens run low.
+    Thrifty,
+    /// The model, but the day's tokens are used up.
+    Spent,
     Offline,
 }
 
@@ -43,6 +54,7 @@ pub enum Backend {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     PromptTooLong,
+    /// It failed so often lately that it was not asked at all, or failed for good.
     Final,
 }
 
@@ -50,10 +62,13 @@ pub enum Failure {
 pub enum Effect {
     AskModel {
         window: WindowSize,
+        choice: Choice,
     },
     ReplyWithAnswer,
     ReplyWithDigest,
     ReplyWithApology,
+    /// No answer today; the member is told.
+    Refuse,
     /// Nothing to say: close the job.
     Close,
 }
@@ -69,14 +84,12 @@ impl Stage {
             (Self::Fresh, Event::Begun { backend: Backend::Offline, .. }) => {
                 (Self::Settled, Some(Effect::ReplyWithDigest))
             }
-            (Self::Fresh, Event::Begun { backend: Backend::Model, .. }) => {
-                let window = WindowSize::Full;
-                (Self::Asking { window }, Some(Effect::AskModel { window }))
-            }
+            (Self::Fresh, Event::Begun { backend: Backend::Spent, .. }) => (Self::Settled, Some(Effect::Refuse)),
+            (Self::Fresh, Event::Begun { backend: Backend::Model, .. }) => ask(WindowSize::Full, Choice::Best),
+            (Self::Fresh, Event::Begun { backend: Backend::Thrifty, .. }) => ask(WindowSize::Halved, Choice::Cheaper),
             (Self::Asking { .. }, Event::ModelAnswered) => (Self::Settled, Some(Effect::ReplyWithAnswer)),
-            (Self::Asking { window: WindowSize::Full }, Event::ModelFailed(Failure::PromptTooLong)) => {
-                let window = WindowSize::Halved;
-                (Self::Asking { window }, Some(Effect::AskModel { window }))
+            (Self::Asking { window: WindowSize::Full, choice }, Event::ModelFailed(Failure::PromptTooLong)) => {
+                ask(WindowSize::Halved, choice)
             }
             (Self::Asking { .. }, Event::ModelFailed(Failure::PromptTooLong | Failure::Final)) => {
                 (Self::Settled, Some(Effect::ReplyWithApology))
@@ -87,6 +100,10 @@ impl Stage {
             | (stage @ Self::Settled, _) => (stage, None),
         }
     }
+}
+
+fn ask(window: WindowSize, choice: Choice) -> (Stage, Option<Effect>) {
+    (Stage::Asking { window, choice }, Some(Effect::AskModel { window, choice }))
 }
 
 #[cfg(test)]
@@ -106,8 +123,8 @@ mod tests {
     }
 
     const BEGUN: Event = Event::Begun { attempts: 0, backend: Backend::Model };
-    const FULL: Effect = Effect::AskModel { window: WindowSize::Full };
-    const HALVED: Effect = Effect::AskModel { window: WindowSize::Halved };
+    const FULL: Effect = Effect::AskModel { window: WindowSize::Full, choice: Choice::Best };
+    const HALVED: Effect = Effect::AskModel { window: WindowSize::Halved, choice: Choice::Best };
 
     #[test]
     fn a_trigger_is_answered_by_the_model() {
@@ -124,6 +141,19 @@ mod tests {
         let too_long = Event::ModelFailed(Failure::PromptTooLong);
         check(&[BEGUN, too_long, Event::ModelAnswered], &[FULL, HALVED, Effect::ReplyWithAnswer]);
         check(&[BEGUN, too_long, too_long], &[FULL, HALVED, Effect::ReplyWithApology]);
+    }
+
+    #[test]
+    fn when_tokens_run_low_a_smaller_question_goes_to_the_cheaper_model() {
+        let thrifty = Event::Begun { attempts: 0, backend: Backend::Thrifty };
+        let asked = Effect::AskModel { window: WindowSize::Halved, choice: Choice::Cheaper };
+        check(&[thrifty, Event::ModelAnswered], &[asked, Effect::ReplyWithAnswer]);
+        check(&[thrifty, Event::ModelFailed(Failure::PromptTooLong)], &[asked, Effect::ReplyWithApology]);
+    }
+
+    #[test]
+    fn when_tokens_are_used_up_the_trigger_is_refused() {
+        check(&[Event::Begun { attempts: 0, backend: Backend::Spent }], &[Effect::Refuse]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ impl Crew {
             JobKind::Command => self.commands.run(&job).await,
             JobKind::Send => self.delivery.run(&job).await,
             JobKind::Backlog => self.commands.tell_backlog(&job).await,
+            JobKind::Refusal => self.commands.tell_refusal(&job).await,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::app::AppError;
+use crate::app::{AppError, service};
 use crate::clock::Clock;
 use crate::ingest::run::PollHealth;
 
@@ -14,6 +14,11 @@ const GRACE: Duration = Duration::from_secs(15);
 /// Silence after which only a new process can help.
 const GIVE_UP: Duration = Duration::from_secs(10 * 60);
 
+/// How long a poll may take before it counts as hanging.
+pub fn patience(poll_timeout: Duration) -> Duration {
+    (poll_timeout + GRACE) * 2
+}
+
 pub struct Watchdog {
     pub health: PollHealth,
     pub clock: Clock,
@@ -22,13 +27,9 @@ pub struct Watchdog {
 
 impl Watchdog {
     pub async fn run(self, stop: CancellationToken) -> Result<(), AppError> {
-        let silence_after = (self.poll_timeout + GRACE) * 2;
+        let silence_after = patience(self.poll_timeout);
         let mut warned = false;
         loop {
-            tokio::select! {
-                () = stop.cancelled() => return Ok(()),
-                () = self.clock.sleep(LOOK_EVERY) => {}
-            }
             let silent = self.health.silent_for();
             if silent > silence_after + GIVE_UP {
                 return Err(AppError::Task(format!("polling has been silent for {} s", silent.as_secs())));
@@ -37,6 +38,17 @@ impl Watchdog {
                 tracing::error!(silent_s = silent.as_secs(), "a poll does not come back");
             }
             warned = silent > silence_after;
+            // A poll that hangs is for the service manager to see: it waits for a while, and starts us anew.
+            if !warned {
+                service::alive();
+            }
+            tokio::select! {
+                () = stop.cancelled() => {
+                    service::stopping();
+                    return Ok(());
+                }
+                () = self.clock.sleep(LOOK_EVERY) => {}
+            }
         }
     }
 }

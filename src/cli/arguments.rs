@@ -1,9 +1,11 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::domain::JobId;
 use crate::eval::Selector;
 
 /// A Telegram group member that answers about the conversation at hand.
@@ -31,6 +33,24 @@ pub enum Command {
         after_help = "Examples:\n  chime explain -1001234567890 42\n  chime explain https://t.me/c/1234567890/42 --json"
     )]
     Explain(ExplainOptions),
+    /// Check everything that Chime needs, and say what to do about what is missing
+    #[command(
+        after_help = "Each line is `ok|warn|FAIL name: what; do: remedy`. Exits with 69 when something fails.\n\n\
+                      Examples:\n  chime check\n  chime check --offline --json"
+    )]
+    Check(CheckOptions),
+    /// Try parked jobs again, also while the daemon runs
+    #[command(after_help = "Examples:\n  chime retry 17\n  chime retry all")]
+    Retry(RetryOptions),
+    /// Copy the database to a new file, also while the daemon runs, and check the copy
+    #[command(
+        after_help = "Nothing is overwritten. DEST may be a folder; the copy is then named by the time (UTC).\n\n\
+                      Examples:\n  chime backup /var/backups/chime-before-upgrade.db\n  chime backup /var/backups"
+    )]
+    Backup(BackupOptions),
+    /// Make a checked copy of SRC the database; the daemon must be stopped, and the old file moved away
+    #[command(after_help = "Example:\n  chime restore /var/backups/chime-before-upgrade.db")]
+    Restore(RestoreOptions),
     /// Measure how well messages are chosen, on packs whose answers are known
     #[command(subcommand)]
     Eval(EvalCommand),
@@ -100,4 +120,61 @@ pub struct ExplainOptions {
     /// One JSON object, for scripts
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckOptions {
+    /// One JSON object a line, for scripts
+    #[arg(long)]
+    pub json: bool,
+    /// Only what is on this machine: no request to Telegram or the model
+    #[arg(long)]
+    pub offline: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RetryOptions {
+    /// The job's number, as `chime check` shows it, or `all`
+    #[arg(value_name = "JOB|all")]
+    pub job: Retried,
+}
+
+#[derive(Debug, Args)]
+pub struct BackupOptions {
+    /// A new file, or a folder for it
+    pub dest: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct RestoreOptions {
+    /// The copy
+    pub src: PathBuf,
+}
+
+/// Which parked jobs are tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retried {
+    All,
+    One(JobId),
+}
+
+impl Retried {
+    /// None for all.
+    pub fn id(self) -> Option<JobId> {
+        match self {
+            Self::All => None,
+            Self::One(id) => Some(id),
+        }
+    }
+}
+
+impl FromStr for Retried {
+    type Err = &'static str;
+
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        match raw {
+            "all" => Ok(Self::All),
+            number => number.trim_start_matches('#').parse().map(|id| Self::One(JobId(id))).map_err(|_| "no number"),
+        }
+    }
 }

@@ -13,6 +13,7 @@ pub enum Exit {
     Done,
     Failed,
     Usage,
+    CheckFailed,
     DatabaseUnusable,
     AlreadyRunning,
     Configuration,
@@ -24,6 +25,7 @@ impl Exit {
             Self::Done => 0,
             Self::Failed => 1,
             Self::Usage => 2,
+            Self::CheckFailed => 69,
             Self::DatabaseUnusable => 74,
             Self::AlreadyRunning => 75,
             Self::Configuration => 78,
@@ -35,7 +37,7 @@ impl Exit {
             StoreError::AlreadyRunning { .. } => Self::AlreadyRunning,
             // A later start may find the disk empty and the file free, so the service manager should try.
             StoreError::Full(_) | StoreError::Busy(_) => Self::Failed,
-            StoreError::Closed | StoreError::Panicked => Self::Failed,
+            StoreError::Closed | StoreError::Panicked | StoreError::Occupied { .. } => Self::Failed,
             _ => Self::DatabaseUnusable,
         }
     }
@@ -45,7 +47,7 @@ impl Exit {
             AppError::Store(error) => Self::of_store(error),
             AppError::Prompts(_) | AppError::TokenRefused => Self::Configuration,
             AppError::StoppedEarly => Self::Done,
-            AppError::Http(_) | AppError::Task(_) => Self::Failed,
+            AppError::Http(_) | AppError::Address { .. } | AppError::Task(_) => Self::Failed,
         }
     }
 }

@@ -5,10 +5,14 @@
 //! *Entry*: [`main`].
 
 mod arguments;
+mod check;
+mod copy;
 mod demo;
 mod eval;
 mod exit;
 mod explain;
+mod place;
+mod retry;
 mod run;
 
 pub use arguments::{Arguments, Command};
@@ -36,6 +40,10 @@ pub fn main() -> Exit {
             Command::Run => run::run().await,
             Command::Demo(options) => demo::run(options).await,
             Command::Explain(options) => explain::run(options).await,
+            Command::Check(options) => check::run(options).await,
+            Command::Retry(options) => retry::run(&options),
+            Command::Backup(options) => copy::back_up(options),
+            Command::Restore(options) => copy::restore(&options),
             Command::Eval(command) => eval::run(command),
         }
     });

@@ -18,7 +18,7 @@ pub async fn run() -> Exit {
         Ok(config) => config,
         Err(error) => return report(&error, Exit::Configuration),
     };
-    telemetry::start(config.log.format);
+    telemetry::start(&config.log);
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }

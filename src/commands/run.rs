@@ -1,5 +1,7 @@
 //! Looks up what a command is about and writes its reply down.
 
+mod refusal;
+
 use crate::answer::run::{format_own, format_parts, write_reply};
 use crate::answer::wording::UsedMessage;
 use crate::clock::Clock;
@@ -98,7 +100,11 @@ impl Commands {
                 let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
                 format_parts(&markdown, &urls, &[])
             }
-            Notice::Help { .. } | Notice::WhyWhat | Notice::Backlog { .. } => format_own(&markdown),
+            Notice::Help { .. }
+            | Notice::WhyWhat
+            | Notice::Backlog { .. }
+            | Notice::Refused { .. }
+            | Notice::Silent { .. } => format_own(&markdown),
         };
         let reply = NewReply { key, purpose, answer: None, to, parts };
         let (job_key, kind, now) = (job.key.clone(), job.kind, self.clock.now());

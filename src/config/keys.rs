@@ -78,8 +78,11 @@ pub const MODEL: Key =
     Key::new("MODEL", "gpt-4.1-mini", "The model that answers. Required once a key or a base URL is set.")
         .mistaken(&["OPENAI_MODEL", "MODEL_NAME"]);
 
-pub const MODEL_FALLBACK: Key =
-    Key::new("MODEL_FALLBACK", "gpt-4.1-nano", "A second model of the same server, asked when the first one fails.");
+pub const MODEL_FALLBACK: Key = Key::new(
+    "MODEL_FALLBACK",
+    "gpt-4.1-nano",
+    "A second, cheaper model of the same server, asked when the first one fails or the day's tokens run low.",
+);
 
 pub const MODEL_TIMEOUT: Key =
     Key::new("MODEL_TIMEOUT", "60s", "How long one call of a model may take.").default("60s");
@@ -122,8 +125,51 @@ pub const BACKLOG_MAX_AGE: Key =
     Key::new("BACKLOG_MAX_AGE", "15m", "After downtime, tags older than this are counted, not answered.")
         .default("15m");
 
+pub const RATE_LIMIT: Key = Key::new(
+    "RATE_LIMIT",
+    "20/10m",
+    "How often the bot may be tagged in one conversation and by one member: so many times within a time. `off` is for \
+     load runs: it also lifts the daily caps below that are not set.",
+)
+.default("60/300s");
+
+pub const DAILY_TOKENS: Key = Key::new(
+    "DAILY_TOKENS",
+    "500k",
+    "Tokens that all model calls of a day (UTC) may take together, or `off`. Near it answers get shorter, over it they stop.",
+)
+.default("2M");
+
+pub const DAILY_TOKENS_PER_CHAT: Key =
+    Key::new("DAILY_TOKENS_PER_CHAT", "off", "The same for one chat.").default("200k");
+
+pub const DAILY_TOKENS_PER_MEMBER: Key =
+    Key::new("DAILY_TOKENS_PER_MEMBER", "off", "The same for one member.").default("50k");
+
+pub const PRICE_IN: Key = Key::new(
+    "PRICE_IN",
+    "0.40",
+    "What a million tokens read by the model cost, in any currency; with it the money spent is kept too.",
+);
+
+pub const PRICE_OUT: Key = Key::new("PRICE_OUT", "1.60", "What a million tokens written by the model cost.");
+
 pub const LOG_FORMAT: Key =
     Key::new("LOG_FORMAT", "json", "`human`, `json`, or `auto`: human on a terminal, JSON otherwise.").default("auto");
+
+pub const LOG_LEVEL: Key = Key::new(
+    "LOG_LEVEL",
+    "debug",
+    "How much is logged: `error`, `warn`, `info`, `debug` or `trace`. No level shows what members write.",
+)
+.default("info");
+
+pub const HTTP_ADDR: Key = Key::new(
+    "HTTP_ADDR",
+    "127.0.0.1:9464",
+    "Where `GET /healthz` and `GET /metrics` are served, or `off`. Nobody is asked for a password there.",
+)
+.default("off");
 
 pub const PROMPTS_DIR: Key =
     Key::new("PROMPTS_DIR", "/etc/chime/prompts", "A folder whose templates replace the prompts inside the binary.");
@@ -143,11 +189,19 @@ pub const KEYS: &[Key] = &[
     LOOKBACK_LIMIT,
     TIME_THRESHOLD,
     BACKLOG_MAX_AGE,
+    RATE_LIMIT,
+    DAILY_TOKENS,
+    DAILY_TOKENS_PER_CHAT,
+    DAILY_TOKENS_PER_MEMBER,
+    PRICE_IN,
+    PRICE_OUT,
     MODEL_TIMEOUT,
     ANSWER_DEADLINE,
     POLL_TIMEOUT,
     SEND_TIMEOUT,
     LOG_FORMAT,
+    LOG_LEVEL,
+    HTTP_ADDR,
     PROMPTS_DIR,
     TELEGRAM_API_URL,
 ];

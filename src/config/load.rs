@@ -7,7 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::config::problem::{ConfigError, Warning};
 use crate::config::settings::{Noted, Settings};
 use crate::config::{
-    AccessConfig, ContextConfig, IngestConfig, LlmConfig, LogConfig, PromptConfig, StoreConfig, TelegramConfig,
+    AccessConfig, ContextConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig, PromptConfig,
+    StoreConfig, TelegramConfig,
 };
 
 /// Everything the operator set. Every value in it is valid.
@@ -19,7 +20,9 @@ pub struct Config {
     pub access: AccessConfig,
     pub context: ContextConfig,
     pub ingest: IngestConfig,
+    pub limits: LimitsConfig,
     pub log: LogConfig,
+    pub http: HttpConfig,
     pub prompts: PromptConfig,
     /// What is allowed but worth saying once at start.
     pub warnings: Vec<Warning>,
@@ -53,6 +56,7 @@ impl Config {
         Ok(Self {
             store: StoreConfig { path: place.database.clone() },
             access: AccessConfig::open(),
+            limits: LimitsConfig::open(),
             ..Self::load(&demo)?
         })
     }
@@ -64,7 +68,9 @@ impl Config {
         let access = AccessConfig::load(settings);
         let context = ContextConfig::load(settings);
         let ingest = IngestConfig::load(settings);
+        let limits = LimitsConfig::load(settings);
         let log = LogConfig::load(settings);
+        let http = HttpConfig::load(settings);
         let prompts = PromptConfig::load(settings);
         Ok(Self {
             telegram: telegram?,
@@ -73,7 +79,9 @@ impl Config {
             access: access?,
             context: context?,
             ingest: ingest?,
+            limits: limits?,
             log: log?,
+            http: http?,
             prompts: prompts?,
             warnings: Vec::new(),
         })

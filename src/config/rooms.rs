@@ -1,7 +1,10 @@
 //! The small concerns: a few numbers and paths for one room each.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use tracing::level_filters::LevelFilter;
 
 use crate::config::keys;
 use crate::config::settings::{Noted, Settings};
@@ -61,6 +64,8 @@ impl IngestConfig {
 pub struct LogConfig {
     /// `LOG_FORMAT`, default auto.
     pub format: LogFormat,
+    /// `LOG_LEVEL`, default info.
+    pub level: LevelFilter,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +79,34 @@ pub enum LogFormat {
 impl LogConfig {
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
         let choices = [("auto", LogFormat::Auto), ("human", LogFormat::Human), ("json", LogFormat::Json)];
-        Ok(Self { format: settings.choice(&keys::LOG_FORMAT, &choices)? })
+        let levels = [
+            ("error", LevelFilter::ERROR),
+            ("warn", LevelFilter::WARN),
+            ("info", LevelFilter::INFO),
+            ("debug", LevelFilter::DEBUG),
+            ("trace", LevelFilter::TRACE),
+        ];
+        let format = settings.choice(&keys::LOG_FORMAT, &choices);
+        let level = settings.choice(&keys::LOG_LEVEL, &levels);
+        Ok(Self { format: format?, level: level? })
+    }
+}
+
+/// What other programs may ask the daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpConfig {
+    /// `HTTP_ADDR`, default none.
+    pub address: Option<SocketAddr>,
+}
+
+impl HttpConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let allowed = "an address and a port such as 127.0.0.1:9464, or off";
+        let address = settings.required(&keys::HTTP_ADDR, allowed, |raw| match raw {
+            off if off.eq_ignore_ascii_case("off") => Some(None),
+            address => address.parse().ok().map(Some),
+        })?;
+        Ok(Self { address })
     }
 }
 

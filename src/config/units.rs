@@ -69,6 +69,18 @@ pub fn format_size(bytes: u64) -> String {
         .map_or_else(|| format!("{bytes}B"), |(unit, worth)| format!("{}{unit}", bytes / worth))
 }
 
+/// Reads a count, with `k` or `M` for thousands and millions: `50000`, `50k`, `2M`.
+pub fn parse_amount(raw: &str) -> Option<u64> {
+    let (number, unit) = leading_number(raw.trim())?;
+    let worth = match unit {
+        "" => 1,
+        "k" => 1_000,
+        "M" => 1_000_000,
+        _ => return None,
+    };
+    number.checked_mul(worth)
+}
+
 /// The digits at the front, and what follows them.
 fn leading_number(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -133,6 +145,23 @@ mod tests {
                 "MiB" -> refused
                 "1MiB1KiB" -> refused
                 "99999999999TiB" -> refused"#]],
+        );
+    }
+
+    #[test]
+    fn an_amount_may_be_in_thousands_or_millions() {
+        check(
+            &["50000", "50k", " 2M ", "2m", "1.5M", "k", "", "99999999999999M"],
+            |raw| parse_amount(raw).map_or_else(|| "refused".to_owned(), |amount| amount.to_string()),
+            expect![[r#"
+                "50000" -> 50000
+                "50k" -> 50000
+                " 2M " -> 2000000
+                "2m" -> refused
+                "1.5M" -> refused
+                "k" -> refused
+                "" -> refused
+                "99999999999999M" -> refused"#]],
         );
     }
 

@@ -81,6 +81,14 @@ pub struct TokenUse {
     pub completion: u64,
 }
 
+/// Tokens spent today, read and written together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub total: u64,
+    pub of_chat: u64,
+    pub of_member: u64,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerStatus {
     /// The model answered.

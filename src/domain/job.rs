@@ -13,10 +13,12 @@ pub enum JobKind {
     Send,
     /// Say once how many old triggers were left unanswered. Key: `<telegram chat>`.
     Backlog,
+    /// Tell that a trigger was one too many. Key: `<telegram chat>:<message>`.
+    Refusal,
 }
 
 impl JobKind {
-    pub const ALL: [Self; 4] = [Self::Answer, Self::Command, Self::Send, Self::Backlog];
+    pub const ALL: [Self; 5] = [Self::Answer, Self::Command, Self::Send, Self::Backlog, Self::Refusal];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -24,6 +26,7 @@ impl JobKind {
             Self::Command => "command",
             Self::Send => "send",
             Self::Backlog => "backlog",
+            Self::Refusal => "refusal",
         }
     }
 

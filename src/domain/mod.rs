@@ -12,11 +12,12 @@ mod ids;
 mod job;
 mod message;
 mod outgoing;
+mod refusal;
 mod text;
 mod time;
 mod tokens;
 
-pub use answer::{AnswerRecord, AnswerStatus, Chosen, Omitted, Reason, SlotUse, SourceRef, TokenUse};
+pub use answer::{AnswerRecord, AnswerStatus, Chosen, Omitted, Reason, SlotUse, SourceRef, Spent, TokenUse};
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, message_link};
 pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Reaction};
@@ -24,6 +25,7 @@ pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, Update
 pub use job::{Job, JobKind, message_key, parse_message_key};
 pub use message::{Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Outgoing, ReplyTarget};
+pub use refusal::{Because, Refusal, Tell, Told};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
 pub use time::Timestamp;
 pub use tokens::{TokenCalibration, estimate_tokens};

@@ -36,6 +36,12 @@ impl Timestamp {
         self.0.div_euclid(86_400_000)
     }
 
+    /// When the next day begins, in UTC.
+    #[must_use]
+    pub const fn next_day(self) -> Self {
+        Self((self.day() + 1).saturating_mul(86_400_000))
+    }
+
     /// How long after `earlier` this is; zero when it is not after it.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))

@@ -1,8 +1,9 @@
 //! The poll loop: ask, commit, and only then ask for what follows.
 
+mod admission;
 mod apply;
 mod poll;
 mod read;
 
 pub use apply::Setting;
-pub use poll::{Ingest, PollEnd, PollHealth};
+pub use poll::{Ingest, PollEnd, PollHealth, Trouble, TroubleKind};

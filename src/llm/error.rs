@@ -94,6 +94,22 @@ impl LlmError {
         }
     }
 
+    /// One word for logs and counts.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Throttled { .. } => "throttled",
+            Self::Unavailable { .. } => "unavailable",
+            Self::Unreachable(_) => "unreachable",
+            Self::TimedOut => "timed_out",
+            Self::PromptTooLong => "prompt_too_long",
+            Self::Refused { .. } => "refused",
+            Self::Filtered => "filtered",
+            Self::Empty => "empty",
+            Self::Malformed { .. } => "malformed",
+            Self::NotConfigured(_) => "not_configured",
+        }
+    }
+
     /// Could another model on the same server, with the same key, do better?
     pub(super) fn another_model_may_help(&self) -> bool {
         match self {

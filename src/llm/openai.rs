@@ -1,5 +1,7 @@
 //! One completion from a server that speaks OpenAI's chat completions: retries, fallback, and one deadline over all.
 
+mod probe;
+
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -65,25 +67,56 @@ impl OpenAi {
     /// # Errors
     /// What the first model failed with, also when the fallback failed after it.
     pub async fn complete(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        let deadline = Deadline { until: clock.now().plus(self.deadline), span: self.deadline };
-        let error = match self.ask_patiently(prompt, &deadline, clock).await {
+        self.complete_with(&self.primary, self.fallback.as_ref(), prompt, clock).await
+    }
+
+    /// As [`complete`](Self::complete), with the fallback asked first: it is the cheaper model.
+    ///
+    /// # Errors
+    /// As [`complete`](Self::complete).
+    pub async fn complete_cheaply(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
+        match &self.fallback {
+            Some(cheaper) => self.complete_with(cheaper, Some(&self.primary), prompt, clock).await,
+            None => self.complete(prompt, clock).await,
+        }
+    }
+
+    async fn complete_with(
+        &self,
+        first: &Model,
+        second: Option<&Model>,
+        prompt: &Prompt,
+        clock: &Clock,
+    ) -> Result<Completion, LlmError> {
+        let deadline = self.deadline(clock);
+        let error = match self.ask_patiently(first, prompt, &deadline, clock).await {
             Ok(completion) => return Ok(completion),
             Err(error) => error,
         };
-        let fallback = self.fallback.as_ref().filter(|_| error.another_model_may_help());
-        let Some(fallback) = fallback.filter(|_| !deadline.left(clock).is_zero()) else { return Err(error) };
-        tracing::warn!(model.name = self.primary.name, %error, "the model failed, asking {} instead", fallback.name);
-        self.ask(fallback, prompt, &deadline, clock).await.map_err(|second| {
-            tracing::warn!(model.name = fallback.name, error = %second, "the fallback model failed too");
+        let second = second.filter(|_| error.another_model_may_help());
+        let Some(second) = second.filter(|_| !deadline.left(clock).is_zero()) else { return Err(error) };
+        tracing::warn!(model.name = first.name, %error, "the model failed, asking {} instead", second.name);
+        self.ask(second, prompt, &deadline, clock).await.map_err(|another| {
+            tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
             error
         })
     }
 
-    /// Asks the first model until it answers, cannot, or the retries or the time are used up.
-    async fn ask_patiently(&self, prompt: &Prompt, deadline: &Deadline, clock: &Clock) -> Result<Completion, LlmError> {
+    fn deadline(&self, clock: &Clock) -> Deadline {
+        Deadline { until: clock.now().plus(self.deadline), span: self.deadline }
+    }
+
+    /// Asks a model until it answers, cannot, or the retries or the time are used up.
+    async fn ask_patiently(
+        &self,
+        model: &Model,
+        prompt: &Prompt,
+        deadline: &Deadline,
+        clock: &Clock,
+    ) -> Result<Completion, LlmError> {
         let mut retries = 0;
         loop {
-            let error = match self.ask(&self.primary, prompt, deadline, clock).await {
+            let error = match self.ask(model, prompt, deadline, clock).await {
                 Ok(completion) => return Ok(completion),
                 Err(error) => error,
             };
@@ -91,7 +124,7 @@ impl OpenAi {
             let Some(delay) = delay else { return Err(error) };
             retries += 1;
             tracing::warn!(
-                model.name = self.primary.name,
+                model.name = model.name,
                 %error,
                 delay_ms = delay.as_millis(),
                 "model call failed, retry {retries} of {}",

@@ -29,6 +29,8 @@ const BODY_LIMIT: usize = 8 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Server {
     client: Client<Endpoint>,
+    http: reqwest::Client,
+    endpoint: Endpoint,
     host: String,
 }
 
@@ -63,8 +65,9 @@ impl Server {
         let host = host.ok_or(LlmError::NotConfigured("OPENAI_BASE_URL is not an http or https address"))?;
         let endpoint = Endpoint::new(&options.base_url, options.api_key.clone())?;
         let http = http_client(&host, options.timeout)?;
-        let client = Client::build(http.clone(), endpoint).with_http_service(Strict(ReqwestService::new(http)));
-        Ok(Self { client, host })
+        let strict = Strict(ReqwestService::new(http.clone()));
+        let client = Client::build(http.clone(), endpoint.clone()).with_http_service(strict);
+        Ok(Self { client, http, endpoint, host })
     }
 
     pub fn host(&self) -> &str {
@@ -74,6 +77,22 @@ impl Server {
     /// Sends one chat completion request. No retries.
     pub async fn post(&self, request: &Value) -> Result<Value, Failure> {
         Ok(self.client.chat().create_byot(request).await?)
+    }
+
+    /// Sends a request for a stream, and tells whether one comes back. Reads all of it, so that the server can end it
+    /// in good order.
+    pub async fn streams(&self, request: &Value) -> Result<bool, Failure> {
+        let sending =
+            self.http.post(self.endpoint.url("/chat/completions")).headers(self.endpoint.headers()).json(request);
+        let mut response = sending.send().await.map_err(transport)?;
+        let status = response.status();
+        let retry_after = retry_after(response.headers());
+        let body = read_body(&mut response).await?;
+        if !status.is_success() {
+            let body = String::from_utf8_lossy(&body).into_owned();
+            return Err(Failure::Refusal(Refusal { status: status.as_u16(), retry_after, body }));
+        }
+        Ok(body.trim_ascii_start().starts_with(b"data:") || body.trim_ascii_start().starts_with(b":"))
     }
 }
 
@@ -99,7 +118,7 @@ fn is_loopback(host: &str) -> bool {
 
 /// Where to send requests and as whom. async-openai's own configuration reads the environment and panics on
 /// a key that fits no header.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Endpoint {
     base_url: String,
     api_key: SecretString,

@@ -82,6 +82,15 @@ impl Breaker {
         }
     }
 
+    /// Takes back a [`Go`](Admission::Go) that was not used: the probe of a half-open breaker is free again.
+    #[must_use]
+    pub fn withdraw(self, now: Timestamp) -> Self {
+        match self {
+            Self::HalfOpen { .. } => Self::Open { until: now },
+            other @ (Self::Closed { .. } | Self::Open { .. }) => other,
+        }
+    }
+
     pub fn is_closed(&self) -> bool {
         matches!(self, Self::Closed { .. })
     }
@@ -120,6 +129,12 @@ impl<K: Eq + Hash + Clone> Breakers<K> {
     /// As [`Breaker::settle`], for `key`.
     pub fn settle(&mut self, key: &K, outcome: Outcome, now: Timestamp) {
         let breaker = self.take(key).settle(outcome, now);
+        self.put(key, breaker, now);
+    }
+
+    /// As [`Breaker::withdraw`], for `key`.
+    pub fn withdraw(&mut self, key: &K, now: Timestamp) {
+        let breaker = self.take(key).withdraw(now);
         self.put(key, breaker, now);
     }
 

@@ -45,6 +45,17 @@ pub fn by_key(conn: &Reader, key: ChatKey) -> Result<Option<ChatRow>> {
     raw.map(to_chat).transpose()
 }
 
+/// Groups that the bot is in, newest first.
+pub fn groups(conn: &Reader, limit: u32) -> Result<Vec<ChatRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM chat WHERE is_member = 1 AND kind IN ('group', 'supergroup')
+         ORDER BY chat_key DESC LIMIT :limit"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map(named_params! { ":limit": limit }, from_row)?;
+    rows.map(|raw| to_chat(raw?)).collect()
+}
+
 /// Finds a chat by its public name, without `@`.
 pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
     let sql = format!("SELECT {COLUMNS} FROM chat WHERE username = :username COLLATE NOCASE");

@@ -17,6 +17,10 @@ pub enum StoreError {
     Missing { path: PathBuf, marker: PathBuf },
     #[error("there is no database at {path}; check DATABASE_PATH, or start `chime run` once")]
     Absent { path: PathBuf },
+    #[error("there is already a file at {path}, and nothing is overwritten; move it away or choose another place")]
+    Occupied { path: PathBuf },
+    #[error("{path} is damaged: {what}")]
+    Damaged { path: PathBuf, what: String },
     #[error("the database is damaged; restore it from a backup")]
     Corrupt(#[source] rusqlite::Error),
     #[error("the database cannot be written; check the rights on the file, its folder and its file system")]

@@ -13,8 +13,11 @@ pub mod jobs;
 pub mod links;
 pub mod messages;
 pub mod outbox;
+pub mod refusals;
 pub mod search;
+pub mod usage;
 
+mod copy;
 mod error;
 mod handle;
 mod log;
@@ -24,9 +27,10 @@ mod row;
 mod stems;
 mod writer;
 
+pub use copy::{Copied, back_up, restore};
 pub use error::StoreError;
 pub use handle::{Priority, Store};
-pub use open::{Opened, backup};
+pub use open::{Inspection, Opened, amend, backup, inspect, size};
 pub use stems::Language;
 pub use writer::in_savepoint;
 

@@ -63,12 +63,18 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
     migrate::migrate_to(&mut conn, migrate::KNOWN)?;
+    mark_instance(path)?;
+    Ok((conn, Opened { created: !existed, migrated: (found, migrate::KNOWN), backup }))
+}
+
+/// Remembers beside the file that it was there.
+pub fn mark_instance(path: &Path) -> Result<()> {
+    let marker = beside(path, ".instance");
     fs::write(&marker, "A Chime database belongs beside this file.\n").map_err(|source| StoreError::File {
         action: "cannot write",
         path: marker,
         source,
-    })?;
-    Ok((conn, Opened { created: !existed, migrated: (found, migrate::KNOWN), backup }))
+    })
 }
 
 /// Opens a file that must exist, for reading only; works while the daemon runs.
@@ -76,20 +82,94 @@ pub fn open_for_reading(path: &Path) -> Result<Connection> {
     if !path.exists() {
         return Err(StoreError::Absent { path: path.to_owned() });
     }
+    let conn = connect_to_read(path)?;
+    must_be_current(check(&conn, path)?)?;
+    configure_common(&conn)?;
+    Ok(conn)
+}
+
+pub fn connect_to_read(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     // A reader of a WAL database needs write access to its index; where it has none, an immutable view will not do.
     let conn = Connection::open_with_flags(path, flags)
         .or_else(|_| Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-    let found = check(&conn, path)?;
-    if found < migrate::KNOWN {
-        return Err(StoreError::BadValue {
-            column: "user_version",
-            what: format!("version {found} is older than {}; start `chime run` once to migrate", migrate::KNOWN),
-        });
-    }
-    configure_common(&conn)?;
     conn.pragma_update(None, "query_only", true)?;
     Ok(conn)
+}
+
+/// Whoever does not migrate needs the file as this program writes it.
+fn must_be_current(found: u32) -> Result<()> {
+    if found == migrate::KNOWN {
+        return Ok(());
+    }
+    Err(StoreError::BadValue {
+        column: "user_version",
+        what: format!("version {found} is older than {}; start `chime run` once to migrate", migrate::KNOWN),
+    })
+}
+
+/// What is known of a file without changing it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    pub version: u32,
+    /// The version that this program writes.
+    pub known: u32,
+    /// The file and its write-ahead log.
+    pub bytes: u64,
+    pub is_writable: bool,
+    /// The first thing that SQLite's own check found wrong.
+    pub damage: Option<String>,
+}
+
+/// Looks at a file of whatever version, also while the daemon works with it. Reads all of it.
+pub fn inspect(path: &Path) -> Result<Inspection> {
+    let marker = beside(path, ".instance");
+    if !path.exists() {
+        return Err(if marker.exists() {
+            StoreError::Missing { path: path.to_owned(), marker }
+        } else {
+            StoreError::Absent { path: path.to_owned() }
+        });
+    }
+    let conn = connect_to_read(path)?;
+    let version = check(&conn, path)?;
+    let damage = damage(&conn)?;
+    let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    Ok(Inspection {
+        version,
+        known: migrate::KNOWN,
+        bytes: length(path) + length(&beside(path, "-wal")),
+        is_writable: OpenOptions::new().append(true).open(path).is_ok(),
+        damage,
+    })
+}
+
+/// The first thing that is wrong with a file, found by reading all of it.
+pub fn damage(conn: &Connection) -> Result<Option<String>> {
+    let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    Ok((said != "ok").then_some(said))
+}
+
+/// Bytes that the tables take, the write-ahead log aside.
+pub fn size(conn: &Connection) -> Result<u64> {
+    let pages: u64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok(pages.saturating_mul(page))
+}
+
+/// Runs one small piece of work on a file that a daemon may hold: for what an operator changes from outside. The work
+/// must touch nothing that a daemon keeps in memory.
+pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>) -> Result<T> {
+    if !path.exists() {
+        return Err(StoreError::Absent { path: path.to_owned() });
+    }
+    let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    must_be_current(check(&conn, path)?)?;
+    configure(&conn)?;
+    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let outcome = work(&tx)?;
+    tx.commit()?;
+    Ok(outcome)
 }
 
 /// Copies the database to a new file while it is in use.
@@ -103,7 +183,7 @@ fn backup_to(conn: &Connection, to: &Path) -> Result<()> {
 }
 
 /// Refuses what is not ours or newer than we are; gives the version found, 0 for a new file.
-fn check(conn: &Connection, path: &Path) -> Result<u32> {
+pub fn check(conn: &Connection, path: &Path) -> Result<u32> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     let found = migrate::version(conn)?;
     let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;

@@ -6,13 +6,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap};
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use teloxide::payloads::{AnswerCallbackQuery, DeleteWebhook, GetChatMember, GetMe, LeaveChat};
+use teloxide::payloads::{AnswerCallbackQuery, DeleteWebhook, GetChatMember, GetMe, GetWebhookInfo, LeaveChat};
 use teloxide::requests::Payload;
 use teloxide::types as wire;
 
@@ -54,6 +54,7 @@ struct Shared {
     polling: Mutex<reqwest::Client>,
     /// Apart from polling: a hung poll never holds up a reply.
     sending: reqwest::Client,
+    server_date: Mutex<Option<Timestamp>>,
 }
 
 /// A message that Telegram accepted.
@@ -68,7 +69,8 @@ impl Telegram {
     /// [`TelegramError::NotSent`] when no HTTP client can be made, for want of certificates for instance.
     pub fn new(options: TelegramOptions) -> Result<Self, TelegramError> {
         let polling = Mutex::new(http_client()?);
-        Ok(Self { shared: Arc::new(Shared { options, polling, sending: http_client()? }) })
+        let sending = http_client()?;
+        Ok(Self { shared: Arc::new(Shared { options, polling, sending, server_date: Mutex::default() }) })
     }
 
     /// Who the token belongs to.
@@ -107,6 +109,20 @@ impl Telegram {
             Err(_) => self.forget_poll_connection(),
         }
         parse_batch(outcome?.get()).map_err(|fault| TelegramError::Malformed { fault })
+    }
+
+    /// What the server's clock showed when it last answered, in whole seconds.
+    pub fn server_date(&self) -> Option<Timestamp> {
+        *self.shared.server_date.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The host that updates are pushed to instead of being polled, if one is set. Not the whole address: its path may
+    /// hold a secret.
+    pub async fn webhook_host(&self) -> Result<Option<String>, TelegramError> {
+        let webhook: dto::Webhook = self.request(&GetWebhookInfo::new()).await?;
+        let url = webhook.url.filter(|url| !url.is_empty());
+        let host = |url: String| reqwest::Url::parse(&url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        Ok(url.map(|url| host(url).unwrap_or_else(|| "an address that cannot be read".to_owned())))
     }
 
     /// Polling is refused while a webhook is set. Keeps the updates that wait.
@@ -182,6 +198,9 @@ impl Telegram {
         let request = client.post(url).header(CONTENT_TYPE, "application/json").timeout(limit).body(body);
         let response = request.send().await.map_err(connection_error)?;
         let status = response.status().as_u16();
+        if let Some(date) = date_of(response.headers()) {
+            *self.shared.server_date.lock().unwrap_or_else(PoisonError::into_inner) = Some(date);
+        }
         let body = response.bytes().await.map_err(connection_error)?;
         classify(status, &String::from_utf8_lossy(&body))
     }
@@ -218,6 +237,11 @@ fn http_client() -> Result<reqwest::Client, TelegramError> {
         .connect_timeout(CONNECT_TIMEOUT)
         .build()
         .map_err(connection_error)
+}
+
+fn date_of(headers: &HeaderMap) -> Option<Timestamp> {
+    let date = chrono::DateTime::parse_from_rfc2822(headers.get(DATE)?.to_str().ok()?).ok()?;
+    Some(Timestamp::from_secs(date.timestamp()))
 }
 
 /// The address is taken out of every error, since it holds the token.

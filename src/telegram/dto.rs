@@ -98,6 +98,7 @@ wire! {
 
     ChatMemberUpdated { chat: Chat, from: User, new_chat_member: ChatMember }
     ChatMember { status: String, is_member: bool }
+    Webhook { url: String }
     ReactionUpdated { chat: Chat, message_id: i64, user: User, actor_chat: Chat, new_reaction: Items<ReactionType> }
     ReactionType { emoji: String }
     CallbackQuery { id: String, from: User, message: Place, data: String }

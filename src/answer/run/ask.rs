@@ -3,27 +3,32 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::Instrument;
 use ulid::Ulid;
 
+use crate::access::Allowance;
 use crate::answer::citations::{self, Checked, Citable};
-use crate::answer::job::{Backend, Effect, Event, Failure, Stage, WindowSize};
+use crate::answer::job::{Backend, Choice, Effect, Event, Failure, Stage, WindowSize};
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
+use crate::answer::run::budget::Budget;
+use crate::answer::run::draft::{Draft, answered, apology, failure_of, offline};
+use crate::answer::run::guard::ModelGuard;
+use crate::answer::run::log;
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
-use crate::answer::{digest, wording};
 use crate::clock::{Clock, Stopwatch};
 use crate::context::run::{Asked, FreshLinks, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, BotIdentity, ChatId, Job, JobKind, MessageId, StoredMessage, ThreadId,
-    Timestamp, TokenUse, message_link, parse_message_key,
+    AnswerId, AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, Spent, StoredMessage, ThreadId, Timestamp,
+    message_link, parse_message_key,
 };
 use crate::embed::Embedder;
-use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole, Recovery};
+use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
-use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, messages};
+use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, messages, usage};
 use crate::telegram::Telegram;
 use crate::trigger::{self, How, Languages, Rules};
 
@@ -47,11 +52,13 @@ pub struct AnsweringParts {
     pub params: Params,
     /// None where embeddings are switched off.
     pub embedder: Option<Arc<Embedder>>,
+    pub guard: ModelGuard,
+    pub budget: Budget,
 }
 
 /// Answers triggers.
 pub struct Answering {
-    parts: AnsweringParts,
+    pub(super) parts: AnsweringParts,
 }
 
 /// What is known when the job is taken up.
@@ -71,14 +78,8 @@ struct Question {
     window: ContextWindow,
     earliest: Option<Timestamp>,
     fresh_links: FreshLinks,
-}
-
-/// What is to be told, before its citations are checked.
-struct Draft {
-    status: AnswerStatus,
-    markdown: String,
-    model: String,
-    tokens: TokenUse,
+    /// Of the day, before this answer.
+    spent: Spent,
 }
 
 impl Answering {
@@ -88,13 +89,12 @@ impl Answering {
 
     /// Works on an `answer` job: its key names the trigger.
     pub async fn run(&self, job: &Job) -> Outcome {
-        match self.answer(job).await {
+        match self.answer(job).instrument(log::trigger_span(job)).await {
             Ok(()) => Outcome::Finished,
             Err(error) => Outcome::Failed(format!("answering {}: {error:#}", job.key)),
         }
     }
 
-    #[tracing::instrument(name = "answer", skip_all, fields(trigger = %job.key, answer.id))]
     async fn answer(&self, job: &Job) -> anyhow::Result<()> {
         let watch = self.parts.clock.stopwatch();
         let question = match self.find(job).await? {
@@ -107,7 +107,14 @@ impl Answering {
             debug_assert_eq!(effect, Some(Effect::Close));
             return Ok(self.close(job).await?);
         };
-        let backend = if self.parts.llm.is_offline() { Backend::Offline } else { Backend::Model };
+        log::found(&question.trigger, &question.window, watch.elapsed());
+        let allowance = self.parts.budget.allowance(question.spent);
+        let backend = match allowance {
+            _ if self.parts.llm.is_offline() => Backend::Offline,
+            Allowance::Ample => Backend::Model,
+            Allowance::Tight => Backend::Thrifty,
+            Allowance::Over(_) => Backend::Spent,
+        };
         let mut stage = Stage::Fresh;
         let mut event = Event::Begun { attempts: job.attempts, backend };
         let mut built = self.prompt(&question, self.parts.params.token_budget)?;
@@ -116,31 +123,32 @@ impl Answering {
             let (next, effect) = stage.step(event);
             stage = next;
             event = match effect {
-                Some(Effect::AskModel { window }) => {
+                Some(Effect::AskModel { window, choice }) => {
                     if window == WindowSize::Halved {
                         self.halve(&mut question).await?;
                         built = self.prompt(&question, self.parts.params.token_budget / 2)?;
                     }
-                    match self.ask(&question, &built).await {
+                    match self.ask_guarded(&question, &built, choice).await {
                         Ok(answer) => {
                             completion = Some(answer);
                             Event::ModelAnswered
                         }
-                        Err(error) => Event::ModelFailed(failure_of(&error)),
+                        Err(failure) => Event::ModelFailed(failure),
                     }
                 }
                 Some(Effect::ReplyWithAnswer) => {
-                    let draft = completion.take().map_or_else(|| apology(&question), answered);
+                    let draft = completion.take().map_or_else(|| apology(&question.window), answered);
                     return Ok(self.settle(job, *question, built, draft, watch).await?);
                 }
                 Some(Effect::ReplyWithDigest) => {
-                    let draft = offline(&question);
+                    let draft = offline(&question.window, question.earliest);
                     return Ok(self.settle(job, *question, built, draft, watch).await?);
                 }
                 Some(Effect::ReplyWithApology) => {
-                    let draft = apology(&question);
+                    let draft = apology(&question.window);
                     return Ok(self.settle(job, *question, built, draft, watch).await?);
                 }
+                Some(Effect::Refuse) => return Ok(self.refuse(job, &question.trigger, allowance).await?),
                 Some(Effect::Close) | None => return Ok(self.close(job).await?),
             };
         }
@@ -150,7 +158,7 @@ impl Answering {
         let Some((chat, message)) = parse_message_key(&job.key) else { return Ok(Found::Gone) };
         let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
         let (languages, embedder) = (self.parts.languages, self.parts.embedder.clone());
-        let reading = Reading { params, bot, languages, embedder };
+        let reading = Reading { params, bot, languages, embedder, now: self.parts.clock.now() };
         self.parts.store.read(move |conn| reading.find(conn, chat, message)).await
     }
 
@@ -190,8 +198,25 @@ impl Answering {
         )?)
     }
 
+    /// Asks the model unless it has kept failing, and takes note of how that went.
+    async fn ask_guarded(
+        &self,
+        question: &Question,
+        built: &BuiltPrompt,
+        choice: Choice,
+    ) -> Result<Completion, Failure> {
+        let conversation = question.trigger.conversation();
+        if !self.parts.guard.admits(conversation, self.parts.clock.now()) {
+            log::not_asked();
+            return Err(Failure::Final);
+        }
+        let asked = self.ask(question, built, choice).await;
+        self.parts.guard.settle(conversation, asked.as_ref().err(), self.parts.clock.now());
+        asked.map_err(|error| failure_of(&error))
+    }
+
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.
-    async fn ask(&self, question: &Question, built: &BuiltPrompt) -> Result<Completion, LlmError> {
+    async fn ask(&self, question: &Question, built: &BuiltPrompt, choice: Choice) -> Result<Completion, LlmError> {
         let Llm::OpenAi(model) = &self.parts.llm else { return Err(LlmError::NotConfigured("offline")) };
         let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
         let prompt = Prompt {
@@ -200,17 +225,19 @@ impl Answering {
             temperature: None,
         };
         let watch = self.parts.clock.stopwatch();
+        let completing = async {
+            match choice {
+                Choice::Best => model.complete(&prompt, &self.parts.clock).await,
+                Choice::Cheaper => model.complete_cheaply(&prompt, &self.parts.clock).await,
+            }
+        };
         let answered = tokio::select! {
-            answered = model.complete(&prompt, &self.parts.clock) => answered,
+            answered = completing => answered,
             () = self.keep_typing(question.trigger.message.chat, question.trigger.message.thread) => {
                 Err(LlmError::NotConfigured("typing never ends"))
             }
         };
-        let ms = u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX);
-        match &answered {
-            Ok(_) => tracing::info!(phase = "model", ms, "chat.metrics"),
-            Err(error) => tracing::warn!(phase = "model", ms, %error, "chat.error: the model did not answer"),
-        }
+        log::asked(&answered, watch.elapsed());
         answered
     }
 
@@ -238,7 +265,7 @@ impl Answering {
         let now = self.parts.clock.now();
         let given = citable(&question);
         let checked = citations::check(&draft.markdown, &given, now);
-        log_citations(&checked);
+        log::citations(&checked);
         let parts = format_parts(&checked.text, &links(&given), &names(&question, &self.parts.bot));
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
@@ -252,8 +279,12 @@ impl Answering {
         );
         let reply = reply_to(&question.trigger, record.id, format!("answer:{}", job.key), parts);
         let key = job.key.clone();
+        let call = self.parts.budget.call(&record);
         let send = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             answers::save(tx, &record)?;
+            if let Some(call) = &call {
+                usage::add(tx, call)?;
+            }
             write_reply(tx, &reply, now)?;
             jobs::finish(tx, JobKind::Answer, &key)?;
             jobs::find(tx, JobKind::Send, &reply.key)
@@ -264,7 +295,7 @@ impl Answering {
         Ok(())
     }
 
-    async fn close(&self, job: &Job) -> store::Result<()> {
+    pub(super) async fn close(&self, job: &Job) -> store::Result<()> {
         let key = job.key.clone();
         self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, JobKind::Answer, &key)).await
     }
@@ -276,6 +307,7 @@ struct Reading {
     bot: BotIdentity,
     languages: &'static Languages,
     embedder: Option<Arc<Embedder>>,
+    now: Timestamp,
 }
 
 impl Reading {
@@ -300,41 +332,9 @@ impl Reading {
         let (history, fresh_links) = gather(conn, asked, &self.params, self.embedder.as_deref())?;
         let window = get_smart_context(&history, &self.params);
         let earliest = messages::earliest(conn, trigger.chat)?;
-        Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, is_tag, window, earliest, fresh_links })))
-    }
-}
-
-fn failure_of(error: &LlmError) -> Failure {
-    match error.recovery() {
-        Recovery::ShrinkPrompt => Failure::PromptTooLong,
-        Recovery::RetryLater(_) | Recovery::GiveUp => Failure::Final,
-    }
-}
-
-fn answered(completion: Completion) -> Draft {
-    Draft {
-        status: AnswerStatus::Answered,
-        markdown: completion.text,
-        model: completion.model,
-        tokens: completion.tokens,
-    }
-}
-
-fn offline(question: &Question) -> Draft {
-    Draft {
-        status: AnswerStatus::Offline,
-        markdown: digest::digest(&question.window, question.earliest),
-        model: "offline".to_owned(),
-        tokens: TokenUse::default(),
-    }
-}
-
-fn apology(question: &Question) -> Draft {
-    Draft {
-        status: AnswerStatus::Apologised,
-        markdown: wording::apology(&question.window),
-        model: "none".to_owned(),
-        tokens: TokenUse::default(),
+        let spent = usage::spent(conn, self.now, trigger.chat, trigger.message.sender.id)?;
+        let question = Question { trigger, chat: row, ask, generic, is_tag, window, earliest, fresh_links, spent };
+        Ok(Found::Ready(Box::new(question)))
     }
 }
 
@@ -391,10 +391,4 @@ fn record(
         tokens: draft.tokens,
         latency_ms: u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX),
     }
-}
-
-fn log_citations(checked: &Checked) {
-    tracing::info!(
-        generated_ids = ?checked.generated, valid_ids = ?checked.valid, removed = ?checked.removed, "chat.citations"
-    );
 }

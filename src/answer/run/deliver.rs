@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use tracing::Instrument;
+
 use crate::answer::delivery::{SendResult, Standing, Step, after_send, may_resume, pause};
+use crate::answer::run::log;
 use crate::clock::Clock;
 use crate::domain::{
     BotIdentity, ChatId, Job, JobKind, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
@@ -35,7 +38,7 @@ enum Next {
 impl Delivery {
     /// Works on a `send` job: its key is the reply's.
     pub async fn run(&self, job: &Job) -> Outcome {
-        match self.deliver(job).await {
+        match self.deliver(job).instrument(log::reply_span()).await {
             Ok(Next::Wait(until)) => Outcome::WaitUntil(until),
             Ok(Next::Retry(at, why)) => Outcome::RetryAt(at, why),
             Ok(Next::Part | Next::End) => Outcome::Finished,
@@ -48,10 +51,12 @@ impl Delivery {
         let parts = self.store.read(move |conn| outbox::parts(conn, &key)).await?;
         let open: Vec<Part> =
             parts.into_iter().filter(|part| matches!(part.state, State::Pending | State::Sending)).collect();
-        let Some(last) = open.last().map(|part| part.id) else {
+        let Some(last) = open.last() else {
             self.finish(job).await?;
             return Ok(Next::End);
         };
+        log::reply_to(last.outgoing.to, last.answer);
+        let last = last.id;
         for part in open {
             let is_last = part.id == last;
             match self.deliver_part(job, part, is_last).await? {
@@ -67,7 +72,11 @@ impl Delivery {
             return Ok(next);
         }
         loop {
+            let watch = self.clock.stopwatch();
             let result = self.send(&part).await;
+            if matches!(result, SendResult::Sent(_)) {
+                log::sent(watch.elapsed());
+            }
             let standing =
                 Standing { created_at: part.created_at, unknown_sends: part.unknown_sends, attempts: job.attempts };
             return match after_send(result, standing, self.clock.now()) {
@@ -76,7 +85,7 @@ impl Delivery {
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
-                Step::SendWithoutReply => self.give_up(job, &part, "Telegram misses a target that was not given").await,
+                Step::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
                 Step::Follow(to) => {
                     self.follow(&part, to).await?;
                     part.outgoing.to.chat = to;
@@ -99,7 +108,7 @@ impl Delivery {
                     self.mark_waiting(&part).await?;
                     Ok(Next::Wait(until))
                 }
-                Step::GiveUp(why) => self.give_up(job, &part, &why).await,
+                Step::GiveUp(why) => self.give_up(job, &why).await,
             };
         }
     }
@@ -114,7 +123,7 @@ impl Delivery {
             part.state = State::Pending;
         }
         if !may_resume(part.unknown_sends, now.since(part.created_at)) {
-            return self.give_up(job, part, "an interrupted send that is no longer fresh").await.map(Some);
+            return self.give_up(job, "an interrupted send that is no longer fresh").await.map(Some);
         }
         if let Some(until) = self.held_until(part.outgoing.to.chat, now) {
             self.mark_waiting(part).await?;
@@ -150,7 +159,6 @@ impl Delivery {
             if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
         })
         .await?;
-        tracing::info!(reply.key = %job.key, message.id = message.0, "sent message {message}");
         Ok(if is_last { Next::End } else { Next::Part })
     }
 
@@ -186,11 +194,8 @@ impl Delivery {
     }
 
     /// What cannot be delivered is reported, and no other chat gets it instead.
-    async fn give_up(&self, job: &Job, part: &Part, why: &str) -> store::Result<Next> {
-        tracing::error!(
-            reply.key = %job.key, chat.id = part.outgoing.to.chat.0, error = why,
-            "reply {} could not be delivered: {why}", job.key,
-        );
+    async fn give_up(&self, job: &Job, why: &str) -> store::Result<Next> {
+        log::undeliverable(why);
         let (key, error) = (job.key.clone(), why.to_owned());
         self.record(move |tx| {
             for open in outbox::parts(tx, &key)? {

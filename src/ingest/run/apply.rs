@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::access::{Access, chat_access};
-use crate::config::AccessConfig;
+use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, BotIdentity, Chat, ChatKind, Event, Job, JobKind, Membership, Message, Migration, Timestamp, message_key,
+    Arrival, Because, BotIdentity, Chat, ChatId, ChatKind, Event, Job, JobKind, Membership, Message, Migration,
+    Timestamp,
 };
+use crate::ingest::run::admission::{self, Start};
 use crate::ingest::run::read::ReadUpdate;
 use crate::ingest::{Task, task_for};
 use crate::store::chats::ChatRow;
@@ -31,6 +33,8 @@ pub struct Setting {
     pub access: AccessConfig,
     pub languages: &'static Languages,
     pub backlog_max_age: Duration,
+    /// None: nobody asks too often.
+    pub rate: Option<RateLimit>,
 }
 
 /// What a batch came to.
@@ -43,6 +47,8 @@ pub struct Applied {
     pub postponed: bool,
     /// Kinds and reasons of updates that were parked.
     pub parked: Vec<(String, String)>,
+    /// Triggers that were one too many.
+    pub refused: Vec<(ChatId, Because)>,
     /// Chats that wrote to us without being allowed.
     pub refused_chats: HashSet<i64>,
 }
@@ -193,12 +199,14 @@ fn start_work(
     let lane = message.chat.0;
     match task_for(found.as_ref(), message.sent_at, is_news, now, setting.backlog_max_age) {
         Task::Nothing => {}
-        Task::Start(kind) => {
-            let key = message_key(message.chat, message.id);
-            if jobs::add(tx, kind, &key, lane, now)? {
-                applied.started.extend(jobs::find(tx, kind, &key)?);
+        Task::Start(kind) => match admission::start(tx, kind, taken.message(), setting.rate, now)? {
+            Start::Known => {}
+            Start::Started(job) => applied.started.push(job),
+            Start::Refused(because, job) => {
+                applied.started.push(job);
+                applied.refused.push((message.chat, because));
             }
-        }
+        },
         Task::CountAsOld => {
             backlog::count_one(tx, message.chat, message.thread)?;
             let due_at = now.plus(BACKLOG_SETTLES);
@@ -270,6 +278,7 @@ mod tests {
             access: config.access,
             languages: Languages::shipped(),
             backlog_max_age: config.ingest.backlog_max_age,
+            rate: config.limits.rate,
         }
     }
 

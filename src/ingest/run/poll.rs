@@ -34,7 +34,26 @@ pub struct PollHealth(Arc<Mutex<PollState>>);
 struct PollState {
     /// Measured on the monotonic clock, so that a jump of the wall clock is no silence.
     last_sign: Stopwatch,
-    trouble: Option<String>,
+    trouble: Option<(TroubleKind, String, Stopwatch)>,
+}
+
+/// What keeps updates from coming in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    pub kind: TroubleKind,
+    pub what: String,
+    /// How long it has been so.
+    pub lasting: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TroubleKind {
+    /// Telegram is out of reach, or has trouble itself.
+    Polling,
+    /// Somebody else polls.
+    Conflict,
+    /// The database takes nothing in.
+    Storing,
 }
 
 impl PollHealth {
@@ -47,13 +66,20 @@ impl PollHealth {
         self.state().last_sign.elapsed()
     }
 
-    /// What the last poll failed with, if it did.
-    pub fn trouble(&self) -> Option<String> {
-        self.state().trouble.clone()
+    /// What is wrong now, if something is.
+    pub fn trouble(&self) -> Option<Trouble> {
+        let (kind, what, since) = self.state().trouble.clone()?;
+        Some(Trouble { kind, what, lasting: since.elapsed() })
     }
 
-    fn note(&self, clock: &Clock, trouble: Option<String>) {
-        *self.state() = PollState { last_sign: clock.stopwatch(), trouble };
+    fn note(&self, clock: &Clock, trouble: Option<(TroubleKind, String)>) {
+        let mut state = self.state();
+        let now = clock.stopwatch();
+        let trouble = trouble.map(|(kind, what)| match &state.trouble {
+            Some((before, _, since)) if *before == kind => (kind, what, *since),
+            Some(_) | None => (kind, what, now),
+        });
+        *state = PollState { last_sign: now, trouble };
     }
 
     fn state(&self) -> MutexGuard<'_, PollState> {
@@ -123,13 +149,14 @@ impl Ingest {
                 self.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, now)).await;
             match written {
                 Ok(applied) => {
+                    self.health.note(&self.clock, None);
                     self.report(applied);
                     return Ok(true);
                 }
                 Err(error) if error.is_fatal() => return Err(error),
                 Err(error) => {
                     tracing::error!(%error, "updates cannot be stored; polling waits and confirms nothing");
-                    self.health.note(&self.clock, Some(error.to_string()));
+                    self.health.note(&self.clock, Some((TroubleKind::Storing, error.to_string())));
                 }
             }
             tokio::select! {
@@ -149,13 +176,20 @@ impl Ingest {
         for (kind, why) in &applied.parked {
             tracing::warn!(update.kind = %kind, error = %why, "an update of kind {kind} was parked: {why}");
         }
+        for (chat, because) in &applied.refused {
+            tracing::info!(chat.id = chat.0, r#type = because.as_str(), "chat.rate_limit");
+        }
         for chat in &applied.refused_chats {
             tracing::info!(chat.id = chat, "chat {chat} is not allowed: nothing of it was kept");
         }
     }
 
     fn pause_after(&self, error: &TelegramError, backoff: &mut Backoff) -> Result<Duration, PollEnd> {
-        self.health.note(&self.clock, Some(error.to_string()));
+        let kind = match error {
+            TelegramError::Conflict { .. } => TroubleKind::Conflict,
+            _ => TroubleKind::Polling,
+        };
+        self.health.note(&self.clock, Some((kind, error.to_string())));
         match error {
             TelegramError::Unauthorized => return Err(PollEnd::TokenRefused),
             TelegramError::Throttled { retry_after } => {

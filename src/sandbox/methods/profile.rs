@@ -22,6 +22,10 @@ pub(super) fn get_me(state: &mut State, _params: &Params, _now: Timestamp) -> An
     Ok(wire::own_account(state))
 }
 
+pub(super) fn get_webhook_info(state: &mut State, _params: &Params, _now: Timestamp) -> Answer {
+    Ok(json!({ "url": "", "has_custom_certificate": false, "pending_update_count": state.queue.len() }))
+}
+
 /// There never is a webhook here; deleting it twice is fine with the real server too.
 pub(super) fn delete_webhook(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
     if params.flag("drop_pending_updates") {

@@ -18,8 +18,9 @@ struct Method {
     run: Run,
 }
 
-const METHODS: [Method; 12] = [
+const METHODS: [Method; 13] = [
     Method { name: "getMe", params: &[], run: profile::get_me },
+    Method { name: "getWebhookInfo", params: &[], run: profile::get_webhook_info },
     Method { name: "deleteWebhook", params: &["drop_pending_updates"], run: profile::delete_webhook },
     Method { name: "setMyCommands", params: &["commands", "scope", "language_code"], run: profile::set_my_commands },
     Method {

@@ -1,0 +1,49 @@
+//! What is to be told, before its citations are checked.
+
+use crate::answer::job::Failure;
+use crate::answer::{digest, wording};
+use crate::context::ContextWindow;
+use crate::domain::{AnswerStatus, Timestamp, TokenUse};
+use crate::llm::{Completion, LlmError, Recovery};
+
+/// An answer before it is checked, formatted and stored.
+pub struct Draft {
+    pub status: AnswerStatus,
+    pub markdown: String,
+    pub model: String,
+    pub tokens: TokenUse,
+}
+
+pub fn failure_of(error: &LlmError) -> Failure {
+    match error.recovery() {
+        Recovery::ShrinkPrompt => Failure::PromptTooLong,
+        Recovery::RetryLater(_) | Recovery::GiveUp => Failure::Final,
+    }
+}
+
+pub fn answered(completion: Completion) -> Draft {
+    Draft {
+        status: AnswerStatus::Answered,
+        markdown: completion.text,
+        model: completion.model,
+        tokens: completion.tokens,
+    }
+}
+
+pub fn offline(window: &ContextWindow, earliest: Option<Timestamp>) -> Draft {
+    Draft {
+        status: AnswerStatus::Offline,
+        markdown: digest::digest(window, earliest),
+        model: "offline".to_owned(),
+        tokens: TokenUse::default(),
+    }
+}
+
+pub fn apology(window: &ContextWindow) -> Draft {
+    Draft {
+        status: AnswerStatus::Apologised,
+        markdown: wording::apology(window),
+        model: "none".to_owned(),
+        tokens: TokenUse::default(),
+    }
+}

@@ -1,0 +1,98 @@
+//! What is logged of an answer: ids, counts and durations, one span per trigger. Never what anybody wrote.
+
+use std::time::Duration;
+
+use tracing::Span;
+use tracing::field::{Empty, display};
+
+use crate::answer::citations::Checked;
+use crate::context::ContextWindow;
+use crate::domain::{AnswerId, Job, ReplyTarget, StoredMessage, TokenUse, parse_message_key};
+use crate::llm::{Completion, LlmError};
+
+/// The span of everything that is done for one trigger.
+pub fn trigger_span(job: &Job) -> Span {
+    let (chat, message) = parse_message_key(&job.key).unzip();
+    tracing::info_span!(
+        "trigger",
+        chat.id = chat.map(|id| id.0),
+        thread.id = Empty,
+        message.id = message.map(|id| id.0),
+        answer.id = Empty,
+    )
+}
+
+/// The span of the delivery of one reply. Its ids are recorded once they are known, by [`reply_to`].
+pub fn reply_span() -> Span {
+    tracing::info_span!("reply", chat.id = Empty, thread.id = Empty, message.id = Empty, answer.id = Empty)
+}
+
+/// Names the reply that the present span is about. `message.id` is the trigger's.
+pub fn reply_to(target: ReplyTarget, answer: Option<AnswerId>) {
+    let span = Span::current();
+    span.record("chat.id", target.chat.0);
+    span.record("thread.id", target.thread.map(|id| id.0));
+    span.record("message.id", target.reply_to.map(|id| id.0));
+    span.record("answer.id", answer.map(display));
+}
+
+/// A trigger was taken up and its window was picked.
+pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
+    Span::current().record("thread.id", trigger.message.thread.map(|id| id.0));
+    tracing::info!(r#type = "message_received", "chat.event");
+    tracing::info!(phase = "context", ms = millis(took), "chat.metrics");
+    let chosen = window.chosen();
+    let ids: Vec<i64> = chosen.iter().map(|chosen| chosen.id.0).collect();
+    let scores: Vec<f64> = chosen.iter().map(|chosen| (chosen.score * 100.0).round() / 100.0).collect();
+    tracing::info!(?ids, ?scores, "chat.retrieval");
+}
+
+/// The model was asked.
+pub fn asked(answered: &Result<Completion, LlmError>, took: Duration) {
+    let ms = millis(took);
+    match answered {
+        Ok(Completion { model, tokens: TokenUse { prompt, completion }, .. }) => tracing::info!(
+            phase = "model", ms, model.name = %model, tokens.prompt = prompt, tokens.completion = completion,
+            "chat.metrics",
+        ),
+        Err(error) => {
+            tracing::info!(phase = "model", ms, "chat.metrics");
+            tracing::warn!(error_type = error.kind(), %error, "chat.error: the model did not answer");
+        }
+    }
+}
+
+/// The model kept failing and was not asked.
+pub fn not_asked() {
+    tracing::warn!(error_type = "breaker_open", "chat.error: the model keeps failing and was not asked");
+}
+
+pub fn citations(checked: &Checked) {
+    let Checked { generated, valid, removed, .. } = checked;
+    let (generated_ids, valid_ids, removed) = (ids_only(generated), ids_only(valid), ids_only(removed));
+    tracing::info!(?generated_ids, ?valid_ids, ?removed, "chat.citations");
+}
+
+/// What the model cites may be any word, of members too: only what looks like an id of ours is shown.
+fn ids_only<S: AsRef<str>>(cited: impl IntoIterator<Item = S>) -> Vec<String> {
+    let is_id = |word: &str| {
+        let digits = word.trim_start_matches(|c: char| c.is_ascii_lowercase());
+        word.len() == digits.len() + 1 && digits.len() < 10 && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    cited.into_iter().map(|word| if is_id(word.as_ref()) { word.as_ref() } else { "?" }.to_owned()).collect()
+}
+
+/// A part of a reply is in the chat.
+pub fn sent(took: Duration) {
+    tracing::info!(phase = "send", ms = millis(took), "chat.metrics");
+    tracing::info!(r#type = "reply_sent", "chat.event");
+}
+
+/// Nothing more can be done for a reply.
+pub fn undeliverable(why: &str) {
+    tracing::error!(error_type = "undeliverable", error = why, "chat.error: a reply could not be delivered");
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

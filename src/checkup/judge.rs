@@ -1,0 +1,308 @@
+//! From what was seen to what it means: pure.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::checkup::Finding;
+use crate::config::{AccessConfig, AllowedChats, Problem, Warning, format_duration};
+use crate::domain::{BotIdentity, Chat, span_in_words};
+use crate::llm::{Check, LlmError};
+use crate::store::jobs::ParkedJob;
+use crate::store::{Inspection, StoreError};
+use crate::telegram::TelegramError;
+
+/// Below this the next backup, migration or busy day fills the disk.
+const LITTLE_SPACE: u64 = 512 * MIB;
+/// Below this the database itself is in danger.
+const NO_SPACE: u64 = 64 * MIB;
+const MIB: u64 = 1 << 20;
+/// Ages of messages are told wrongly from here on.
+const SKEW_SEEN: Duration = Duration::from_secs(10);
+/// Fresh tags may look old from here on, and certificates invalid.
+const SKEW_HARMFUL: Duration = Duration::from_secs(300);
+/// Parked jobs that one line names.
+const JOBS_NAMED: usize = 3;
+
+pub fn problem(problem: &Problem) -> Finding {
+    let found = problem.read.as_ref().map_or_else(|| "is not set".to_owned(), |read| format!("is {read}"));
+    let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    let remedy = format!("set {}, for example {}", problem.allowed, problem.example);
+    Finding::fail("config", format!("{} {found}{hint}", problem.name), remedy)
+}
+
+pub fn warning(warning: &Warning) -> Finding {
+    Finding::warn("config", format!("{} {}", warning.name, warning.what), "change it unless you mean it")
+}
+
+/// Whether anybody may use the bot at all. `has_chats`: it works in some already.
+pub fn access(config: &AccessConfig, has_chats: bool) -> Finding {
+    let is_closed = config.owners.is_empty() && config.chats == AllowedChats::Only(Vec::new());
+    if is_closed && !has_chats {
+        return Finding::warn(
+            "access",
+            "there is no owner and no allowed chat, so nobody can use the bot",
+            "set OWNER_IDS to your Telegram id, or ALLOWED_CHATS to the ids of your groups",
+        );
+    }
+    let chats = match &config.chats {
+        AllowedChats::All => "every chat".to_owned(),
+        AllowedChats::Only(chats) => chats.len().to_string(),
+    };
+    Finding::ok("access", format!("owners: {}, allowed chats: {chats}", config.owners.len()))
+}
+
+pub fn database(path: &Path, inspected: &Result<Inspection, StoreError>) -> Finding {
+    const NAME: &str = "database";
+    let place = path.display();
+    match inspected {
+        Ok(Inspection { damage: Some(damage), .. }) => Finding::fail(
+            NAME,
+            format!("{place} is damaged: {damage}"),
+            "stop chime, move the file and its -wal away, then chime restore your newest backup",
+        ),
+        Ok(Inspection { is_writable: false, .. }) => Finding::fail(
+            NAME,
+            format!("{place} cannot be written"),
+            "give the user that runs chime the right to write the file and its folder",
+        ),
+        Ok(Inspection { version, known, .. }) if version < known => Finding::warn(
+            NAME,
+            format!("{place} is of version {version}, this chime writes version {known}"),
+            "start chime run: it makes a copy and migrates",
+        ),
+        Ok(Inspection { version, bytes, .. }) => {
+            Finding::ok(NAME, format!("{place} is sound, version {version}, {}", size(*bytes)))
+        }
+        Err(StoreError::Absent { .. }) => {
+            Finding::warn(NAME, format!("there is none at {place} yet"), "start chime run, or set DATABASE_PATH")
+        }
+        Err(StoreError::Missing { marker, .. }) => Finding::fail(
+            NAME,
+            format!("{place} was here and is gone"),
+            format!("chime restore a backup; or delete {} to start with an empty one", marker.display()),
+        ),
+        Err(StoreError::Newer { found, known, .. }) => Finding::fail(
+            NAME,
+            format!("{place} is of version {found}, this chime knows versions up to {known}"),
+            "install the newer chime again",
+        ),
+        Err(StoreError::Foreign { .. }) => {
+            Finding::fail(NAME, format!("{place} is not a Chime database"), "set DATABASE_PATH to another file")
+        }
+        Err(StoreError::Corrupt(_)) => Finding::fail(
+            NAME,
+            format!("{place} is damaged"),
+            "stop chime, move the file and its -wal away, then chime restore your newest backup",
+        ),
+        Err(error) => {
+            Finding::fail(NAME, format!("{place}: {error}"), "set DATABASE_PATH to a file that chime may use")
+        }
+    }
+}
+
+pub fn disk(free: Option<u64>, database: u64) -> Finding {
+    const NAME: &str = "disk";
+    const REMEDY: &str = "free space on the disk of the database, or move it to another one";
+    match free {
+        None => Finding::warn(NAME, "the free space cannot be told", "create the folder of DATABASE_PATH"),
+        Some(free) if free < NO_SPACE => Finding::fail(NAME, format!("only {} are free", size(free)), REMEDY),
+        Some(free) if free < LITTLE_SPACE.max(database) => {
+            Finding::warn(NAME, format!("{} are free, a backup or a migration may need more", size(free)), REMEDY)
+        }
+        Some(free) => Finding::ok(NAME, format!("{} are free", size(free))),
+    }
+}
+
+/// `open` jobs wait or are under way.
+pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> Finding {
+    const NAME: &str = "jobs";
+    if all_parked == 0 {
+        return Finding::ok(NAME, format!("{open} open, none parked"));
+    }
+    let named: Vec<String> = parked
+        .iter()
+        .take(JOBS_NAMED)
+        .map(|job| {
+            let error = job.last_error.as_deref().unwrap_or("no reason kept");
+            format!("#{} {} (attempt {}: {error})", job.id, job.kind.as_str(), job.attempts)
+        })
+        .collect();
+    let more = if all_parked > named.len() as u64 { ", …" } else { "" };
+    let what = format!("{all_parked} parked: {}{more}", named.join(", "));
+    Finding::warn(NAME, what, "chime retry JOB with its number, or chime retry all")
+}
+
+/// `ahead` and `behind`: how far this machine's clock is from Telegram's.
+pub fn clock(ahead: Duration, behind: Duration) -> Finding {
+    const NAME: &str = "clock";
+    const REMEDY: &str = "set the clock, for example with systemctl enable --now systemd-timesyncd";
+    let (off, direction) = if ahead > behind { (ahead, "ahead of") } else { (behind, "behind") };
+    let what = format!("{} {direction} Telegram's", format_duration(Duration::from_secs(off.as_secs())));
+    match off {
+        off if off < SKEW_SEEN => Finding::ok(NAME, "agrees with Telegram's"),
+        off if off < SKEW_HARMFUL => Finding::warn(NAME, what, REMEDY),
+        _ => Finding::fail(NAME, what, REMEDY),
+    }
+}
+
+pub fn telegram(met: &Result<BotIdentity, TelegramError>) -> Finding {
+    const NAME: &str = "telegram";
+    match met {
+        Ok(bot) => Finding::ok(NAME, format!("the token belongs to @{}", bot.username())),
+        Err(TelegramError::Unauthorized) => Finding::fail(
+            NAME,
+            "the token is refused",
+            "copy the token again from @BotFather (/token) and set TELEGRAM_BOT_TOKEN",
+        ),
+        Err(TelegramError::Throttled { retry_after }) => Finding::warn(
+            NAME,
+            "Telegram asks to slow down",
+            format!("check again in {}", format_duration(*retry_after)),
+        ),
+        Err(error) => Finding::fail(
+            NAME,
+            format!("Telegram cannot be reached: {error}"),
+            "check the network, a proxy or firewall, CA certificates and TELEGRAM_API_URL",
+        ),
+    }
+}
+
+/// `host` of the webhook that is set, if one is.
+pub fn webhook(host: &Result<Option<String>, TelegramError>) -> Finding {
+    const NAME: &str = "webhook";
+    match host {
+        Ok(None) => Finding::ok(NAME, "none is set, so chime may poll"),
+        Ok(Some(host)) => Finding::fail(
+            NAME,
+            format!("updates go to a webhook at {host} instead of chime"),
+            "open https://api.telegram.org/bot<TOKEN>/deleteWebhook once, with your token in it",
+        ),
+        Err(error) => {
+            Finding::warn(NAME, format!("it cannot be told whether one is set: {error}"), "check again later")
+        }
+    }
+}
+
+/// What the bot can read in a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Admin,
+    Member,
+    Outside,
+    Unknown,
+}
+
+/// Whether the bot sees what members write: everywhere, or where it is an admin.
+pub fn privacy(bot: &BotIdentity, groups: &[(Chat, Standing)]) -> Vec<Finding> {
+    const NAME: &str = "privacy";
+    const REMEDY: &str = "send /setprivacy to @BotFather, choose Disable, then remove the bot from the group and add it \
+                          again; or make it an admin there";
+    let outside = groups.iter().filter(|(_, standing)| *standing == Standing::Outside).map(|(chat, _)| {
+        Finding::warn(NAME, format!("the bot is no longer in {}", named(chat)), "add it again if it should be there")
+    });
+    let deaf = groups.iter().filter(|(_, standing)| *standing == Standing::Member).map(|(chat, _)| {
+        let what =
+            format!("privacy mode is on and the bot is no admin in {}: it sees no plain mentions there", named(chat));
+        Finding::fail(NAME, what, REMEDY)
+    });
+    if bot.reads_all_group_messages {
+        let seen = Finding::ok(NAME, "privacy mode is off: the bot reads its groups");
+        return std::iter::once(seen).chain(outside).collect();
+    }
+    let mut findings: Vec<Finding> = deaf.chain(outside).collect();
+    if findings.is_empty() {
+        findings.push(match groups.iter().filter(|(_, standing)| *standing == Standing::Admin).count() {
+            0 => Finding::warn(NAME, "privacy mode is on: in groups the bot sees no plain mentions", REMEDY),
+            admin => Finding::ok(NAME, format!("privacy mode is on, and the bot is an admin in all {admin} groups")),
+        });
+    }
+    findings
+}
+
+fn named(chat: &Chat) -> String {
+    match &chat.title {
+        Some(title) => format!("\"{title}\" ({})", chat.id),
+        None => format!("chat {}", chat.id),
+    }
+}
+
+pub fn no_model() -> Finding {
+    Finding::warn(
+        "model",
+        "none is set: answers are digests of the conversation",
+        "set OPENAI_BASE_URL or OPENAI_API_KEY, and MODEL",
+    )
+}
+
+/// What became of a tiny question to `model`.
+pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> Finding {
+    const NAME: &str = "model";
+    let remedy = asked.err().map(model_remedy).unwrap_or_default();
+    match asked {
+        Ok(took) => Finding::ok(NAME, format!("{model} answers in {}", format_duration(took))),
+        // A model that thinks aloud may use up the little that the question allows.
+        Err(LlmError::Empty) => {
+            Finding::warn(NAME, format!("{model} answers without text"), "ask it something in a chat to be sure")
+        }
+        Err(LlmError::Refused { reason, .. }) => {
+            Finding::fail(NAME, format!("{model}: the server refuses ({reason})"), remedy)
+        }
+        Err(error) => Finding::fail(NAME, format!("{model}: {error}"), remedy),
+    }
+}
+
+fn model_remedy(error: &LlmError) -> String {
+    match error {
+        LlmError::Refused { check: Check::Key, .. } => "set OPENAI_API_KEY to a key of this server".to_owned(),
+        LlmError::Refused { check: Check::Model, .. } => {
+            "set MODEL to a name that the server lists at OPENAI_BASE_URL/models".to_owned()
+        }
+        LlmError::Refused { check, .. } => format!("check {check}"),
+        LlmError::Throttled { retry_after } => format!(
+            "check again in {}, or raise the account's limits",
+            retry_after.map_or_else(|| "a minute".to_owned(), span_in_words)
+        ),
+        LlmError::Unreachable(_) => "start the model server, or correct OPENAI_BASE_URL".to_owned(),
+        LlmError::TimedOut => "use a faster model, or raise MODEL_TIMEOUT".to_owned(),
+        LlmError::Malformed { .. } => "correct OPENAI_BASE_URL: it usually ends in /v1".to_owned(),
+        LlmError::Unavailable { .. } => "look at the model server's own log".to_owned(),
+        LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NotConfigured(_) => {
+            "try another MODEL".to_owned()
+        }
+    }
+}
+
+/// An ability that makes answers better and is not needed for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ability {
+    Tools,
+    Streaming,
+}
+
+pub fn ability(ability: Ability, can: &Result<bool, LlmError>) -> Finding {
+    let (name, yes, no) = match ability {
+        Ability::Tools => ("tools", "the model calls tools", "the model does not call tools"),
+        Ability::Streaming => ("streaming", "the server streams", "the server does not stream"),
+    };
+    let without = match ability {
+        Ability::Tools => "nothing if answers please you; else try another MODEL or start the server with tool support",
+        Ability::Streaming => "nothing: answers come in one piece",
+    };
+    match can {
+        Ok(true) => Finding::ok(name, yes),
+        Ok(false) => Finding::warn(name, no, without),
+        Err(error) => Finding::warn(name, format!("{no}: {error}"), without),
+    }
+}
+
+/// Rounded to what matters: `3.4 GiB`, `120 MiB`, `12 KiB`.
+fn size(bytes: u64) -> String {
+    match bytes {
+        ..MIB => format!("{} KiB", bytes >> 10),
+        MIB..0x4000_0000 => format!("{} MiB", bytes >> 20),
+        _ => format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! Looks at everything in turn: what is on this machine first, then Telegram, then the model.
+
+use std::path::Path;
+
+use crate::checkup::judge::{self, Ability, Standing};
+use crate::checkup::{Finding, Verdict};
+use crate::clock::Clock;
+use crate::config::{AccessConfig, Config, ConfigError, Environment, LlmConfig, StoreConfig, TelegramConfig};
+use crate::domain::{Chat, UserId};
+use crate::llm::{Llm, LlmOptions};
+use crate::store::jobs::ParkedJob;
+use crate::store::{self, Reader, Store, chats, inspect, jobs};
+use crate::telegram::{Telegram, TelegramError, TelegramOptions};
+
+/// Groups whose settings are looked at. A bot in more of them has the same mistake in these.
+const GROUPS: u32 = 50;
+/// Parked jobs that are looked at.
+const PARKED: u32 = 10;
+
+/// What to look at.
+#[derive(Debug)]
+pub struct Checkup<'a> {
+    pub environment: &'a Environment,
+    pub clock: Clock,
+    /// Without Telegram and the model.
+    pub offline: bool,
+}
+
+/// What the database knows that other checks need.
+#[derive(Debug, Default)]
+struct Kept {
+    groups: Vec<Chat>,
+    open: u64,
+    parked: Vec<ParkedJob>,
+    all_parked: u64,
+}
+
+impl Checkup<'_> {
+    /// Gives each finding to `tell` as soon as it is there; returns the gravest verdict. One part of the configuration
+    /// that is wrong keeps nobody from looking at the others.
+    pub async fn run(&self, mut tell: impl FnMut(&Finding)) -> Verdict {
+        let mut worst = Verdict::Ok;
+        let mut tell = |finding: Finding| {
+            if finding.verdict != Verdict::Ok && worst != Verdict::Fail {
+                worst = finding.verdict;
+            }
+            tell(&finding);
+        };
+        self.config().into_iter().for_each(&mut tell);
+        let settings = self.environment.settings();
+        let mut kept = Kept::default();
+        if let Ok(StoreConfig { path }) = StoreConfig::load(&settings) {
+            kept = self.database(&path, &mut tell).await;
+        }
+        if let Ok(access) = AccessConfig::load(&settings) {
+            tell(judge::access(&access, !kept.groups.is_empty()));
+        }
+        if self.offline {
+            return worst;
+        }
+        if let Ok(telegram) = TelegramConfig::load(&settings) {
+            self.telegram(telegram, kept.groups, &mut tell).await;
+        }
+        if let Ok(llm) = LlmConfig::load(&settings) {
+            self.model(llm, &mut tell).await;
+        }
+        worst
+    }
+
+    fn config(&self) -> Vec<Finding> {
+        match Config::load(&self.environment.settings()) {
+            Ok(Config { warnings, .. }) if warnings.is_empty() => vec![Finding::ok("config", "every setting is valid")],
+            Ok(Config { warnings, .. }) => warnings.iter().map(judge::warning).collect(),
+            Err(ConfigError { problems }) => problems.iter().map(judge::problem).collect(),
+        }
+    }
+
+    async fn database(&self, path: &Path, tell: &mut impl FnMut(Finding)) -> Kept {
+        let inspected = inspect(path);
+        let bytes = inspected.as_ref().map_or(0, |inspection| inspection.bytes);
+        let is_readable = inspected.as_ref().is_ok_and(|found| found.damage.is_none() && found.version == found.known);
+        tell(judge::database(path, &inspected));
+        tell(judge::disk(free_space(path), bytes));
+        if !is_readable {
+            return Kept::default();
+        }
+        let read = match Store::open_to_read(path) {
+            Ok(store) => store.read(look).await,
+            Err(error) => Err(error),
+        };
+        match read {
+            Ok(kept) => {
+                tell(judge::jobs(kept.open, &kept.parked, kept.all_parked));
+                kept
+            }
+            Err(error) => {
+                tell(judge::database(path, &Err(error)));
+                Kept::default()
+            }
+        }
+    }
+
+    async fn telegram(&self, config: TelegramConfig, groups: Vec<Chat>, tell: &mut impl FnMut(Finding)) {
+        let TelegramConfig { token, api_url, poll_timeout, send_timeout } = config;
+        let telegram = match Telegram::new(TelegramOptions { api_url, token, poll_timeout, send_timeout }) {
+            Ok(telegram) => telegram,
+            Err(error) => return tell(judge::telegram(&Err(error))),
+        };
+        let met = telegram.get_me().await;
+        let now = self.clock.now();
+        tell(judge::telegram(&met));
+        if let Some(date) = telegram.server_date() {
+            tell(judge::clock(now.since(date), date.since(now)));
+        }
+        let Ok(bot) = met else { return };
+        tell(judge::webhook(&telegram.webhook_host().await));
+        let mut known = Vec::new();
+        for chat in groups {
+            let standing = standing(&telegram, &chat, bot.id).await;
+            known.push((chat, standing));
+        }
+        judge::privacy(&bot, &known).into_iter().for_each(tell);
+    }
+
+    async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(Finding)) {
+        let Some(model) = config.model else { return tell(judge::no_model()) };
+        let options = LlmOptions {
+            api_key: config.api_key,
+            base_url: config.base_url,
+            model: model.clone(),
+            fallback: config.model_fallback,
+            timeout: config.timeout,
+            deadline: config.deadline,
+        };
+        let server = match Llm::new(options) {
+            Ok(Llm::OpenAi(server)) => server,
+            Ok(Llm::Offline) => return tell(judge::no_model()),
+            Err(error) => return tell(judge::model(&model, Err(&error))),
+        };
+        let mut answers = false;
+        for (name, asked) in server.probe_chat(&self.clock).await {
+            answers = answers || asked.is_ok();
+            tell(judge::model(name, asked.as_ref().copied()));
+        }
+        // Of a server that does not even answer there is no more to learn.
+        if answers {
+            tell(judge::ability(Ability::Tools, &server.probe_tools(&self.clock).await));
+            tell(judge::ability(Ability::Streaming, &server.probe_streaming(&self.clock).await));
+        }
+    }
+}
+
+fn look(conn: &Reader) -> store::Result<Kept> {
+    let (open, all_parked) = jobs::counts(conn)?;
+    let groups = chats::groups(conn, GROUPS)?.into_iter().map(|row| row.chat).collect();
+    Ok(Kept { groups, open, parked: jobs::parked(conn, PARKED)?, all_parked })
+}
+
+async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> Standing {
+    match telegram.get_chat_member(chat.id, bot).await {
+        Ok(status) if status.is_admin() => Standing::Admin,
+        Ok(status) if status.is_member() => Standing::Member,
+        Ok(_) | Err(TelegramError::Gone { .. }) => Standing::Outside,
+        Err(_) => Standing::Unknown,
+    }
+}
+
+/// Bytes that this user may still write where the database is or will be.
+fn free_space(path: &Path) -> Option<u64> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}

@@ -1,0 +1,31 @@
+//! `chime check`: one line for each thing that Chime needs.
+
+use std::io::Write;
+
+use crate::checkup::Verdict;
+use crate::checkup::run::Checkup;
+use crate::cli::arguments::CheckOptions;
+use crate::cli::exit::{Exit, report};
+use crate::clock::Clock;
+use crate::config::{Environment, LogFormat};
+use crate::telemetry;
+
+pub async fn run(options: CheckOptions) -> Exit {
+    telemetry::start_quietly(LogFormat::Auto);
+    let environment = match std::env::current_dir() {
+        Ok(folder) => Environment::read(&folder),
+        Err(error) => return report(&error, Exit::Failed),
+    };
+    let checkup = Checkup { environment: &environment, clock: Clock::system(), offline: options.offline };
+    let worst = checkup
+        .run(|finding| {
+            let line = if options.json { finding.as_json().to_string() } else { finding.to_string() };
+            // A reader that went away, such as `head`, is no fault.
+            let _ = writeln!(std::io::stdout(), "{line}");
+        })
+        .await;
+    match worst {
+        Verdict::Ok | Verdict::Warn => Exit::Done,
+        Verdict::Fail => Exit::CheckFailed,
+    }
+}

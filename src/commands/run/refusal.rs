@@ -1,0 +1,101 @@
+//! Tells that a trigger was one too many: in words, by a reaction, or by one line where reactions are off.
+
+use crate::answer::run::{format_own, write_reply};
+use crate::commands::notice::Notice;
+use crate::commands::run::Commands;
+use crate::domain::{Job, Refusal, ReplyTarget, Tell, Timestamp, parse_message_key};
+use crate::scheduler::run::Outcome;
+use crate::store::outbox::{NewReply, Purpose};
+use crate::store::{self, Priority, Writer, jobs, refusals};
+use crate::telegram::TelegramError;
+
+/// Seen, and left alone. One of the few emoji with which bots may react.
+pub const REFUSED_REACTION: &str = "👀";
+/// After so many attempts the line in words stands in for the reaction.
+const REACTION_ATTEMPTS: u32 = 3;
+
+impl Commands {
+    /// Works on a `refusal` job: its key names the refused trigger.
+    pub async fn tell_refusal(&self, job: &Job) -> Outcome {
+        match self.tell(job).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::Failed(format!("refusal {}: {error}", job.key)),
+        }
+    }
+
+    async fn tell(&self, job: &Job) -> store::Result<Outcome> {
+        let Some((chat, message)) = parse_message_key(&job.key) else { return self.told(job).await };
+        let Some(refusal) = self.store.read(move |conn| refusals::find(conn, chat, message)).await? else {
+            return self.told(job).await;
+        };
+        match refusal.tell {
+            Tell::Words => {
+                let now = self.clock.now();
+                let words = Notice::Refused { because: refusal.because, wait: refusal.until.since(now) };
+                self.reply(job, refusal, words).await
+            }
+            Tell::Reaction => self.react_to(job, refusal).await,
+        }
+    }
+
+    async fn react_to(&self, job: &Job, refusal: Refusal) -> store::Result<Outcome> {
+        match self.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
+            Ok(()) => {
+                let (chat, message, key, kind) = (refusal.chat, refusal.message, job.key.clone(), job.kind);
+                self.store
+                    .write(Priority::Answering, move |tx| {
+                        refusals::remove(tx, chat, message)?;
+                        jobs::finish(tx, kind, &key)
+                    })
+                    .await?;
+                Ok(Outcome::Finished)
+            }
+            Err(TelegramError::Throttled { retry_after }) => Ok(Outcome::WaitUntil(self.clock.now().plus(retry_after))),
+            Err(error) if may_pass(&error) && job.attempts < REACTION_ATTEMPTS => {
+                Ok(Outcome::Failed(format!("reacting to {}: {error}", job.key)))
+            }
+            Err(error) => {
+                tracing::info!(chat.id = refusal.chat.0, %error, "no reaction to a refused trigger, a line instead");
+                let until = refusal.until;
+                self.reply(job, refusal, Notice::Silent { until }).await
+            }
+        }
+    }
+
+    /// Writes the words down as a reply and ends the job, in one transaction. Of the line that stands in for reactions
+    /// there is one.
+    async fn reply(&self, job: &Job, refusal: Refusal, notice: Notice) -> store::Result<Outcome> {
+        let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
+        let parts = format_own(&notice.markdown().unwrap_or_default());
+        let key = format!("refusal:{}", job.key);
+        let reply = NewReply { key, purpose: Purpose::Notice, answer: None, to, parts };
+        let (job_key, kind, now) = (job.key.clone(), job.kind, self.clock.now());
+        self.store.write(Priority::Answering, move |tx| write(tx, &refusal, &reply, (kind, &job_key), now)).await?;
+        self.wake.wake();
+        Ok(Outcome::Finished)
+    }
+
+    async fn told(&self, job: &Job) -> store::Result<Outcome> {
+        self.finish(job).await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+fn write(
+    tx: &Writer<'_>,
+    refusal: &Refusal,
+    reply: &NewReply,
+    (kind, key): (crate::domain::JobKind, &str),
+    now: Timestamp,
+) -> store::Result<()> {
+    if refusal.tell == Tell::Words || refusals::close(tx, &refusal.subject)? {
+        write_reply(tx, reply, now)?;
+    }
+    refusals::remove(tx, refusal.chat, refusal.message)?;
+    jobs::finish(tx, kind, key)
+}
+
+/// Whether the same reaction may succeed later.
+fn may_pass(error: &TelegramError) -> bool {
+    matches!(error, TelegramError::NotSent(_) | TelegramError::Unknown(_) | TelegramError::Failed { .. })
+}

@@ -1,0 +1,346 @@
+//! From what was measured to what is said: pure.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::answer::run::GuardState;
+use crate::ingest::run::{Trouble, TroubleKind};
+use crate::store::usage::DayTotal;
+use crate::telemetry::Count;
+
+/// Telegram may be out of reach for this long before it is worth an alarm.
+const HICCUP: Duration = Duration::from_secs(15);
+
+/// What was measured.
+#[derive(Debug, Clone)]
+pub struct Vitals {
+    pub poll_age: Duration,
+    /// A poll that takes longer than this hangs.
+    pub poll_patience: Duration,
+    pub trouble: Option<Trouble>,
+    /// Jobs to do and jobs put aside, and the day's tokens; or why the database does not say.
+    pub kept: Result<Kept, String>,
+    pub guard: GuardState,
+    pub memory_bytes: Option<u64>,
+    pub counts: Vec<(Count, String, u64)>,
+    /// Calls and milliseconds of each phase.
+    pub phases: Vec<(String, u64, u64)>,
+}
+
+/// What the database says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kept {
+    pub jobs_due: u64,
+    pub jobs_parked: u64,
+    pub today: DayTotal,
+    pub database_bytes: u64,
+}
+
+/// How the daemon is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Ok,
+    /// Members notice, and restarting would not help.
+    Degraded,
+    /// Nothing comes in, or nothing can be kept.
+    Failing,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub status: Status,
+    pub reasons: Vec<String>,
+}
+
+impl Health {
+    pub fn of(vitals: &Vitals) -> Self {
+        let mut failing = Vec::new();
+        let mut degraded = Vec::new();
+        if vitals.poll_age > vitals.poll_patience {
+            failing.push(format!("a poll has not come back for {} s", vitals.poll_age.as_secs()));
+        }
+        if let Some(trouble) = &vitals.trouble {
+            let (red, reason) = told(trouble);
+            if red { failing.push(reason) } else { degraded.push(reason) }
+        }
+        match &vitals.kept {
+            Err(error) => failing.push(format!("the database cannot be read: {error}")),
+            Ok(Kept { jobs_parked: 0, .. }) => {}
+            Ok(Kept { jobs_parked, .. }) => degraded.push(format!("{jobs_parked} jobs are parked, see chime check")),
+        }
+        if !vitals.guard.is_closed {
+            degraded.push("the model server keeps failing".to_owned());
+        }
+        let status = match (failing.is_empty(), degraded.is_empty()) {
+            (false, _) => Status::Failing,
+            (true, false) => Status::Degraded,
+            (true, true) => Status::Ok,
+        };
+        failing.extend(degraded);
+        Self { status, reasons: failing }
+    }
+
+    pub fn http_status(&self) -> u16 {
+        match self.status {
+            Status::Ok | Status::Degraded => 200,
+            Status::Failing => 503,
+        }
+    }
+
+    pub fn as_json(&self, vitals: &Vitals) -> Value {
+        let kept = vitals.kept.as_ref().ok();
+        json!({
+            "status": match self.status {
+                Status::Ok => "ok",
+                Status::Degraded => "degraded",
+                Status::Failing => "failing",
+            },
+            "reasons": self.reasons,
+            "last_poll_age_s": vitals.poll_age.as_millis() as f64 / 1000.0,
+            "jobs_due": kept.map(|kept| kept.jobs_due),
+            "jobs_parked": kept.map(|kept| kept.jobs_parked),
+            "breaker": if vitals.guard.is_closed { "closed" } else { "open" },
+        })
+    }
+}
+
+/// Whether it is bad enough to be red, and why.
+fn told(trouble: &Trouble) -> (bool, String) {
+    let Trouble { kind, what, lasting } = trouble;
+    match kind {
+        TroubleKind::Storing => (true, format!("updates cannot be stored: {what}")),
+        TroubleKind::Conflict => (true, format!("another instance polls with this token: {what}")),
+        TroubleKind::Polling => (*lasting >= HICCUP, format!("polling has failed for {} s: {what}", lasting.as_secs())),
+    }
+}
+
+/// Prometheus's text format.
+pub fn metrics(vitals: &Vitals) -> String {
+    let mut text = Exposition::default();
+    text.gauge("chime_up", "1 while no reason speaks against it.", flag(Health::of(vitals).status != Status::Failing));
+    text.gauge("chime_last_poll_age_seconds", "Since polling last came back.", vitals.poll_age.as_secs_f64());
+    text.gauge("chime_breaker_open", "1 while the model server is left alone.", flag(!vitals.guard.is_closed));
+    let failing = vitals.guard.open_conversations as f64;
+    text.gauge("chime_conversations_failing", "Conversations in which the model keeps failing.", failing);
+    if let Ok(kept) = &vitals.kept {
+        text.gauge("chime_jobs_due", "Jobs to do.", kept.jobs_due as f64);
+        text.gauge("chime_jobs_parked", "Jobs put aside.", kept.jobs_parked as f64);
+        text.gauge("chime_database_bytes", "Size of the database.", kept.database_bytes as f64);
+        text.gauge("chime_model_calls_today", "Answers of the model since 00:00 UTC.", kept.today.calls as f64);
+        text.gauge("chime_prompt_tokens_today", "Tokens read since 00:00 UTC.", kept.today.tokens.prompt as f64);
+        let written = kept.today.tokens.completion as f64;
+        text.gauge("chime_completion_tokens_today", "Tokens written since 00:00 UTC.", written);
+        text.gauge("chime_cost_today", "Money spent since 00:00 UTC.", kept.today.cost_micros as f64 / 1e6);
+    }
+    if let Some(bytes) = vitals.memory_bytes {
+        text.gauge("chime_resident_memory_bytes", "Resident memory.", bytes as f64);
+    }
+    for (count, name, what, label) in [
+        (Count::Events, "chime_events_total", "What happened.", "type"),
+        (Count::Refusals, "chime_refusals_total", "Triggers that were one too many.", "type"),
+        (Count::Errors, "chime_errors_total", "Errors while answering.", "type"),
+        (Count::Lines, "chime_log_lines_total", "Lines of warning and error.", "level"),
+    ] {
+        let labelled = vitals.counts.iter().filter(|(counted, ..)| *counted == count);
+        text.counter(name, what, label, labelled.map(|(_, value, n)| (value.as_str(), *n as f64)));
+    }
+    let (count, sum) = ("chime_phase_seconds_count", "chime_phase_seconds_sum");
+    let phases = || vitals.phases.iter();
+    text.head("chime_phase_seconds", "Time spent, by phase.", "summary");
+    text.samples(count, "phase", phases().map(|(phase, calls, _)| (phase.as_str(), *calls as f64)));
+    text.samples(sum, "phase", phases().map(|(phase, _, ms)| (phase.as_str(), *ms as f64 / 1000.0)));
+    text.text
+}
+
+fn flag(set: bool) -> f64 {
+    f64::from(u8::from(set))
+}
+
+/// The text as it grows. Writing to a string cannot fail.
+#[derive(Debug, Default)]
+struct Exposition {
+    text: String,
+}
+
+impl Exposition {
+    fn head(&mut self, name: &str, what: &str, kind: &str) {
+        let _ = writeln!(self.text, "# HELP {name} {what}\n# TYPE {name} {kind}");
+    }
+
+    fn gauge(&mut self, name: &str, what: &str, value: f64) {
+        self.head(name, what, "gauge");
+        let _ = writeln!(self.text, "{name} {value}");
+    }
+
+    fn counter<'a>(&mut self, name: &str, what: &str, label: &str, values: impl Iterator<Item = (&'a str, f64)>) {
+        self.head(name, what, "counter");
+        self.samples(name, label, values);
+    }
+
+    fn samples<'a>(&mut self, name: &str, label: &str, values: impl Iterator<Item = (&'a str, f64)>) {
+        for (value, n) in values {
+            let escaped = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+            let _ = writeln!(self.text, "{name}{{{label}=\"{escaped}\"}} {n}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::domain::TokenUse;
+
+    fn well() -> Vitals {
+        Vitals {
+            poll_age: Duration::from_millis(1500),
+            poll_patience: Duration::from_secs(80),
+            trouble: None,
+            kept: Ok(Kept { jobs_due: 2, ..Kept::default() }),
+            guard: GuardState { is_closed: true, open_conversations: 0 },
+            memory_bytes: None,
+            counts: Vec::new(),
+            phases: Vec::new(),
+        }
+    }
+
+    fn trouble(kind: TroubleKind, lasting_s: u64) -> Option<Trouble> {
+        Some(Trouble { kind, what: "why".to_owned(), lasting: Duration::from_secs(lasting_s) })
+    }
+
+    #[track_caller]
+    fn check(vitals: &Vitals, expected: Expect) {
+        let health = Health::of(vitals);
+        expected.assert_eq(&format!("{} {}", health.http_status(), health.as_json(vitals)));
+    }
+
+    #[test]
+    fn a_daemon_that_is_well_says_so() {
+        check(
+            &well(),
+            expect![[
+                r#"200 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":[],"status":"ok"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn what_keeps_updates_out_is_red() {
+        check(
+            &Vitals { trouble: trouble(TroubleKind::Storing, 0), ..well() },
+            expect![[
+                r#"503 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["updates cannot be stored: why"],"status":"failing"}"#
+            ]],
+        );
+        check(
+            &Vitals { trouble: trouble(TroubleKind::Conflict, 0), ..well() },
+            expect![[
+                r#"503 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["another instance polls with this token: why"],"status":"failing"}"#
+            ]],
+        );
+        check(
+            &Vitals { trouble: trouble(TroubleKind::Polling, 15), ..well() },
+            expect![[
+                r#"503 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 15 s: why"],"status":"failing"}"#
+            ]],
+        );
+        check(
+            &Vitals { poll_age: Duration::from_secs(81), ..well() },
+            expect![[
+                r#"503 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":81.0,"reasons":["a poll has not come back for 81 s"],"status":"failing"}"#
+            ]],
+        );
+        check(
+            &Vitals { kept: Err("damaged".to_owned()), ..well() },
+            expect![[
+                r#"503 {"breaker":"closed","jobs_due":null,"jobs_parked":null,"last_poll_age_s":1.5,"reasons":["the database cannot be read: damaged"],"status":"failing"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn what_passes_or_needs_a_person_is_told_and_not_red() {
+        check(
+            &Vitals { trouble: trouble(TroubleKind::Polling, 3), ..well() },
+            expect![[
+                r#"200 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 3 s: why"],"status":"degraded"}"#
+            ]],
+        );
+        let guard = GuardState { is_closed: false, open_conversations: 1 };
+        let kept = Ok(Kept { jobs_parked: 1, ..Kept::default() });
+        check(
+            &Vitals { guard, kept, ..well() },
+            expect![[
+                r#"200 {"breaker":"open","jobs_due":0,"jobs_parked":1,"last_poll_age_s":1.5,"reasons":["1 jobs are parked, see chime check","the model server keeps failing"],"status":"degraded"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn metrics_are_prometheus_text() {
+        let today = DayTotal { calls: 3, tokens: TokenUse { prompt: 900, completion: 80 }, cost_micros: 469_000 };
+        let vitals = Vitals {
+            kept: Ok(Kept { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
+            memory_bytes: Some(1 << 20),
+            counts: vec![(Count::Events, "reply_sent".to_owned(), 3), (Count::Lines, "w\"n".to_owned(), 1)],
+            phases: vec![("model".to_owned(), 3, 4200)],
+            ..well()
+        };
+        expect![[r##"
+            # HELP chime_up 1 while no reason speaks against it.
+            # TYPE chime_up gauge
+            chime_up 1
+            # HELP chime_last_poll_age_seconds Since polling last came back.
+            # TYPE chime_last_poll_age_seconds gauge
+            chime_last_poll_age_seconds 1.5
+            # HELP chime_breaker_open 1 while the model server is left alone.
+            # TYPE chime_breaker_open gauge
+            chime_breaker_open 0
+            # HELP chime_conversations_failing Conversations in which the model keeps failing.
+            # TYPE chime_conversations_failing gauge
+            chime_conversations_failing 0
+            # HELP chime_jobs_due Jobs to do.
+            # TYPE chime_jobs_due gauge
+            chime_jobs_due 2
+            # HELP chime_jobs_parked Jobs put aside.
+            # TYPE chime_jobs_parked gauge
+            chime_jobs_parked 0
+            # HELP chime_database_bytes Size of the database.
+            # TYPE chime_database_bytes gauge
+            chime_database_bytes 4096
+            # HELP chime_model_calls_today Answers of the model since 00:00 UTC.
+            # TYPE chime_model_calls_today gauge
+            chime_model_calls_today 3
+            # HELP chime_prompt_tokens_today Tokens read since 00:00 UTC.
+            # TYPE chime_prompt_tokens_today gauge
+            chime_prompt_tokens_today 900
+            # HELP chime_completion_tokens_today Tokens written since 00:00 UTC.
+            # TYPE chime_completion_tokens_today gauge
+            chime_completion_tokens_today 80
+            # HELP chime_cost_today Money spent since 00:00 UTC.
+            # TYPE chime_cost_today gauge
+            chime_cost_today 0.469
+            # HELP chime_resident_memory_bytes Resident memory.
+            # TYPE chime_resident_memory_bytes gauge
+            chime_resident_memory_bytes 1048576
+            # HELP chime_events_total What happened.
+            # TYPE chime_events_total counter
+            chime_events_total{type="reply_sent"} 3
+            # HELP chime_refusals_total Triggers that were one too many.
+            # TYPE chime_refusals_total counter
+            # HELP chime_errors_total Errors while answering.
+            # TYPE chime_errors_total counter
+            # HELP chime_log_lines_total Lines of warning and error.
+            # TYPE chime_log_lines_total counter
+            chime_log_lines_total{level="w\"n"} 1
+            # HELP chime_phase_seconds Time spent, by phase.
+            # TYPE chime_phase_seconds summary
+            chime_phase_seconds_count{phase="model"} 3
+            chime_phase_seconds_sum{phase="model"} 4.2
+        "##]]
+        .assert_eq(&metrics(&vitals));
+    }
+}

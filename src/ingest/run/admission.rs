@@ -1,0 +1,67 @@
+//! A trigger becomes a job, unless it is one too many: then the job is to say so.
+
+use crate::access::{Decision, Recent, admit, subject};
+use crate::config::RateLimit;
+use crate::domain::{Because, Job, JobKind, Message, Refusal, StoredMessage, Timestamp, message_key};
+use crate::store::{self, Reader, Writer, jobs, refusals};
+
+/// What became of a trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// Its job is or was there already.
+    Known,
+    Started(Job),
+    /// With the job that says so.
+    Refused(Because, Job),
+}
+
+/// Adds the job of `kind` for `trigger`. A trigger is judged once: what was refused stays refused when it comes again.
+pub fn start(
+    tx: &Writer<'_>,
+    kind: JobKind,
+    trigger: &StoredMessage,
+    limit: Option<RateLimit>,
+    now: Timestamp,
+) -> store::Result<Start> {
+    let message = &trigger.message;
+    let key = message_key(message.chat, message.id);
+    let add = |kind| match jobs::add(tx, kind, &key, message.chat.0, now)? {
+        true => jobs::find(tx, kind, &key),
+        false => Ok(None),
+    };
+    let Some(limit) = limit else {
+        return Ok(add(kind)?.map_or(Start::Known, Start::Started));
+    };
+    if jobs::exists(tx, kind, &key)? || jobs::exists(tx, JobKind::Refusal, &key)? {
+        return Ok(Start::Known);
+    }
+    let at = asked_at(message);
+    match admit(at, &recent(tx, trigger, at, limit)?, limit) {
+        Decision::Allow => {
+            refusals::add_trigger(tx, trigger, at, at.minus(limit.per))?;
+            Ok(add(kind)?.map_or(Start::Known, Start::Started))
+        }
+        Decision::Refuse { because, until, tell } => {
+            let subject = subject(because, trigger.conversation(), message.sender.id, at);
+            let (chat, id, thread) = (message.chat, message.id, message.thread);
+            refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, at)?;
+            Ok(add(JobKind::Refusal)?.map_or(Start::Known, |job| Start::Refused(because, job)))
+        }
+    }
+}
+
+/// A tag that was added by an edit is as old as the edit.
+fn asked_at(message: &Message) -> Timestamp {
+    message.edited_at.unwrap_or(message.sent_at)
+}
+
+fn recent(conn: &Reader, trigger: &StoredMessage, at: Timestamp, limit: RateLimit) -> store::Result<Recent> {
+    let (conversation, user, after) = (trigger.conversation(), trigger.message.sender.id, at.minus(limit.per));
+    let told = |because| refusals::told(conn, &subject(because, conversation, user, at));
+    Ok(Recent {
+        of_conversation: refusals::triggers_of_conversation(conn, conversation, after)?,
+        of_member: refusals::triggers_of_member(conn, user, after)?,
+        told_conversation: told(Because::Conversation)?,
+        told_member: told(Because::Member)?,
+    })
+}

@@ -1,0 +1,73 @@
+//! Tiny questions that show what a server can do: for operators, before members find out.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::OpenAi;
+use crate::clock::Clock;
+use crate::llm::diagnose::diagnose;
+use crate::llm::transport::Failure;
+use crate::llm::wire;
+use crate::llm::{LlmError, Prompt, PromptMessage, PromptRole};
+use crate::resilience::within;
+
+/// Enough for a model that thinks before it speaks to reach its first word.
+const ROOM: u32 = 256;
+
+impl OpenAi {
+    /// Asks each model for a word, once: its name, and how long it took.
+    pub async fn probe_chat(&self, clock: &Clock) -> Vec<(&str, Result<Duration, LlmError>)> {
+        let mut probed = Vec::new();
+        for model in std::iter::once(&self.primary).chain(&self.fallback) {
+            let (watch, deadline) = (clock.stopwatch(), self.deadline(clock));
+            let asked = self.ask(model, &question("Answer with the one word: ready"), &deadline, clock).await;
+            probed.push((model.name.as_str(), asked.map(|_| watch.elapsed())));
+        }
+        probed
+    }
+
+    /// Whether the model calls a tool that it is given and asked to call.
+    ///
+    /// # Errors
+    /// When the server refuses the request, which most do that cannot.
+    pub async fn probe_tools(&self, clock: &Clock) -> Result<bool, LlmError> {
+        let mut request = self.request("Call the tool `ping` now.");
+        request["tools"] = json!([{
+            "type": "function",
+            "function": {
+                "name": "ping",
+                "description": "Answers with pong.",
+                "parameters": {"type": "object", "properties": {}, "additionalProperties": false},
+            },
+        }]);
+        let body = self.in_time(self.server.post(&request), clock).await?;
+        Ok(body.pointer("/choices/0/message/tool_calls/0").is_some())
+    }
+
+    /// Whether the server sends an answer as it is written.
+    ///
+    /// # Errors
+    /// When the server refuses the request.
+    pub async fn probe_streaming(&self, clock: &Clock) -> Result<bool, LlmError> {
+        let mut request = self.request("Answer with the one word: ready");
+        request["stream"] = json!(true);
+        self.in_time(self.server.streams(&request), clock).await
+    }
+
+    fn request(&self, words: &str) -> Value {
+        wire::request(&self.primary.name, &question(words), self.primary.dialect())
+    }
+
+    async fn in_time<T>(&self, call: impl Future<Output = Result<T, Failure>>, clock: &Clock) -> Result<T, LlmError> {
+        within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)
+    }
+}
+
+fn question(words: &str) -> Prompt {
+    Prompt {
+        messages: vec![PromptMessage { role: PromptRole::User, content: words.to_owned() }],
+        max_answer_tokens: ROOM,
+        temperature: None,
+    }
+}

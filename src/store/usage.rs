@@ -1,0 +1,72 @@
+//! What model calls took, by UTC day: the ledger that the day's budgets are counted from.
+
+use rusqlite::named_params;
+
+use super::{Reader, Result, Writer};
+use crate::domain::{ChatKey, Spent, Timestamp, TokenUse, UserId};
+
+/// Stands for work in the background that nobody asked for.
+const NOBODY: i64 = 0;
+
+/// One model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    pub at: Timestamp,
+    pub chat: ChatKey,
+    /// Who asked; none for work in the background.
+    pub user: Option<UserId>,
+    pub tokens: TokenUse,
+    pub cost_micros: u64,
+}
+
+/// What a day came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DayTotal {
+    pub calls: u64,
+    pub tokens: TokenUse,
+    pub cost_micros: u64,
+}
+
+pub fn add(tx: &Writer<'_>, call: &Call) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
+         VALUES (:day, :chat, :user, 1, :prompt, :completion, :cost)
+         ON CONFLICT (day, chat_key, user_id) DO UPDATE
+         SET calls = calls + 1, prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+             completion_tokens = completion_tokens + excluded.completion_tokens,
+             cost_micros = cost_micros + excluded.cost_micros",
+    )?
+    .execute(named_params! {
+        ":day": call.at.day(), ":chat": call.chat.0, ":user": call.user.map_or(NOBODY, |user| user.0),
+        ":prompt": call.tokens.prompt, ":completion": call.tokens.completion, ":cost": call.cost_micros,
+    })?;
+    Ok(())
+}
+
+/// Tokens spent on the day of `at`.
+pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Result<Spent> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0) AS total,
+                    coalesce(sum(prompt_tokens + completion_tokens) FILTER (WHERE chat_key = :chat), 0) AS of_chat,
+                    coalesce(sum(prompt_tokens + completion_tokens) FILTER (WHERE user_id = :user), 0) AS of_member
+             FROM token_usage WHERE day = :day",
+        )?
+        .query_row(named_params! { ":day": at.day(), ":chat": chat.0, ":user": user.0 }, |raw| {
+            Ok(Spent { total: raw.get("total")?, of_chat: raw.get("of_chat")?, of_member: raw.get("of_member")? })
+        })?)
+}
+
+/// Everything that the day of `at` took.
+pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(prompt_tokens), 0) AS prompt,
+                    coalesce(sum(completion_tokens), 0) AS completion, coalesce(sum(cost_micros), 0) AS cost
+             FROM token_usage WHERE day = :day",
+        )?
+        .query_row(named_params! { ":day": at.day() }, |raw| {
+            let tokens = TokenUse { prompt: raw.get("prompt")?, completion: raw.get("completion")? };
+            Ok(DayTotal { calls: raw.get("calls")?, tokens, cost_micros: raw.get("cost")? })
+        })?)
+}

@@ -1,0 +1,167 @@
+//! Counts what is logged: each event of the contract becomes a number for `/metrics`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+/// Labels come from a handful of words in our own code. More than this of one kind would be a mistake there, and must
+/// not fill the memory.
+const MOST_LABELS: usize = 64;
+
+/// The counts of this process.
+static COUNTERS: Counters = Counters(Mutex::new(Tally::new()));
+
+pub fn counters() -> &'static Counters {
+    &COUNTERS
+}
+
+/// How often each event happened since the start.
+#[derive(Debug)]
+pub struct Counters(Mutex<Tally>);
+
+#[derive(Debug)]
+struct Tally {
+    /// By metric, then label.
+    counts: BTreeMap<Count, BTreeMap<String, u64>>,
+    /// Calls and milliseconds by phase.
+    phases: BTreeMap<String, (u64, u64)>,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Count {
+    /// `chat.event`, by `type`.
+    Events,
+    /// `chat.rate_limit`, by `type`.
+    Refusals,
+    /// `chat.error`, by `error_type`.
+    Errors,
+    /// Lines of warning and error, by level.
+    Lines,
+}
+
+impl Counters {
+    /// Every count so far, with its label.
+    pub fn counts(&self) -> Vec<(Count, String, u64)> {
+        let tally = self.tally();
+        let all = tally.counts.iter();
+        all.flat_map(|(count, labels)| labels.iter().map(|(label, n)| (*count, label.clone(), *n))).collect()
+    }
+
+    /// `chat.metrics`: calls and milliseconds of every phase so far.
+    pub fn phases(&self) -> Vec<(String, u64, u64)> {
+        self.tally().phases.iter().map(|(phase, (calls, ms))| (phase.clone(), *calls, *ms)).collect()
+    }
+
+    fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tally {
+    const fn new() -> Self {
+        Self { counts: BTreeMap::new(), phases: BTreeMap::new() }
+    }
+
+    fn count(&mut self, count: Count, label: &str) {
+        let labels = self.counts.entry(count).or_default();
+        if labels.len() < MOST_LABELS || labels.contains_key(label) {
+            *labels.entry(label.to_owned()).or_default() += 1;
+        }
+    }
+
+    fn time(&mut self, phase: String, ms: u64) {
+        if self.phases.len() < MOST_LABELS || self.phases.contains_key(&phase) {
+            let (calls, total) = self.phases.entry(phase).or_default();
+            *calls += 1;
+            *total += ms;
+        }
+    }
+}
+
+/// The part of the subscriber that counts.
+#[derive(Debug)]
+pub struct Counting;
+
+impl<S: Subscriber> Layer<S> for Counting {
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        let mut seen = Seen::default();
+        event.record(&mut seen);
+        let level = *event.metadata().level();
+        let mut tally = COUNTERS.tally();
+        if level <= tracing::Level::WARN {
+            tally.count(Count::Lines, if level == tracing::Level::ERROR { "error" } else { "warn" });
+        }
+        let kind = seen.kind.unwrap_or_default();
+        match seen.message.split(':').next().unwrap_or_default() {
+            "chat.event" => tally.count(Count::Events, &kind),
+            "chat.rate_limit" => tally.count(Count::Refusals, &kind),
+            "chat.error" => tally.count(Count::Errors, &kind),
+            "chat.metrics" => tally.time(seen.phase.unwrap_or_default(), seen.ms.unwrap_or_default()),
+            _ => {}
+        }
+    }
+}
+
+/// The fields that count.
+#[derive(Default)]
+struct Seen {
+    message: String,
+    kind: Option<String>,
+    phase: Option<String>,
+    ms: Option<u64>,
+}
+
+impl Visit for Seen {
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "ms" {
+            self.ms = Some(value);
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "type" | "error_type" => self.kind = Some(value.to_owned()),
+            "phase" => self.phase = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    #[test]
+    fn events_of_the_contract_are_counted_by_their_type() {
+        let subscriber = tracing_subscriber::registry().with(Counting);
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::info!(r#type = "counted_here", "chat.rate_limit");
+            tracing::warn!(error_type = "counted_here", "chat.error: the model did not answer");
+            tracing::info!(phase = "counted_here", ms = 40_u64, "chat.metrics");
+            tracing::info!(phase = "counted_here", ms = 2_u64, "chat.metrics");
+            tracing::info!(r#type = "counted_here", "something else");
+        });
+        let counted: Vec<(Count, u64)> = counters()
+            .counts()
+            .into_iter()
+            .filter(|(_, label, _)| label == "counted_here")
+            .map(|(count, _, n)| (count, n))
+            .collect();
+        assert_eq!(counted, [(Count::Refusals, 1), (Count::Errors, 1)]);
+        assert!(counters().phases().contains(&("counted_here".to_owned(), 2, 42)));
+    }
+}

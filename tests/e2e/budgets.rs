@@ -1,0 +1,145 @@
+//! What happens when the day's tokens run out, and when the model keeps failing.
+
+use std::time::Duration;
+
+use chime::domain::{MessageId, Timestamp, UserId};
+use chime::sandbox::BotAction;
+use chime::store::{chats, usage};
+use chime::testkit::{Reply, World};
+use serde_json::{Value, json};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// A good answer for which the server counts so many tokens.
+fn answer_for(tokens: u64) -> Reply {
+    Reply::Body(json!({
+        "id": "c1", "object": "chat.completion", "created": 1_763_632_800, "model": "scripted",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Sure."}}],
+        "usage": {"prompt_tokens": tokens - 10, "completion_tokens": 10, "total_tokens": tokens},
+    }))
+}
+
+async fn ask_for(w: &mut World, name: &str, tokens: u64) {
+    w.model.script([answer_for(tokens)]);
+    let trigger = w.say(name, "@bot thoughts?");
+    assert_eq!(w.answer_to(trigger).await.text, "Sure.");
+}
+
+async fn is_reacted_to(w: &World, message: MessageId) -> bool {
+    w.settled().await;
+    w.telegram.message(w.chat, message).is_some_and(|message| !message.reactions.is_empty())
+}
+
+fn model_asked_last(w: &World) -> Option<String> {
+    w.model.requests().last().and_then(|request| request.get("model").and_then(Value::as_str).map(str::to_owned))
+}
+
+#[tokio::test]
+async fn a_chat_that_used_up_its_day_is_told_once_and_answered_again_tomorrow() {
+    World::with(&[("DAILY_TOKENS_PER_CHAT", "1000")], async |w| {
+        ask_for(w, "Ana", 1000).await;
+        let second = w.say("Bob", "@bot and me?");
+        let told = w.answer_to(second).await.text;
+        assert!(told.starts_with("This chat has used up what I may spend on it today. Please ask again in "), "{told}");
+        let third = w.say("Cat", "@bot hello?");
+        assert!(is_reacted_to(w, third).await);
+        w.restart().await;
+        let fourth = w.say("Dan", "@bot still?");
+        assert!(is_reacted_to(w, fourth).await, "a restart gives nothing back");
+        assert_eq!(w.model.requests().len(), 1);
+        w.clock.advance(DAY);
+        ask_for(w, "Ana", 500).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_member_who_used_up_their_day_leaves_the_others_theirs() {
+    World::with(&[("DAILY_TOKENS_PER_MEMBER", "1k")], async |w| {
+        ask_for(w, "Ana", 1200).await;
+        let again = w.say("Ana", "@bot more?");
+        assert!(
+            w.answer_to(again).await.text.starts_with("You have used up what I may spend on your questions today.")
+        );
+        ask_for(w, "Bob", 100).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn near_the_cap_the_window_shrinks_and_the_cheaper_model_answers() {
+    let settings = [("DAILY_TOKENS", "1000"), ("MODEL_FALLBACK", "cheaper"), ("CONTEXT_TOKENS", "200")];
+    World::with(&settings, async |w| {
+        w.play(
+            "
+            10:00 ann#1 shall we take the small table at the window or the long one in the back room on Friday?
+            10:01 bob#2 the long one, since Dan brings his sister and her two friends from the choir with him
+            10:02 ann#3 then somebody has to call before noon, they never keep the long one for us otherwise
+            10:03 cat#4 I can call, but I do not have the number, and last time nobody picked up at all
+            10:04 bob#5 the number is on their page, below the map, next to the hours and the picture of the cat
+            10:05 ann#6 and ask about the terrace too, it should be dry on Friday evening if the forecast holds
+            ",
+        );
+        w.model.script([answer_for(800)]);
+        let first = w.say("Ana", "@bot who calls?");
+        let first = w.answer_to(first).await;
+        let ample = w.record_of(&first).await;
+        assert_eq!(model_asked_last(w).as_deref(), Some("scripted"));
+        w.model.script([answer_for(100)]);
+        let second = w.say("Ana", "@bot who calls?");
+        let second = w.answer_to(second).await;
+        let tight = w.record_of(&second).await;
+        assert_eq!(model_asked_last(w).as_deref(), Some("cheaper"));
+        assert_eq!(tight.model, "cheaper");
+        assert!(tight.window.len() < ample.window.len(), "{} and {}", tight.window.len(), ample.window.len());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_spent_is_kept_with_its_price() {
+    World::with(&[("PRICE_IN", "0.40"), ("PRICE_OUT", "1.60")], async |w| {
+        ask_for(w, "Ana", 1010).await;
+        ask_for(w, "Bob", 1010).await;
+        let (chat, now, ana) = (w.chat, w.clock.now(), w.member("Ana"));
+        let spent = w.read_store(move |conn| spent(conn, chat, now, ana)).await;
+        assert_eq!(spent, (2020, 2020, 1010, 2 * (400 + 16)));
+    })
+    .await;
+}
+
+fn spent(
+    conn: &chime::store::Reader,
+    chat: chime::domain::ChatId,
+    now: Timestamp,
+    user: UserId,
+) -> chime::store::Result<(u64, u64, u64, u64)> {
+    let row = chats::find(conn, chat)?.expect("a chat");
+    let spent = usage::spent(conn, now, row.key, user)?;
+    Ok((spent.total, spent.of_chat, spent.of_member, usage::of_day(conn, now)?.cost_micros))
+}
+
+#[tokio::test]
+async fn a_model_that_keeps_failing_is_left_alone_and_the_messages_are_shown_instead() {
+    World::run(async |w| {
+        let said = w.say("Ana", "shall we take the long table on Friday?");
+        let refused = Reply::Status(401, r#"{"error":{"message":"bad key","code":"invalid_api_key"}}"#.to_owned());
+        w.model.script(vec![refused; 5]);
+        for _ in 0..6 {
+            let trigger = w.reply("Bob", said, "@bot thoughts?");
+            let apology = w.answer_to(trigger).await;
+            assert!(apology.text.starts_with("Temporary issue generating response."), "{}", apology.text);
+            assert!(apology.text.contains("the long table"), "{}", apology.text);
+            let link = format!("/{said}");
+            assert!(apology.entities.iter().any(|entity| format!("{:?}", entity.kind).contains(&link)));
+        }
+        assert_eq!(w.model.requests().len(), 5, "the sixth did not reach the model");
+        w.clock.advance(Duration::from_secs(31));
+        w.model.script(["Sure."]);
+        let trigger = w.say("Bob", "@bot thoughts?");
+        assert_eq!(w.answer_to(trigger).await.text, "Sure.");
+        let acted = w.telegram.actions_since(chime::sandbox::Cursor::default());
+        assert!(!acted.iter().any(|action| matches!(action, BotAction::Reacted { .. })));
+    })
+    .await;
+}

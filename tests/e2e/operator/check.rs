@@ -1,0 +1,158 @@
+//! `chime check` and `chime retry`.
+
+use std::path::Path;
+
+use chime::clock::Clock;
+use chime::domain::{JobId, JobKind};
+use chime::sandbox::faults::Fault;
+use chime::sandbox::{Setup, Standing};
+use chime::store::{Priority, jobs};
+use chime::testkit::Reply;
+use expect_test::expect;
+use serde_json::{Value, json};
+
+use super::Machine;
+
+fn tool_call() -> Reply {
+    let call = json!({"id": "1", "type": "function", "function": {"name": "ping", "arguments": "{}"}});
+    Reply::Body(json!({
+        "id": "c1", "object": "chat.completion", "model": "scripted",
+        "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [call]}}],
+    }))
+}
+
+fn stream() -> Reply {
+    Reply::Status(200, "data: {\"choices\":[]}\n\ndata: [DONE]\n\n".to_owned())
+}
+
+#[tokio::test]
+async fn a_machine_on_which_all_is_well() {
+    let machine = Machine::new(Setup::default()).await;
+    machine.with_groups(&[("Friday table", Standing::Member)]).await;
+    machine.model.script([Reply::text("ready"), tool_call(), stream()]);
+    machine
+        .check(
+            &[],
+            expect![[r#"
+                ok config: every setting is valid
+                ok database: chime.db is sound, version N N KiB
+                (the disk of this machine)
+                ok jobs: N open, none parked
+                ok access: owners: N allowed chats: N
+                ok telegram: the token belongs to @bot
+                ok clock: agrees with Telegram's
+                ok webhook: none is set, so chime may poll
+                ok privacy: privacy mode is off: the bot reads its groups
+                ok model: scripted answers in N
+                ok tools: the model calls tools
+                ok streaming: the server streams
+                exit Some(0)"#]],
+        )
+        .await;
+    assert!(machine.telegram.unexpected().is_empty());
+}
+
+#[tokio::test]
+async fn a_fresh_machine_without_a_model_is_told_what_comes_next() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("OPENAI_BASE_URL", "").set("MODEL", "").set("OWNER_IDS", "");
+    machine.check(&[], expect![[r#"
+        ok config: every setting is valid
+        warn database: there is none at chime.db yet; do: start chime run, or set DATABASE_PATH
+        (the disk of this machine)
+        warn access: there is no owner and no allowed chat, so nobody can use the bot; do: set OWNER_IDS to your Telegram id, or ALLOWED_CHATS to the ids of your groups
+        ok telegram: the token belongs to @bot
+        ok clock: agrees with Telegram's
+        ok webhook: none is set, so chime may poll
+        ok privacy: privacy mode is off: the bot reads its groups
+        warn model: none is set: answers are digests of the conversation; do: set OPENAI_BASE_URL or OPENAI_API_KEY, and MODEL
+        exit Some(0)"#]]).await;
+}
+
+#[tokio::test]
+async fn everything_that_is_wrong_is_told_at_once_with_its_remedy() {
+    let setup = Setup { reads_all: false, ..Setup::default() };
+    let mut machine = Machine::new(setup).await;
+    machine.with_groups(&[("Friday table", Standing::Member), ("Board", Standing::Administrator)]).await;
+    let hook = r#"{"ok":true,"result":{"url":"https://hooks.example.org/secret/path","pending_update_count":3}}"#;
+    machine.telegram.fault("getWebhookInfo", Fault::Status(200, hook.to_owned()), 1);
+    machine.model.script([Reply::Status(401, r#"{"error":{"code":"invalid_api_key"}}"#.to_owned())]);
+    machine.set("LOOKBACK_LIMIT", "many");
+    machine.check(&[], expect![[r#"
+        FAIL config: LOOKBACK_LIMIT is `many`; do: set a whole number from N to N for example LOOKBACK_LIMIT=20
+        ok database: chime.db is sound, version N N KiB
+        (the disk of this machine)
+        ok jobs: N open, none parked
+        ok access: owners: N allowed chats: N
+        ok telegram: the token belongs to @bot
+        ok clock: agrees with Telegram's
+        FAIL webhook: updates go to a webhook at hooks.example.org instead of chime; do: open https://api.telegram.org/bot<TOKEN>/deleteWebhook once, with your token in it
+        FAIL privacy: privacy mode is on and the bot is no admin in "Friday table" (-1001000000001): it sees no plain mentions there; do: send /setprivacy to @BotFather, choose Disable, then remove the bot from the group and add it again; or make it an admin there
+        FAIL model: scripted: the server refuses (HTTP N invalid_api_key); do: set OPENAI_API_KEY to a key of this server
+        exit Some(69)"#]]).await;
+}
+
+#[tokio::test]
+async fn a_refused_token_and_a_dead_model_server() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("TELEGRAM_BOT_TOKEN", "1:wrong").set("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
+    machine.check(&[], expect![[r#"
+        ok config: every setting is valid
+        warn database: there is none at chime.db yet; do: start chime run, or set DATABASE_PATH
+        (the disk of this machine)
+        ok access: owners: N allowed chats: N
+        FAIL telegram: the token is refused; do: copy the token again from @BotFather (/token) and set TELEGRAM_BOT_TOKEN
+        ok clock: agrees with Telegram's
+        FAIL model: scripted: the model server cannot be reached; do: start the model server, or correct OPENAI_BASE_URL
+        exit Some(69)"#]]).await;
+}
+
+#[tokio::test]
+async fn offline_nobody_is_asked_and_scripts_read_json() {
+    let machine = Machine::new(Setup::default()).await;
+    std::fs::write(machine.database(), b"not a database at all, and long enough to be looked at").expect("write");
+    let output = machine.run(&["check", "--offline", "--json"]).await;
+    assert_eq!(output.status.code(), Some(69));
+    let findings: Vec<Value> = String::from_utf8(output.stdout)
+        .expect("text")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a JSON object a line"))
+        .collect();
+    let names: Vec<&str> = findings.iter().filter_map(|finding| finding["name"].as_str()).collect();
+    assert_eq!(names, ["config", "database", "disk", "access"]);
+    assert_eq!(findings[1]["verdict"], "FAIL");
+    assert!(machine.telegram.calls().is_empty());
+    assert!(machine.model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn parked_jobs_are_shown_and_retried_while_somebody_holds_the_database() {
+    let machine = Machine::new(Setup::default()).await;
+    let (store, _) = machine.store();
+    let now = Clock::system().now();
+    store
+        .write(Priority::Answering, move |tx| {
+            for key in ["1:1", "1:2"] {
+                jobs::add(tx, JobKind::Answer, key, 1, now)?;
+            }
+            jobs::park(tx, JobId(1), "the prompt cannot be rendered")?;
+            jobs::park(tx, JobId(2), "panicked")
+        })
+        .await
+        .expect("park two jobs");
+    let offline = machine.run(&["check", "--offline"]).await;
+    let told = String::from_utf8(offline.stdout).expect("text");
+    assert!(told.contains("2 parked: #1 answer (attempt 1: the prompt cannot be rendered), #2"), "{told}");
+    assert!(told.contains("do: chime retry JOB"), "{told}");
+    assert_eq!(machine.run(&["retry", "9"]).await.status.code(), Some(1));
+    assert_eq!(machine.run(&["retry", "1"]).await.status.code(), Some(0));
+    assert_eq!(store.read(jobs::counts).await.expect("counts"), (1, 1));
+    assert_eq!(machine.run(&["retry", "all"]).await.status.code(), Some(0));
+    assert_eq!(store.read(jobs::counts).await.expect("counts"), (2, 0));
+    assert_eq!(machine.run(&["retry", "some"]).await.status.code(), Some(2));
+}
+
+#[test]
+fn a_folder_is_no_database() {
+    assert!(chime::store::inspect(Path::new("/")).is_err());
+}

@@ -1,0 +1,155 @@
+//! What the person sees who runs it: the real binary as a process of its own.
+
+mod check;
+mod keep;
+mod service;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use chime::clock::Clock;
+use chime::domain::{Chat, ChatKind};
+use chime::sandbox::{NewChat, Sandbox, Setup, Standing};
+use chime::store::{Opened, Priority, Store, chats};
+use chime::testkit::ModelServer;
+use expect_test::Expect;
+use tempfile::TempDir;
+
+/// Real time that a process may take for anything.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A machine with Telegram and a model server in reach, and what the operator set.
+struct Machine {
+    folder: TempDir,
+    telegram: Sandbox,
+    model: ModelServer,
+    settings: BTreeMap<String, String>,
+}
+
+impl Machine {
+    async fn new(setup: Setup) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let telegram = Sandbox::start(setup).await.expect("start the embedded Telegram");
+        let model = ModelServer::start(Clock::system()).await.expect("start the scripted model");
+        let settings = BTreeMap::from([
+            ("TELEGRAM_API_URL".to_owned(), telegram.api_url()),
+            ("TELEGRAM_BOT_TOKEN".to_owned(), telegram.token().to_owned()),
+            ("OPENAI_BASE_URL".to_owned(), model.base_url()),
+            ("MODEL".to_owned(), "scripted".to_owned()),
+            ("OWNER_IDS".to_owned(), "1".to_owned()),
+            ("PRIVATE_CHATS".to_owned(), "owners".to_owned()),
+            ("POLL_TIMEOUT".to_owned(), "1s".to_owned()),
+        ]);
+        Self { folder, telegram, model, settings }
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("chime.db")
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> &mut Self {
+        self.settings.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_chime"));
+        command.args(arguments).current_dir(self.folder.path()).env_clear().envs(&self.settings);
+        command
+    }
+
+    async fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = self.command(arguments);
+        let running = tokio::task::spawn_blocking(move || command.output());
+        running.await.expect("no panic").expect("start chime")
+    }
+
+    /// Starts the daemon.
+    fn start(&self) -> Daemon {
+        let stderr = self.folder.path().join("stderr");
+        let file = File::create(&stderr).expect("a file for the log");
+        let child = self.command(&["run"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).spawn();
+        Daemon { child: child.expect("start chime run"), stderr }
+    }
+
+    /// The lines of `chime check`, with what differs from machine to machine taken out, and its exit code.
+    async fn check(&self, arguments: &[&str], expected: Expect) {
+        let output = self.run(&[&["check"], arguments].concat()).await;
+        let told = String::from_utf8(output.stdout).expect("text");
+        let steady: Vec<String> = told.lines().map(|line| self.steady(line)).collect();
+        expected.assert_eq(&format!("{}\nexit {:?}", steady.join("\n"), output.status.code()));
+    }
+
+    fn steady(&self, line: &str) -> String {
+        if line.contains(" disk: ") {
+            return "(the disk of this machine)".to_owned();
+        }
+        let line = line.replace(&self.folder.path().display().to_string(), "FOLDER");
+        let line = line.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        line.split_whitespace().map(|word| if is_measure(word) { "N" } else { word }).collect::<Vec<_>>().join(" ")
+    }
+
+    /// A daemon's database with some groups in it.
+    async fn with_groups(&self, groups: &[(&str, Standing)]) {
+        for (title, standing) in groups {
+            let chat = self.telegram.add_chat(NewChat::supergroup(*title).with_bot(*standing));
+            let (store, _) = self.store();
+            let row = Chat { id: chat, kind: ChatKind::Supergroup, title: Some((*title).to_owned()), username: None };
+            store.write(Priority::Answering, move |tx| chats::upsert(tx, &row).map(drop)).await.expect("store a chat");
+            store.close().await;
+        }
+    }
+
+    fn store(&self) -> (Store, Opened) {
+        Store::open(&self.database(), Clock::system().now()).expect("open the database")
+    }
+}
+
+fn is_measure(word: &str) -> bool {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ',');
+    !digits.is_empty() && digits.len() < word.len() + 1 && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+}
+
+/// `chime run`, killed when dropped.
+struct Daemon {
+    child: Child,
+    stderr: PathBuf,
+}
+
+impl Daemon {
+    /// Asks it to stop, as service managers do, and gives its exit code.
+    async fn stop(&mut self) -> Option<i32> {
+        let pid = self.child.id().to_string();
+        Command::new("kill").args(["-TERM", &pid]).status().expect("send the signal");
+        self.ended().await
+    }
+
+    /// Waits for it to end.
+    async fn ended(&mut self) -> Option<i32> {
+        let clock = Clock::system();
+        let waiting = async {
+            loop {
+                if let Some(status) = self.child.try_wait().expect("ask for the process") {
+                    return status.code();
+                }
+                clock.sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.expect("chime ends in time")
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(&self.stderr).expect("read the log")
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
