@@ -22,13 +22,14 @@ use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig};
 use crate::context::Params;
 use crate::domain::{BotIdentity, estimate_tokens};
+use crate::embed::Embedder;
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
 use crate::llm::{Llm, LlmOptions};
 use crate::prompts::{PromptError, Prompts};
 use crate::resilience::{Backoff, random};
 use crate::scheduler::Limits;
-use crate::scheduler::run::{Pool, Wake};
-use crate::store::{Opened, Priority, Store, StoreError, jobs as job_rows, outbox};
+use crate::scheduler::run::{Pool, Wake, record};
+use crate::store::{Opened, Store, StoreError, jobs as job_rows, outbox};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
 use crate::trigger::Languages;
 
@@ -61,16 +62,18 @@ impl App {
     pub async fn start(config: Config, clock: Clock, stop: CancellationToken) -> Result<Self, AppError> {
         let prompts = Arc::new(Prompts::load(config.prompts.dir.as_deref())?);
         let store = open_store(config.store.path.clone(), &clock).await?;
-        recover(&store, &clock).await?;
+        recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
-        let bot = introduce(&telegram, &clock, &stop).await?;
+        let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder());
+        let bot = bot?;
         if !bot.reads_all_group_messages {
             tracing::warn!(
                 "privacy mode is on: in groups where the bot is no admin it does not see plain mentions; \
                  switch it off in @BotFather (/setprivacy), then remove the bot from the group and add it again"
             );
         }
-        let parts = Parts { config, clock, stop, prompts, store, telegram, bot, languages: Languages::shipped() };
+        let parts =
+            Parts { config, clock, stop, prompts, store, telegram, bot, languages: Languages::shipped(), embedder };
         parts.launch()
     }
 
@@ -92,6 +95,7 @@ struct Parts {
     telegram: Telegram,
     bot: BotIdentity,
     languages: &'static Languages,
+    embedder: Option<Arc<Embedder>>,
 }
 
 impl Parts {
@@ -144,6 +148,7 @@ impl Parts {
             bot: self.bot.clone(),
             languages: self.languages,
             params: context_params(&self.config.context),
+            embedder: self.embedder.clone(),
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -205,11 +210,29 @@ async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
     Ok(store)
 }
 
-/// Takes up what was under way when the process ended.
-async fn recover(store: &Store, clock: &Clock) -> Result<(), AppError> {
+/// The embedding model. It only sharpens the choice of messages, so that the daemon starts without it too.
+async fn load_embedder() -> Option<Arc<Embedder>> {
+    match tokio::task::spawn_blocking(Embedder::shipped).await {
+        Ok(Ok(embedder)) => Some(Arc::new(embedder)),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "going on without embeddings");
+            None
+        }
+        Err(error) => {
+            tracing::error!(%error, "going on without embeddings");
+            None
+        }
+    }
+}
+
+/// Takes up what was under way when the process ended, as soon as the file can be written.
+async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Result<(), AppError> {
     let now = clock.now();
-    let (sends, jobs) =
-        store.write(Priority::Answering, move |tx| Ok((outbox::recover(tx)?, job_rows::recover(tx, now)?))).await?;
+    let recovering = record(store, clock, move |tx| Ok((outbox::recover(tx)?, job_rows::recover(tx, now)?)));
+    let (sends, jobs) = tokio::select! {
+        () = stop.cancelled() => return Err(AppError::StoppedEarly),
+        recovered = recovering => recovered?,
+    };
     if sends + jobs > 0 {
         tracing::info!(sends, jobs, "took up {jobs} jobs and {sends} interrupted sends from before");
     }

@@ -32,6 +32,8 @@ pub mod commands;
 pub mod config;
 pub mod context;
 pub mod domain;
+pub mod embed;
+pub mod eval;
 pub mod ingest;
 pub mod llm;
 pub mod prompts;

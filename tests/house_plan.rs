@@ -23,16 +23,17 @@ const ROOMS: &[Room] = &[
     room("clock", &["domain"], &[]),
     room("resilience", &["domain"], &["clock"]),
     room("store", &["domain", "config"], &[]),
+    room("embed", &["domain", "config"], &[]),
     room("llm", &["domain", "config", "resilience", "clock"], &[]),
     room("telegram", &["domain", "config", "resilience"], &[]),
     room("trigger", &["domain", "config"], &[]),
     room("access", &["domain", "config"], &[]),
     room("prompts", &["domain"], &[]),
-    room("context", &["domain", "config", "trigger"], &["store", "clock"]),
+    room("context", &["domain", "config", "trigger"], &["store", "embed", "clock"]),
     room(
         "answer",
         &["domain", "config", "trigger", "access", "context", "prompts"],
-        &["store", "llm", "telegram", "clock", "scheduler", "resilience"],
+        &["store", "embed", "llm", "telegram", "clock", "scheduler", "resilience"],
     ),
     room(
         "commands",
@@ -45,12 +46,15 @@ const ROOMS: &[Room] = &[
         &["store", "telegram", "clock", "scheduler"],
     ),
     room("scheduler", &["domain"], &["store", "clock"]),
+    room("eval", &["domain", "context", "embed", "trigger"], &[]),
     room("sandbox", &["domain", "clock"], &[]),
     room("telemetry", &["config"], &[]),
     room(
         "cli",
         &[
             "app",
+            "eval",
+            "embed",
             "config",
             "store",
             "sandbox",
@@ -68,6 +72,7 @@ const ROOMS: &[Room] = &[
         "app",
         &[
             "domain",
+            "embed",
             "config",
             "clock",
             "resilience",

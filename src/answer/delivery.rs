@@ -65,7 +65,7 @@ pub enum Step {
 
 pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Step {
     let age = now.since(standing.created_at);
-    let pause = FIRST_PAUSE.saturating_mul(1 << standing.attempts.min(16)).min(LONGEST_PAUSE);
+    let pause = pause(standing.attempts);
     match result {
         SendResult::Sent(message) => Step::Record(message),
         SendResult::ReplyGone => Step::SendWithoutReply,
@@ -80,6 +80,11 @@ pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Ste
         }
         SendResult::Unknown(why) => Step::GiveUp(why),
     }
+}
+
+/// How long to wait before the next attempt, after so many.
+pub fn pause(attempts: u32) -> Duration {
+    FIRST_PAUSE.saturating_mul(1 << attempts.min(16)).min(LONGEST_PAUSE)
 }
 
 /// Whether a part that may already be out is sent again.

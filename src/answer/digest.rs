@@ -31,8 +31,8 @@ mod tests {
     fn check(chat: &str, expected: Expect) {
         let mut recent = transcript(chat);
         let trigger = recent.pop().expect("a trigger");
-        let history = History { trigger, recent, linked: Vec::new() };
-        let window = get_smart_context(&history, &Params::new(str::len));
+        let history = History::new(trigger, recent, Vec::new());
+        let window = get_smart_context(&history, &Params::clusters(str::len));
         expected.assert_eq(&digest(&window, Some(moment("-1d 09:30"))));
     }
 

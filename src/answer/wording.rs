@@ -239,7 +239,7 @@ mod tests {
     fn an_apology_shows_the_relevant_messages() {
         let mut recent = transcript("10:00 ann#1 who drives?\n10:01 bob#2>1 I do\n10:02 cat#3 @bot");
         let trigger = recent.pop().expect("a trigger");
-        let window = get_smart_context(&History { trigger, recent, linked: Vec::new() }, &Params::new(str::len));
+        let window = get_smart_context(&History::new(trigger, recent, Vec::new()), &Params::clusters(str::len));
         expect![[r#"
             Temporary issue generating response. Here are the relevant messages:
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::eval::Selector;
+
 /// A Telegram group member that answers about the conversation at hand.
 #[derive(Debug, Parser)]
 #[command(
@@ -29,6 +31,35 @@ pub enum Command {
         after_help = "Examples:\n  chime explain -1001234567890 42\n  chime explain https://t.me/c/1234567890/42 --json"
     )]
     Explain(ExplainOptions),
+    /// Measure how well messages are chosen, on packs whose answers are known
+    #[command(subcommand)]
+    Eval(EvalCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EvalCommand {
+    /// Choosing the messages that a trigger is about
+    #[command(after_help = "Example:\n  chime eval context tests/data/pack --selector seed")]
+    Context(EvalContextOptions),
+}
+
+#[derive(Debug, Args)]
+pub struct EvalContextOptions {
+    /// Folders with messages.jsonl and queries.jsonl
+    #[arg(required = true, value_name = "PACK")]
+    pub packs: Vec<PathBuf>,
+    /// Who selects
+    #[arg(long, value_enum, default_value = "chime")]
+    pub selector: Selector,
+    /// Messages that count, and at most are taken
+    #[arg(long, default_value_t = 20)]
+    pub k: usize,
+    /// Write one JSON line per query: what was selected, and a longer ranking
+    #[arg(long, value_name = "FILE")]
+    pub predictions: Option<PathBuf>,
+    /// One JSON object of all figures
+    #[arg(long)]
+    pub json: bool,
 }
 
 const DEMO_HELP: &str = "\

@@ -33,6 +33,8 @@ impl Exit {
     pub fn of_store(error: &StoreError) -> Self {
         match error {
             StoreError::AlreadyRunning { .. } => Self::AlreadyRunning,
+            // A later start may find the disk empty and the file free, so the service manager should try.
+            StoreError::Full(_) | StoreError::Busy(_) => Self::Failed,
             StoreError::Closed | StoreError::Panicked => Self::Failed,
             _ => Self::DatabaseUnusable,
         }

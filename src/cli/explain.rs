@@ -8,9 +8,10 @@ use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
 use crate::cli::exit::{Exit, report};
 use crate::config::{ContextConfig, Environment, StoreConfig};
-use crate::context::run::gather;
+use crate::context::run::{Asked, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
-use crate::domain::{ChatId, MessageId, SlotUse, StoredMessage};
+use crate::domain::{ChatId, EntityKind, MessageId, SlotUse, StoredMessage, utf16_slice};
+use crate::embed::Embedder;
 use crate::store::{self, Reader, Store, answers, chats, messages};
 
 /// What is explained.
@@ -38,8 +39,10 @@ pub async fn run(options: ExplainOptions) -> Exit {
         Err(error) => return report(&error, Exit::Configuration),
     };
     let params = context_params(&context);
+    // Without it the choice is made all the same, as in the daemon.
+    let embedder = Embedder::shipped().ok();
     let decided = match Store::open_to_read(&store.path) {
-        Ok(store) => store.read(move |conn| decide(conn, &place, &params)).await,
+        Ok(store) => store.read(move |conn| decide(conn, &place, &params, embedder.as_ref())).await,
         Err(error) => Err(error),
     };
     match decided {
@@ -84,7 +87,12 @@ impl Place {
     }
 }
 
-fn decide(conn: &Reader, place: &Place, params: &Params) -> store::Result<Option<Decision>> {
+fn decide(
+    conn: &Reader,
+    place: &Place,
+    params: &Params,
+    embedder: Option<&Embedder>,
+) -> store::Result<Option<Decision>> {
     let (chat, message) = match place {
         Place::Ids(chat, message) => (*chat, *message),
         Place::Public { username, message } => match chats::by_username(conn, username)? {
@@ -93,9 +101,22 @@ fn decide(conn: &Reader, place: &Place, params: &Params) -> store::Result<Option
         },
     };
     let Some(trigger) = messages::find(conn, chat, message)? else { return Ok(None) };
-    let window = get_smart_context(&gather(conn, trigger.clone(), params)?, params);
+    let ask = without_mentions(&trigger);
+    let is_tag = ask != trigger.message.text;
+    let asked = Asked { trigger: trigger.clone(), ask, is_tag };
+    let (history, _) = gather(conn, asked, params, embedder)?;
+    let window = get_smart_context(&history, params);
     let slots = answers::to_trigger(conn, trigger.chat, trigger.seq)?.map_or_else(Vec::new, |record| record.slots);
     Ok(Some(Decision { trigger, window, slots }))
+}
+
+/// The trigger's words without the names in it: whose bot this is, is not known here.
+fn without_mentions(trigger: &StoredMessage) -> String {
+    let message = &trigger.message;
+    let mentions = message.entities.iter().filter(|entity| entity.kind == EntityKind::Mention);
+    let names = mentions.map(|entity| utf16_slice(&message.text, entity.offset, entity.length));
+    let bare = names.fold(message.text.clone(), |text, name| text.replace(name, " "));
+    bare.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn as_json(decision: &Decision) -> Value {

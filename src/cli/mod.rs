@@ -6,6 +6,7 @@
 
 mod arguments;
 mod demo;
+mod eval;
 mod exit;
 mod explain;
 mod run;
@@ -35,6 +36,7 @@ pub fn main() -> Exit {
             Command::Run => run::run().await,
             Command::Demo(options) => demo::run(options).await,
             Command::Explain(options) => explain::run(options).await,
+            Command::Eval(command) => eval::run(command),
         }
     });
     // A blocking read of standard input may still be waiting: do not wait for it.

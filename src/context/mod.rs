@@ -8,14 +8,21 @@
 //! `shorten`, and `run` (what is fetched).
 
 mod chain;
+mod choose;
 mod cluster;
 mod fit;
+mod links;
+mod matters;
 mod pool;
 pub mod run;
 mod shorten;
+mod strands;
 mod window;
+mod worlds;
 
-pub use window::{ContextWindow, Entry, History, Params, get_smart_context};
+pub use links::{Antecedents, Link, SCORER_VERSION};
+pub use strands::{Evidence, antecedent_rows};
+pub use window::{ContextWindow, Entry, History, Params, Picker, get_smart_context};
 
 #[cfg(test)]
 mod tests;

@@ -1,38 +1,135 @@
 //! Fetches what the pure part needs: one read of the store, no network, no model.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use crate::context::{ContextWindow, History, Params, window};
-use crate::domain::{MessageId, StoredMessage};
-use crate::store::{self, Reader, Store, messages};
+use crate::context::strands::{complete, fingerprints};
+use crate::context::{Antecedents, Evidence, History, Link, Params, Picker, SCORER_VERSION};
+use crate::domain::{ChatKey, MessageId, Seq, StoredMessage};
+use crate::embed::Embedder;
+use crate::store::links::CachedLinks;
+use crate::store::{self, Priority, Reader, Store, links, messages};
 
-/// Messages before the trigger that are looked at. More than a window holds, so that what was left out can be told.
-const RECENT: usize = 200;
+/// Messages before the trigger that are fetched: the candidates, and what those are scored against.
+const RECENT: usize = 400;
 /// Replies to one message that are looked at.
 const REPLIES: usize = 20;
 
-/// Picks the messages that `trigger` is about.
-pub async fn get_smart_context(store: &Store, trigger: StoredMessage, params: Params) -> store::Result<ContextWindow> {
-    store.read(move |conn| Ok(window::get_smart_context(&gather(conn, trigger, &params)?, &params))).await
+/// A trigger, and how it is to be read.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub trigger: StoredMessage,
+    /// Its words without the bot's name.
+    pub ask: String,
+    /// Whether it tags the bot, rather than going on with the talk.
+    pub is_tag: bool,
 }
 
-/// Fetches the trigger's recent messages and everything that reply links lead to.
-pub fn gather(conn: &Reader, trigger: StoredMessage, params: &Params) -> store::Result<History> {
+/// Link scores that had to be worked out, to be kept for the next trigger.
+#[derive(Debug, Clone, Default)]
+pub struct FreshLinks(Vec<(ChatKey, Seq, CachedLinks)>);
+
+impl FreshLinks {
+    /// Keeps them. Nobody waits for this, and failing costs only time.
+    pub async fn keep(self, store: &Store) {
+        if self.0.is_empty() {
+            return;
+        }
+        let kept = store.write(Priority::Background, move |tx| {
+            for (chat, seq, cached) in self.0 {
+                links::keep(tx, chat, SCORER_VERSION, &[(seq, cached)])?;
+            }
+            Ok(())
+        });
+        if let Err(error) = kept.await {
+            tracing::warn!(%error, "link scores were not kept");
+        }
+    }
+}
+
+/// Fetches the trigger's recent messages and everything that reply links lead to, with the link scores of all of them.
+pub fn gather(
+    conn: &Reader,
+    asked: Asked,
+    params: &Params,
+    embedder: Option<&Embedder>,
+) -> store::Result<(History, FreshLinks)> {
+    let Asked { trigger, ask, is_tag } = asked;
     let moment = (trigger.message.sent_at, trigger.message.id);
     let recent = messages::before(conn, trigger.conversation(), moment, RECENT)?;
-    let mut links = Links::new(&trigger, &recent);
-    links.follow_up(conn, &trigger, params.chain_depth)?;
-    let anchor = links.found.first().cloned();
+    let mut found = Links::new(&trigger, &recent);
+    found.follow_up(conn, &trigger, params.chain_depth)?;
+    let anchor = found.found.first().cloned();
     if let Some(anchor) = &anchor {
-        links.add_neighbours(conn, anchor, params.lookback_limit)?;
-        links.add_all(messages::replies_to(conn, anchor.message.chat, anchor.message.id, REPLIES)?);
+        found.add_neighbours(conn, anchor, params.lookback_limit)?;
+        found.add_all(messages::replies_to(conn, anchor.message.chat, anchor.message.id, REPLIES)?);
     }
     // Only what can be in the window can pull its ancestors in.
     for member in recent.iter().rev().take(params.lookback_limit) {
-        links.follow_up(conn, member, params.chain_depth)?;
+        found.follow_up(conn, member, params.chain_depth)?;
     }
-    links.complete_albums(conn, &recent, params.lookback_limit)?;
-    Ok(History { trigger, recent, linked: links.found })
+    found.complete_albums(conn, &recent, params.lookback_limit)?;
+    let (evidence, fresh) = match params.picker {
+        Picker::Strands => evidence(conn, &trigger, &ask, &recent, embedder)?,
+        Picker::Clusters => Default::default(),
+    };
+    let history = History { trigger, recent, linked: found.found, ask, is_tag, evidence: Arc::new(evidence) };
+    Ok((history, fresh))
+}
+
+/// Vectors of all texts, and link scores: those kept from before, and the others worked out now.
+fn evidence(
+    conn: &Reader,
+    trigger: &StoredMessage,
+    ask: &str,
+    recent: &[StoredMessage],
+    embedder: Option<&Embedder>,
+) -> store::Result<(Evidence, FreshLinks)> {
+    let mut evidence = Evidence::default();
+    let texts = recent.iter().map(|stored| (stored, stored.message.text.as_str())).chain([(trigger, ask)]);
+    if let Some(embedder) = embedder {
+        evidence.vectors =
+            texts.map(|(stored, text)| ((stored.message.chat, stored.message.id), embedder.embed(text))).collect();
+    }
+    let conversation: Vec<&StoredMessage> = recent.iter().collect();
+    let marks = fingerprints(&conversation);
+    let candidates = &conversation[conversation.len() - marks.len()..];
+    let cached = cached_rows(conn, candidates)?;
+    for (stored, mark) in candidates.iter().zip(&marks) {
+        if let Some(known) = cached.get(&stored.seq).filter(|known| known.past == *mark) {
+            evidence.antecedents.insert((stored.message.chat, stored.message.id), antecedents(known));
+        }
+    }
+    let fresh: HashSet<_> = complete(&conversation, &mut evidence).into_iter().collect();
+    let fresh = candidates.iter().zip(marks).filter_map(|(stored, past)| {
+        let address = (stored.message.chat, stored.message.id);
+        let row = evidence.antecedents.get(&address).filter(|_| fresh.contains(&address))?;
+        Some((
+            stored.chat,
+            stored.seq,
+            CachedLinks { past, links: row.0.iter().map(|link| (link.distance, link.probability)).collect() },
+        ))
+    });
+    let fresh = FreshLinks(fresh.collect());
+    Ok((evidence, fresh))
+}
+
+fn cached_rows(conn: &Reader, candidates: &[&StoredMessage]) -> store::Result<HashMap<Seq, CachedLinks>> {
+    let seqs = candidates.iter().map(|stored| stored.seq);
+    match (seqs.clone().min(), seqs.max(), candidates.first()) {
+        (Some(from), Some(to), Some(any)) => links::between(conn, any.chat, (from, to), SCORER_VERSION),
+        _ => Ok(HashMap::new()),
+    }
+}
+
+fn antecedents(cached: &CachedLinks) -> Antecedents {
+    Antecedents(
+        cached
+            .links
+            .iter()
+            .map(|(distance, probability)| Link { distance: *distance, probability: *probability })
+            .collect(),
+    )
 }
 
 /// What links led to, each message once and never one that is recent anyway, unless it is the anchor.

@@ -17,7 +17,7 @@ fn estimate(text: &str) -> usize {
 fn history(chat: &str) -> History {
     let mut recent = transcript(chat);
     let trigger = recent.pop().expect("a trigger");
-    History { trigger, recent, linked: Vec::new() }
+    History::new(trigger, recent, Vec::new())
 }
 
 fn told(window: &ContextWindow) -> String {
@@ -35,7 +35,7 @@ fn ids(window: &ContextWindow) -> Vec<i64> {
 
 #[track_caller]
 fn check(chat: &str, expected: Expect) {
-    expected.assert_eq(&told(&get_smart_context(&history(chat), &Params::new(estimate))));
+    expected.assert_eq(&told(&get_smart_context(&history(chat), &Params::clusters(estimate))));
 }
 
 #[track_caller]
@@ -140,7 +140,7 @@ fn the_anchor_is_in_even_as_a_snapshot_and_a_marked_part_is_kept() {
         10:00 bob#9>1 [quote Bring chains.] @bot ^
         ",
     );
-    let window = get_smart_context(&history, &Params::new(estimate));
+    let window = get_smart_context(&history, &Params::clusters(estimate));
     assert_eq!((window.anchor, window.quoted.as_deref()), (Some(MessageId(1)), Some("Bring chains.")));
     expect![[r#"
         1 quoted 1.00
@@ -184,7 +184,7 @@ fn ancestors_of_the_anchor_come_in_however_old_they_are() {
 
 #[test]
 fn a_chain_is_followed_to_its_depth_and_no_further() {
-    let params = Params { chain_depth: 1, ..Params::new(estimate) };
+    let params = Params { chain_depth: 1, ..Params::clusters(estimate) };
     check_with(
         &params,
         "
@@ -271,7 +271,7 @@ fn an_old_anchor_brings_what_was_said_around_it() {
 
 #[test]
 fn around_an_old_anchor_the_nearest_messages_are_kept() {
-    let params = Params { lookback_limit: 2, ..Params::new(estimate) };
+    let params = Params { lookback_limit: 2, ..Params::clusters(estimate) };
     check_with(
         &params,
         "
@@ -294,7 +294,7 @@ fn around_an_old_anchor_the_nearest_messages_are_kept() {
 
 #[test]
 fn the_lookback_limit_cuts_and_says_so() {
-    let params = Params { lookback_limit: 2, ..Params::new(estimate) };
+    let params = Params { lookback_limit: 2, ..Params::clusters(estimate) };
     check_with(
         &params,
         "10:00 ann#1 a\n10:01 bob#2 b\n10:02 cat#3 c\n10:03 ann#4 d\n10:04 dan#5 @bot",
@@ -309,7 +309,7 @@ fn the_lookback_limit_cuts_and_says_so() {
 
 #[test]
 fn the_limit_does_not_cut_into_what_one_author_wrote_in_pieces() {
-    let params = Params { lookback_limit: 2, ..Params::new(estimate) };
+    let params = Params { lookback_limit: 2, ..Params::clusters(estimate) };
     check_with(
         &params,
         "10:00 ann#1 a\n10:01 bob#2 b\n10:02 bob#3 c\n10:03 bob#4 d\n10:04 dan#5 @bot",
@@ -324,7 +324,7 @@ fn the_limit_does_not_cut_into_what_one_author_wrote_in_pieces() {
 
 #[test]
 fn an_album_comes_in_whole() {
-    let params = Params { lookback_limit: 1, ..Params::new(estimate) };
+    let params = Params { lookback_limit: 1, ..Params::clusters(estimate) };
     check_with(
         &params,
         "
@@ -345,7 +345,7 @@ fn an_album_comes_in_whole() {
 fn the_rest_of_the_triggers_own_album_comes_in_too() {
     let mut history = history("10:00 ann#2 [album x] [photo] @bot which door?");
     history.linked = transcript("10:00 ann#1 [album x] [photo]\n10:00:01 ann#3 [album x] [photo]\n10:01 ann#4 later");
-    let window = get_smart_context(&history, &Params::new(estimate));
+    let window = get_smart_context(&history, &Params::clusters(estimate));
     assert_eq!(ids(&window), [1, 3]);
 }
 
@@ -388,14 +388,14 @@ fn an_anchor_in_another_thread_comes_without_its_neighbours() {
 fn another_chat_never_enters_even_through_a_link() {
     let mut history = history("10:00 ann#1 a\n10:01 bob#2>1 @bot");
     history.recent[0].chat = ChatKey(2);
-    assert_eq!(get_smart_context(&history, &Params::new(estimate)), ContextWindow::default());
+    assert_eq!(get_smart_context(&history, &Params::clusters(estimate)), ContextWindow::default());
 }
 
 #[test]
 fn what_came_after_the_trigger_stays_out() {
     let mut history = history("10:00 ann#1 a\n10:01 bob#2>1 @bot");
     history.linked = transcript("10:02 cat#3>1 too late");
-    assert_eq!(ids(&get_smart_context(&history, &Params::new(estimate))), [1]);
+    assert_eq!(ids(&get_smart_context(&history, &Params::clusters(estimate))), [1]);
 }
 
 #[test]
@@ -404,7 +404,7 @@ fn an_update_stands_in_for_its_snapshot_whichever_is_fetched_first() {
     let snapshot = transcript("09:59 ann#1 [snapshot] the text as seen in a reply");
     for (recent, linked) in [(update.clone(), snapshot.clone()), (snapshot, update)] {
         let trigger = history("10:00 bob#2>1 @bot").trigger;
-        let window = get_smart_context(&History { trigger, recent, linked }, &Params::new(estimate));
+        let window = get_smart_context(&History::new(trigger, recent, linked), &Params::clusters(estimate));
         assert_eq!(window.entries.len(), 1);
         assert_eq!(window.entries[0].message.message.origin, Origin::Update);
     }
@@ -412,7 +412,7 @@ fn an_update_stands_in_for_its_snapshot_whichever_is_fetched_first() {
 
 #[test]
 fn without_room_the_least_sure_are_left_out_and_named() {
-    let params = Params { token_budget: 60, ..Params::new(estimate) };
+    let params = Params { token_budget: 60, ..Params::clusters(estimate) };
     check_with(
         &params,
         "
@@ -432,7 +432,7 @@ fn without_room_the_least_sure_are_left_out_and_named() {
 #[test]
 fn a_long_message_is_shortened_in_the_middle() {
     let chat = format!("10:00 ann#1 It begins{} and ends.\n10:01 bob#2 short\n10:02 dan#3 @bot", " so".repeat(1000));
-    let params = Params { token_budget: 200, ..Params::new(estimate) };
+    let params = Params { token_budget: 200, ..Params::clusters(estimate) };
     let window = get_smart_context(&history(&chat), &params);
     assert_eq!(ids(&window), [1, 2]);
     let shown = &window.entries[0].shown;
@@ -445,7 +445,7 @@ fn forwards_quotes_and_replies_to_elsewhere_are_shown_as_such() {
     let mut history =
         history("10:00 ann#1 [forwarded The News] [quote soon] It opens.\n10:01 bob#2 really?\n10:02 dan#3 @bot");
     history.recent[1].message.snapshot = Some("a message in another chat".to_owned());
-    let window = get_smart_context(&history, &Params::new(estimate));
+    let window = get_smart_context(&history, &Params::clusters(estimate));
     let shown: Vec<&str> = window.entries.iter().map(|entry| entry.shown.as_str()).collect();
     assert_eq!(
         shown,
@@ -457,7 +457,7 @@ fn forwards_quotes_and_replies_to_elsewhere_are_shown_as_such() {
 fn what_was_left_out_is_known_whole_and_named_in_part() {
     let mut chat: String = (1..=40).map(|id| format!("-1d 10:{id} ann#{id} x\n")).collect();
     chat.push_str("10:00 bob#41 y\n10:01 cat#42 @bot");
-    let window = get_smart_context(&history(&chat), &Params::new(estimate));
+    let window = get_smart_context(&history(&chat), &Params::clusters(estimate));
     assert_eq!(window.left_out.len(), 40);
     assert_eq!(window.omitted.len(), 20);
     assert_eq!(window.omitted[0].id, MessageId(21));
@@ -485,7 +485,7 @@ fn any_history() -> impl Strategy<Value = History> {
         let trigger = chat.pop().expect("at least one");
         let linked: Vec<StoredMessage> = chat.iter().step_by(3).cloned().collect();
         let recent = chat.split_off(chat.len() / 2);
-        History { trigger, recent, linked }
+        History::new(trigger, recent, linked)
     })
 }
 
@@ -494,7 +494,7 @@ fn any_params() -> impl Strategy<Value = Params> {
         lookback_limit,
         chain_depth,
         token_budget,
-        ..Params::new(estimate)
+        ..Params::clusters(estimate)
     })
 }
 

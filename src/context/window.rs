@@ -1,12 +1,14 @@
 //! The one door, and the stages behind it: anchor, chain, cluster, fit.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::context::chain;
 use crate::context::cluster::{self, End};
 use crate::context::fit::{self, Pick};
 use crate::context::pool::{Place, Pool};
+use crate::context::strands::{self, Asking, Evidence};
 use crate::domain::{Chosen, MessageId, Omitted, Reason, Seq, StoredMessage, span_in_words};
 
 /// How far to look and how much to take.
@@ -22,6 +24,18 @@ pub struct Params {
     pub token_budget: usize,
     /// How many tokens a text takes.
     pub estimate: fn(&str) -> usize,
+    pub picker: Picker,
+    /// Messages that a strand may bring in.
+    pub strand_limit: usize,
+}
+
+/// How the messages that no link leads to are picked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Picker {
+    /// Whatever no long silence separates from the trigger: a baseline.
+    Clusters,
+    /// The strand that the trigger belongs to, however long it rested.
+    Strands,
 }
 
 impl Params {
@@ -33,7 +47,14 @@ impl Params {
             chain_depth: 20,
             token_budget: 3000,
             estimate,
+            picker: Picker::Strands,
+            strand_limit: 40,
         }
+    }
+
+    /// The same with the seed's own rule.
+    pub fn clusters(estimate: fn(&str) -> usize) -> Self {
+        Self { picker: Picker::Clusters, ..Self::new(estimate) }
     }
 }
 
@@ -46,6 +67,19 @@ pub struct History {
     pub recent: Vec<StoredMessage>,
     /// Messages of the same chat and of any age that reply links lead to, and the neighbours of an old anchor.
     pub linked: Vec<StoredMessage>,
+    /// The trigger's words without the bot's name.
+    pub ask: String,
+    /// Whether the trigger tags the bot, rather than going on with the talk.
+    pub is_tag: bool,
+    pub evidence: Arc<Evidence>,
+}
+
+impl History {
+    /// A history with nothing known beside the messages; the whole text is the ask.
+    pub fn new(trigger: StoredMessage, recent: Vec<StoredMessage>, linked: Vec<StoredMessage>) -> Self {
+        let ask = trigger.message.text.clone();
+        Self { trigger, recent, linked, ask, is_tag: true, evidence: Arc::default() }
+    }
 }
 
 /// The messages that one answer is given, in order of time, each with the reason why it is there.
@@ -61,6 +95,8 @@ pub struct ContextWindow {
     pub omitted: Vec<Omitted>,
     /// Every message of the conversation that is known and left out, ascending.
     pub left_out: Vec<Seq>,
+    /// Everything that was considered, the likeliest first.
+    pub ranked: Vec<MessageId>,
 }
 
 /// A message of the window.
@@ -116,17 +152,17 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     let anchor = pool.anchor();
 
     let before = cluster::before_trigger(&pool, params);
-    let old_anchor = anchor.filter(|anchor| !before.places.contains(anchor));
-    let around = old_anchor.map(|anchor| cluster::around(&pool, anchor, params)).unwrap_or_default();
-
     let mut picked = Picked::default();
     if let Some(anchor) = anchor {
         picked.add(anchor, if quoted.is_some() { Reason::Quoted } else { Reason::Anchor }, ANCHOR_SCORE);
-        picked.add_linked(&pool, &[anchor], params);
     }
-    picked.add_cluster(&before.places);
-    picked.add_cluster(&around);
-    picked.add_linked(&pool, &[before.places.as_slice(), &around].concat(), params);
+    let ranked = match params.picker {
+        Picker::Clusters => {
+            pick_clusters(&mut picked, &pool, anchor, &before.places, params);
+            Vec::new()
+        }
+        Picker::Strands => pick_strand(&mut picked, &pool, history, params),
+    };
     picked.complete_albums(&pool);
 
     let (entries, no_room) = fit::pack(&pool, picked.into_picks(), params);
@@ -137,7 +173,34 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
         omitted: omitted(&pool, &left_out, &no_room, before.ended, params),
         left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),
         entries,
+        ranked,
     }
+}
+
+/// The seed's rule: the run of messages that no long silence interrupts, before the trigger and around an old anchor, and
+/// whatever replies lead to.
+fn pick_clusters(picked: &mut Picked, pool: &Pool<'_>, anchor: Option<Place>, before: &[Place], params: &Params) {
+    let old_anchor = anchor.filter(|anchor| !before.contains(anchor));
+    let around = old_anchor.map(|anchor| cluster::around(pool, anchor, params)).unwrap_or_default();
+    if let Some(anchor) = anchor {
+        picked.add_linked(pool, &[anchor], params);
+    }
+    picked.add_cluster(before);
+    picked.add_cluster(&around);
+    picked.add_linked(pool, &[before, &around].concat(), params);
+}
+
+/// The strand that the trigger belongs to; gives everything that was considered, the likeliest first.
+fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, history: &History, params: &Params) -> Vec<MessageId> {
+    let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
+    let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
+    let strand = strands::pick(asking, &conversation, &history.evidence, params.strand_limit);
+    for taken in strand.taken {
+        picked.add(pool.conversation[taken.place], Reason::Strand, f64::from(taken.probability));
+    }
+    let mut ranked = strand.marginals;
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    ranked.into_iter().map(|(place, _)| conversation[place].message.id).collect()
 }
 
 /// What has been picked so far. The first reason given to a message stays.

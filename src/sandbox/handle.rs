@@ -186,6 +186,11 @@ impl Sandbox {
         self.world.wait_for(|state| (state.queue.len() == 0).then_some(())).await;
     }
 
+    /// Waits until the bot was given everything, confirmed or not.
+    pub async fn all_handed_out(&self) {
+        self.world.wait_for(|state| state.queue.is_handed_out().then_some(())).await;
+    }
+
     /// The bot has confirmed every update below this id.
     pub fn confirmed_offset(&self) -> i64 {
         self.world.read(|state| state.queue.confirmed_offset())

@@ -41,6 +41,8 @@ pub(super) struct Queue {
     next_id: i64,
     allowed: Vec<String>,
     latest_poll: Turn,
+    /// Everything below this id has gone out with some poll.
+    handed_out: i64,
 }
 
 /// One getUpdates request among others: a later one ends an earlier one that waits.
@@ -66,6 +68,7 @@ impl Queue {
             next_id: FIRST_ID,
             allowed: Vec::new(),
             latest_poll: Turn::default(),
+            handed_out: 0,
         }
     }
 
@@ -158,7 +161,16 @@ impl Queue {
             batch.push_str(body);
         }
         batch.push(']');
+        let room = limit.saturating_sub(self.echoes.len());
+        let last = self.pending.iter().take(room).next_back();
+        self.handed_out = last.map_or(self.handed_out, |update| update.id + 1);
         Polled::Updates(batch)
+    }
+
+    /// Whether every update has gone out, confirmed or not.
+    pub(super) fn is_handed_out(&self) -> bool {
+        self.echoes.iter().all(|echo| echo.delivered)
+            && self.pending.back().is_none_or(|update| update.id < self.handed_out)
     }
 
     /// How many updates are not confirmed.

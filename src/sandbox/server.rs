@@ -77,7 +77,11 @@ async fn poll(world: &World, params: &Params) -> Result<String, ApiError> {
     });
     tokio::select! {
         biased;
-        outcome = something => outcome,
+        outcome = something => {
+            // Whoever waits until everything has gone out.
+            world.change(|_| ());
+            outcome
+        }
         () = world.clock.sleep(request.timeout) => Ok("[]".to_owned()),
     }
 }

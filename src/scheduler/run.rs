@@ -13,7 +13,7 @@ use tracing::Instrument;
 use crate::clock::Clock;
 use crate::domain::{Job, Timestamp};
 use crate::scheduler::{Limits, Running, Verdict, after_failure, startable};
-use crate::store::{Priority, Store, StoreError, jobs};
+use crate::store::{Priority, Store, StoreError, Writer, jobs};
 
 /// Jobs looked at in one go. More wait their turn in the table.
 const LOOK_AHEAD: u32 = 512;
@@ -21,6 +21,9 @@ const LOOK_AHEAD: u32 = 512;
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// How long jobs under way may go on after the stop; the rest stays in the table for the next start.
 const DRAIN: Duration = Duration::from_secs(7);
+
+/// After a full disk or a locked file, before the next try.
+const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
 
 /// Tells the pool that there may be work. Only hints: the table is the truth.
 #[derive(Debug, Clone, Default)]
@@ -131,10 +134,17 @@ impl Pool {
     {
         let now = self.clock.now();
         let per_lane = self.limits.per_lane;
-        let (due, next) = self
+        let looked = self
             .store
             .read(move |conn| Ok((jobs::due(conn, now, per_lane, LOOK_AHEAD)?, jobs::next_due(conn, now)?)))
-            .await?;
+            .await;
+        let (due, next) = match looked {
+            Err(error) if error.is_passing() => {
+                tracing::warn!(%error, "due jobs cannot be read yet");
+                return Ok(now.plus(UNTIL_NEXT_TRY));
+            }
+            looked => looked?,
+        };
         self.start(crew, due, handle);
         let latest = now.plus(LONGEST_SLEEP);
         Ok(next.map_or(latest, |at| at.min(latest)))
@@ -170,7 +180,7 @@ impl Pool {
             // The row is as it was, so the job is tried again: nothing is lost by going on.
             Err(error) if error.is_passing() => {
                 tracing::warn!(job.id = job.id.0, %error, "the outcome of job {} could not be written", job.id);
-                self.clock.sleep(Duration::from_millis(250)).await;
+                self.clock.sleep(UNTIL_NEXT_TRY).await;
             }
             other => other?,
         }
@@ -217,6 +227,24 @@ impl Pool {
         }
         crew.tasks.shutdown().await;
         Ok(())
+    }
+}
+
+/// Writes what must not be lost, however long the disk is full or the file locked: an answer or a send that is not
+/// recorded would be asked for or sent once more. Whoever stops drops the wait.
+pub async fn record<T, W>(store: &Store, clock: &Clock, work: W) -> Result<T, StoreError>
+where
+    W: FnOnce(&Writer<'_>) -> Result<T, StoreError> + Clone + Send + 'static,
+    T: Send + 'static,
+{
+    loop {
+        match store.write(Priority::Answering, work.clone()).await {
+            Err(error) if error.is_passing() => {
+                tracing::warn!(%error, "the database cannot be written yet, trying again");
+                clock.sleep(UNTIL_NEXT_TRY).await;
+            }
+            written => return written,
+        }
     }
 }
 

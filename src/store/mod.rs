@@ -10,6 +10,7 @@ pub mod backlog;
 pub mod chats;
 pub mod inbox;
 pub mod jobs;
+pub mod links;
 pub mod messages;
 pub mod outbox;
 pub mod search;

@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::testkit::Reply;
 
 /// How long a wait may last before it is a failure. Real time: nothing in a test takes this long.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The scripted model server. Ends, with all its connections, when dropped.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl ModelServer {
     /// Waits until `count` completions have been asked for since the start.
     ///
     /// # Errors
-    /// After ten seconds, with what was seen instead.
+    /// When that takes too long, with what was seen instead.
     pub async fn wait_for_requests(&self, count: usize) -> Result<(), String> {
         let mut asked = self.stage.asked.subscribe();
         let enough = asked.wait_for(|seen| *seen >= count);
@@ -165,7 +165,7 @@ async fn complete(State(stage): State<Arc<Stage>>, headers: HeaderMap, Json(requ
     let until = stage.clock.now().plus(reply.pause());
     stage.asked.send_modify(|count| *count += 1);
     let waiting = async {
-        if reply == Reply::Hang {
+        if reply.hangs() {
             let _ = released.changed().await;
         }
         stage.clock.sleep_until(until).await;

@@ -25,6 +25,8 @@ pub enum Reply {
     Throttle(u64),
     /// No answer until [`ModelServer::release`](super::ModelServer::release), and then an empty 200.
     Hang,
+    /// No answer until then, and then a good completion.
+    Held(String),
     /// A proxy's error page.
     Html502,
     /// A web page where the API should be.
@@ -62,11 +64,16 @@ impl Reply {
         if let Self::Slow(span, _) = self { *span } else { Duration::ZERO }
     }
 
+    /// Whether it waits for a release.
+    pub(super) fn hangs(&self) -> bool {
+        matches!(self, Self::Hang | Self::Held(_))
+    }
+
     /// The reply on the wire, to `request`.
     pub(super) fn into_response(self, request: &Value) -> Response {
         let good = |text: &str| completion(request, &json!(text), Some("stop"));
         match self {
-            Self::Text(text) | Self::Slow(_, text) => ok(&good(&text)),
+            Self::Text(text) | Self::Slow(_, text) | Self::Held(text) => ok(&good(&text)),
             Self::Truncated(text) => ok(&completion(request, &json!(text), Some("length"))),
             Self::Body(body) => ok(&body),
             Self::Status(status, body) => with_status(status, body),

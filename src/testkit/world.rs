@@ -20,10 +20,11 @@ use crate::config::{Config, Settings};
 use crate::domain::{AnswerRecord, ChatId, MessageId, StoredMessage, Timestamp, UserId};
 use crate::sandbox::{BotAction, Cursor, NewChat, Post, Sandbox, SandboxMessage, Setup};
 use crate::store::{Reader, Result, Store, answers, chats, inbox, jobs, messages, outbox};
+use crate::testkit::updates::{BotApi, validate_request};
 use crate::testkit::{ModelServer, transcript};
 
-/// Real time that a test waits for something to happen before it says what it saw.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Real time that a test waits for something to happen before it says what it saw. Long enough for a crowded machine.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running daemon and everything around it.
 pub struct World {
@@ -59,6 +60,14 @@ impl World {
     pub async fn with(settings: &[(&str, &str)], test: impl AsyncFnOnce(&mut World)) {
         let mut world = Self::build(settings).await;
         world.start().await;
+        test(&mut world).await;
+        world.end().await;
+    }
+
+    /// Runs `test` without a daemon in this process: it starts one as a process of its own, with
+    /// [`environment`](Self::environment).
+    pub async fn without_daemon(test: impl AsyncFnOnce(&mut World)) {
+        let mut world = Self::build(&[]).await;
         test(&mut world).await;
         world.end().await;
     }
@@ -132,6 +141,11 @@ impl World {
         self.folder.path().join("chime.db")
     }
 
+    /// What the daemon reads as its environment.
+    pub fn environment(&self) -> &BTreeMap<String, String> {
+        &self.settings
+    }
+
     pub fn set(&mut self, name: &str, value: &str) {
         self.settings.insert(name.to_owned(), value.to_owned());
     }
@@ -194,6 +208,30 @@ impl World {
         message
     }
 
+    /// The next reaction that the bot sets, past whatever else it does.
+    pub async fn next_reaction(&mut self) -> (MessageId, Vec<String>) {
+        let reacted = async {
+            let mut cursor = self.read;
+            loop {
+                match self.telegram.next_from_bot(cursor).await {
+                    (BotAction::Reacted { message, emoji, .. }, _) => return (message, emoji),
+                    (_, next) => cursor = next,
+                }
+            }
+        };
+        let waited = tokio::time::timeout(PATIENCE, reacted).await;
+        waited.unwrap_or_else(|_| panic!("the bot does not react.\n{}", self.what_was_seen()))
+    }
+
+    /// All words of the `number`th prompt, counted from 1, once the model was asked that often.
+    pub async fn prompt(&self, number: usize) -> String {
+        self.model.wait_for_requests(number).await.unwrap_or_else(|error| panic!("{error}\n{}", self.what_was_seen()));
+        let requests = self.model.requests();
+        let messages = requests.get(number - 1).and_then(|request| request["messages"].as_array());
+        let words = messages.into_iter().flatten().filter_map(|message| message["content"].as_str());
+        words.collect::<Vec<_>>().join("\n\n")
+    }
+
     /// Waits until every update is taken in and every job has ended.
     pub async fn settled(&self) {
         let settling = async {
@@ -223,9 +261,13 @@ impl World {
         }
     }
 
+    /// Reads what the daemon has stored, also one in a process of its own.
     pub async fn read_store<T: Send + 'static>(&self, work: impl FnOnce(&Reader) -> Result<T> + Send + 'static) -> T {
-        let daemon = self.daemon.as_ref().expect("the daemon runs");
-        daemon.store.read(work).await.expect("read the store")
+        let store = match &self.daemon {
+            Some(daemon) => daemon.store.clone(),
+            None => Store::open_to_read(&self.database()).expect("open the database"),
+        };
+        store.read(work).await.expect("read the store")
     }
 
     pub async fn stored(&self, chat: ChatId, id: MessageId) -> Option<StoredMessage> {
@@ -291,6 +333,7 @@ impl World {
             })
             .collect();
         assert!(unread.is_empty(), "the bot said what the test did not read: {unread:#?}");
+        assert_eq!(self.invalid_requests(), Vec::<String>::new(), "requests that Telegram would not understand");
         assert_eq!(self.telegram.unexpected(), Vec::<String>::new(), "calls that Telegram did not expect");
         assert_eq!(self.model.unexpected(), Vec::<String>::new(), "calls that the model did not expect");
         assert!(
@@ -298,5 +341,12 @@ impl World {
             "answers that nobody asked the model for: {:?}",
             self.model.leftover()
         );
+    }
+
+    /// What the Bot API's description says against the daemon's requests.
+    fn invalid_requests(&self) -> Vec<String> {
+        let api = BotApi::bundled();
+        let calls = self.telegram.calls();
+        calls.iter().filter_map(|call| validate_request(&api, &call.method, &call.params).err()).collect()
     }
 }

@@ -11,19 +11,21 @@ use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
 use crate::answer::{digest, wording};
 use crate::clock::{Clock, Stopwatch};
-use crate::context::run::gather;
+use crate::context::run::{Asked, FreshLinks, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{
     AnswerId, AnswerRecord, AnswerStatus, BotIdentity, ChatId, Job, JobKind, MessageId, StoredMessage, ThreadId,
     Timestamp, TokenUse, message_link, parse_message_key,
 };
+use crate::embed::Embedder;
 use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole, Recovery};
 use crate::prompts::Prompts;
+use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
 use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, messages};
 use crate::telegram::Telegram;
-use crate::trigger::{self, Languages, Rules};
+use crate::trigger::{self, How, Languages, Rules};
 
 /// Room for an answer. Chats want short ones; this only stops a model that does not.
 const MAX_ANSWER_TOKENS: u32 = 1500;
@@ -43,6 +45,8 @@ pub struct AnsweringParts {
     pub bot: BotIdentity,
     pub languages: &'static Languages,
     pub params: Params,
+    /// None where embeddings are switched off.
+    pub embedder: Option<Arc<Embedder>>,
 }
 
 /// Answers triggers.
@@ -63,8 +67,10 @@ struct Question {
     chat: ChatRow,
     ask: String,
     generic: bool,
+    is_tag: bool,
     window: ContextWindow,
     earliest: Option<Timestamp>,
+    fresh_links: FreshLinks,
 }
 
 /// What is to be told, before its citations are checked.
@@ -143,15 +149,21 @@ impl Answering {
     async fn find(&self, job: &Job) -> store::Result<Found> {
         let Some((chat, message)) = parse_message_key(&job.key) else { return Ok(Found::Gone) };
         let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
-        let languages = self.parts.languages;
-        self.parts.store.read(move |conn| find(conn, (chat, message), &params, &bot, languages)).await
+        let (languages, embedder) = (self.parts.languages, self.parts.embedder.clone());
+        let reading = Reading { params, bot, languages, embedder };
+        self.parts.store.read(move |conn| reading.find(conn, chat, message)).await
     }
 
     /// The same question with half of the room for its window.
     async fn halve(&self, question: &mut Question) -> store::Result<()> {
-        let trigger = question.trigger.clone();
         let params = Params { token_budget: self.parts.params.token_budget / 2, ..self.parts.params.clone() };
-        question.window = crate::context::run::get_smart_context(&self.parts.store, trigger, params).await?;
+        let asked = Asked { trigger: question.trigger.clone(), ask: question.ask.clone(), is_tag: question.is_tag };
+        let embedder = self.parts.embedder.clone();
+        let pick = move |conn: &Reader| {
+            let (history, _) = gather(conn, asked, &params, embedder.as_deref())?;
+            Ok(get_smart_context(&history, &params))
+        };
+        question.window = self.parts.store.read(pick).await?;
         Ok(())
     }
 
@@ -217,11 +229,12 @@ impl Answering {
     async fn settle(
         &self,
         job: &Job,
-        question: Question,
+        mut question: Question,
         built: BuiltPrompt,
         draft: Draft,
         watch: Stopwatch,
     ) -> store::Result<()> {
+        let fresh_links = std::mem::take(&mut question.fresh_links);
         let now = self.parts.clock.now();
         let given = citable(&question);
         let checked = citations::check(&draft.markdown, &given, now);
@@ -239,17 +252,15 @@ impl Answering {
         );
         let reply = reply_to(&question.trigger, record.id, format!("answer:{}", job.key), parts);
         let key = job.key.clone();
-        let send = self
-            .parts
-            .store
-            .write(Priority::Answering, move |tx| {
-                answers::save(tx, &record)?;
-                write_reply(tx, &reply, now)?;
-                jobs::finish(tx, JobKind::Answer, &key)?;
-                jobs::find(tx, JobKind::Send, &reply.key)
-            })
-            .await?;
+        let send = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
+            answers::save(tx, &record)?;
+            write_reply(tx, &reply, now)?;
+            jobs::finish(tx, JobKind::Answer, &key)?;
+            jobs::find(tx, JobKind::Send, &reply.key)
+        })
+        .await?;
         self.parts.wake.offer(send);
+        fresh_links.keep(&self.parts.store).await;
         Ok(())
     }
 
@@ -259,31 +270,38 @@ impl Answering {
     }
 }
 
-fn find(
-    conn: &Reader,
-    (chat, id): (ChatId, MessageId),
-    params: &Params,
-    bot: &BotIdentity,
-    languages: &Languages,
-) -> store::Result<Found> {
-    let (Some(trigger), Some(row)) = (messages::find(conn, chat, id)?, chats::find(conn, chat)?) else {
-        return Ok(Found::Gone);
-    };
-    if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
-        return Ok(Found::Answered);
+/// What it takes to read a trigger and what it is about.
+struct Reading {
+    params: Params,
+    bot: BotIdentity,
+    languages: &'static Languages,
+    embedder: Option<Arc<Embedder>>,
+}
+
+impl Reading {
+    fn find(&self, conn: &Reader, chat: ChatId, id: MessageId) -> store::Result<Found> {
+        let (Some(trigger), Some(row)) = (messages::find(conn, chat, id)?, chats::find(conn, chat)?) else {
+            return Ok(Found::Gone);
+        };
+        if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
+            return Ok(Found::Answered);
+        }
+        let parent = match trigger.message.reply_to {
+            Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
+            None => None,
+        };
+        // That it is a trigger was decided when it came in; here its ask is read.
+        let rules = Rules { parent_is_answer: true, languages: self.languages };
+        let found = trigger::find(&trigger.message, parent.as_ref(), &self.bot, row.chat.kind, &rules);
+        let is_tag = found.as_ref().is_some_and(|found| found.how == How::Mention);
+        let (ask, generic) =
+            found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
+        let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag };
+        let (history, fresh_links) = gather(conn, asked, &self.params, self.embedder.as_deref())?;
+        let window = get_smart_context(&history, &self.params);
+        let earliest = messages::earliest(conn, trigger.chat)?;
+        Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, is_tag, window, earliest, fresh_links })))
     }
-    let parent = match trigger.message.reply_to {
-        Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
-        None => None,
-    };
-    // That it is a trigger was decided when it came in; here its ask is read.
-    let rules = Rules { parent_is_answer: true, languages };
-    let found = trigger::find(&trigger.message, parent.as_ref(), bot, row.chat.kind, &rules);
-    let (ask, generic) =
-        found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
-    let window = get_smart_context(&gather(conn, trigger.clone(), params)?, params);
-    let earliest = messages::earliest(conn, trigger.chat)?;
-    Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, window, earliest })))
 }
 
 fn failure_of(error: &LlmError) -> Failure {

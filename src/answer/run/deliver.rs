@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::answer::delivery::{SendResult, Standing, Step, after_send, may_resume};
+use crate::answer::delivery::{SendResult, Standing, Step, after_send, may_resume, pause};
 use crate::clock::Clock;
 use crate::domain::{
     BotIdentity, ChatId, Job, JobKind, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
 };
+use crate::scheduler;
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{Part, Purpose, State};
 use crate::store::{self, Priority, Store, Writer, chats, jobs, messages, outbox};
@@ -62,29 +63,20 @@ impl Delivery {
     }
 
     async fn deliver_part(&self, job: &Job, mut part: Part, is_last: bool) -> store::Result<Next> {
-        let now = self.clock.now();
-        if !may_resume(part.unknown_sends, now.since(part.created_at)) {
-            return self.give_up(job, part, "an interrupted send that is no longer fresh").await;
-        }
-        if let Some(until) = self.held_until(part.outgoing.to.chat, now) {
-            self.mark_waiting(&part).await?;
-            return Ok(Next::Wait(until));
-        }
-        if part.state == State::Pending {
-            let id = part.id;
-            self.store.write(Priority::Answering, move |tx| outbox::mark_sending(tx, id)).await?;
+        if let Some(next) = self.make_ready(job, &mut part).await? {
+            return Ok(next);
         }
         loop {
             let result = self.send(&part).await;
             let standing =
                 Standing { created_at: part.created_at, unknown_sends: part.unknown_sends, attempts: job.attempts };
             return match after_send(result, standing, self.clock.now()) {
-                Step::Record(message) => self.record(job, part, message, is_last).await,
+                Step::Record(message) => self.mark_sent(job, part, message, is_last).await,
                 Step::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
                     part.outgoing.to.reply_to = None;
                     continue;
                 }
-                Step::SendWithoutReply => self.give_up(job, part, "Telegram misses a target that was not given").await,
+                Step::SendWithoutReply => self.give_up(job, &part, "Telegram misses a target that was not given").await,
                 Step::Follow(to) => {
                     self.follow(&part, to).await?;
                     part.outgoing.to.chat = to;
@@ -94,12 +86,12 @@ impl Delivery {
                 }
                 Step::RetryAt { at, why } => {
                     let (id, error) = (part.id, why.clone());
-                    self.store.write(Priority::Answering, move |tx| outbox::mark_pending(tx, id, &error)).await?;
+                    self.record(move |tx| outbox::mark_pending(tx, id, &error)).await?;
                     Ok(Next::Retry(at, why))
                 }
                 Step::RetryUnknownAt { at, why } => {
                     let (id, error) = (part.id, why.clone());
-                    self.store.write(Priority::Answering, move |tx| outbox::count_unknown(tx, id, &error)).await?;
+                    self.record(move |tx| outbox::count_unknown(tx, id, &error)).await?;
                     Ok(Next::Retry(at, why))
                 }
                 Step::HoldChatUntil(until) => {
@@ -107,9 +99,37 @@ impl Delivery {
                     self.mark_waiting(&part).await?;
                     Ok(Next::Wait(until))
                 }
-                Step::GiveUp(why) => self.give_up(job, part, &why).await,
+                Step::GiveUp(why) => self.give_up(job, &part, &why).await,
             };
         }
+    }
+
+    /// Marks the part as being sent, or tells what is to be done instead.
+    async fn make_ready(&self, job: &Job, part: &mut Part) -> store::Result<Option<Next>> {
+        let (id, now) = (part.id, self.clock.now());
+        if part.state == State::Sending && job.attempts > 0 {
+            // An earlier attempt ended without a word on what became of its send.
+            self.record(move |tx| outbox::count_unknown(tx, id, "an attempt broke off")).await?;
+            part.unknown_sends += 1;
+            part.state = State::Pending;
+        }
+        if !may_resume(part.unknown_sends, now.since(part.created_at)) {
+            return self.give_up(job, part, "an interrupted send that is no longer fresh").await.map(Some);
+        }
+        if let Some(until) = self.held_until(part.outgoing.to.chat, now) {
+            self.mark_waiting(part).await?;
+            return Ok(Some(Next::Wait(until)));
+        }
+        if part.unknown_sends > 0
+            && let Err(error) = self.telegram.get_me().await
+        {
+            // It may be repeated once: not for a Telegram that does not answer.
+            return Ok(Some(Next::Retry(now.plus(pause(job.attempts)), error.to_string())));
+        }
+        if part.state == State::Pending {
+            self.store.write(Priority::Answering, move |tx| outbox::mark_sending(tx, id)).await?;
+        }
+        Ok(None)
     }
 
     async fn send(&self, part: &Part) -> SendResult {
@@ -120,17 +140,16 @@ impl Delivery {
     }
 
     /// Writes down that the part is out, and the message as one of the chat.
-    async fn record(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> store::Result<Next> {
+    async fn mark_sent(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> store::Result<Next> {
         let now = self.clock.now();
         let own = self.own_message(&part, message, now);
         let key = job.key.clone();
-        self.store
-            .write(Priority::Answering, move |tx| {
-                outbox::mark_sent(tx, part.id, message)?;
-                keep_own_message(tx, &own)?;
-                if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
-            })
-            .await?;
+        self.record(move |tx| {
+            outbox::mark_sent(tx, part.id, message)?;
+            keep_own_message(tx, &own)?;
+            if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
+        })
+        .await?;
         tracing::info!(reply.key = %job.key, message.id = message.0, "sent message {message}");
         Ok(if is_last { Next::End } else { Next::Part })
     }
@@ -167,44 +186,49 @@ impl Delivery {
     }
 
     /// What cannot be delivered is reported, and no other chat gets it instead.
-    async fn give_up(&self, job: &Job, part: Part, why: &str) -> store::Result<Next> {
+    async fn give_up(&self, job: &Job, part: &Part, why: &str) -> store::Result<Next> {
         tracing::error!(
             reply.key = %job.key, chat.id = part.outgoing.to.chat.0, error = why,
             "reply {} could not be delivered: {why}", job.key,
         );
         let (key, error) = (job.key.clone(), why.to_owned());
-        self.store
-            .write(Priority::Answering, move |tx| {
-                for open in outbox::parts(tx, &key)? {
-                    if matches!(open.state, State::Pending | State::Sending) {
-                        outbox::mark_failed(tx, open.id, &error)?;
-                    }
+        self.record(move |tx| {
+            for open in outbox::parts(tx, &key)? {
+                if matches!(open.state, State::Pending | State::Sending) {
+                    outbox::mark_failed(tx, open.id, &error)?;
                 }
-                jobs::finish(tx, JobKind::Send, &key)
-            })
-            .await?;
+            }
+            jobs::finish(tx, JobKind::Send, &key)
+        })
+        .await?;
         Ok(Next::End)
     }
 
     async fn follow(&self, part: &Part, to: ChatId) -> store::Result<()> {
         let from = part.outgoing.to.chat;
-        self.store
-            .write(Priority::Answering, move |tx| {
-                chats::migrate(tx, Migration { from, to })?;
-                outbox::redirect(tx, from, to)
-            })
-            .await
+        self.record(move |tx| {
+            chats::migrate(tx, Migration { from, to })?;
+            outbox::redirect(tx, from, to)
+        })
+        .await
     }
 
     /// A part that waits is not being sent, so that a restart does not take it for an interrupted send.
     async fn mark_waiting(&self, part: &Part) -> store::Result<()> {
         let id = part.id;
-        self.store.write(Priority::Answering, move |tx| outbox::mark_pending(tx, id, "the chat is throttled")).await
+        self.record(move |tx| outbox::mark_pending(tx, id, "the chat is throttled")).await
     }
 
     async fn finish(&self, job: &Job) -> store::Result<()> {
         let key = job.key.clone();
-        self.store.write(Priority::Answering, move |tx| jobs::finish(tx, JobKind::Send, &key)).await
+        self.record(move |tx| jobs::finish(tx, JobKind::Send, &key)).await
+    }
+
+    async fn record<W>(&self, work: W) -> store::Result<()>
+    where
+        W: FnOnce(&Writer<'_>) -> store::Result<()> + Clone + Send + 'static,
+    {
+        scheduler::run::record(&self.store, &self.clock, work).await
     }
 
     fn hold(&self, chat: ChatId, until: Timestamp) {

@@ -1,0 +1,113 @@
+//! `chime eval`: how well messages are chosen, on packs whose answers are known.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use crate::cli::arguments::{EvalCommand, EvalContextOptions};
+use crate::cli::exit::{Exit, report};
+use crate::embed::Embedder;
+use crate::eval::context::{Evaluated, evaluate};
+use crate::eval::pack::Pack;
+use crate::eval::score::Prediction;
+
+pub fn run(command: EvalCommand) -> Exit {
+    match command {
+        EvalCommand::Context(options) => match context(&options) {
+            Ok(()) => Exit::Done,
+            Err(error) => report(error.as_ref(), Exit::Failed),
+        },
+    }
+}
+
+fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {
+    let embedder = Embedder::shipped()?;
+    let mut predictions = Vec::new();
+    let mut all = BTreeMap::new();
+    for folder in &options.packs {
+        let pack = Pack::read(folder)?;
+        let mut bar = Bar::new(&pack.name, pack.queries.len());
+        let Evaluated { figures, predictions: of_pack } =
+            evaluate(&pack, options.selector, Some(&embedder), options.k, || bar.step());
+        bar.end();
+        predictions.extend(of_pack);
+        all.insert(pack.name, figures);
+    }
+    if let Some(path) = &options.predictions {
+        write_predictions(path, &predictions)?;
+    }
+    let text = if options.json { serde_json::to_string(&all)? } else { table(&all) };
+    // A reader that went away, such as `head`, is no fault.
+    let _ = writeln!(std::io::stdout(), "{text}");
+    Ok(())
+}
+
+fn write_predictions(path: &Path, predictions: &[Prediction]) -> std::io::Result<()> {
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+    for prediction in predictions {
+        serde_json::to_writer(&mut file, prediction)?;
+        file.write_all(b"\n")?;
+    }
+    file.flush()
+}
+
+/// Figures by name, by variant or slice, by pack.
+type Figures = BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>;
+
+fn table(all: &Figures) -> String {
+    let mut lines = Vec::new();
+    for (pack, headings) in all {
+        lines.push(pack.clone());
+        for (heading, figures) in headings {
+            let figure = |name: &str| figures.get(name).map_or("     -".to_owned(), |value| format!("{value:6.3}"));
+            let counted = |name: &str| figures.get(name).map_or(0.0, |value| *value);
+            lines.push(format!(
+                "  {heading:<58} n {:>5.0}  P {}  R {}  F1 {}  hitN {}  nsel {:5.2}  tok {:6.1}",
+                counted("n"),
+                figure("P"),
+                figure("R"),
+                figure("F1"),
+                figure("hitN"),
+                counted("nsel"),
+                counted("tok"),
+            ));
+        }
+    }
+    lines.join("\n")
+}
+
+/// A progress bar on a terminal, and nothing elsewhere.
+struct Bar<'a> {
+    name: &'a str,
+    total: usize,
+    done: usize,
+    is_shown: bool,
+}
+
+impl<'a> Bar<'a> {
+    fn new(name: &'a str, total: usize) -> Self {
+        Self { name, total, done: 0, is_shown: std::io::stderr().is_terminal() }
+    }
+
+    fn step(&mut self) {
+        self.done += 1;
+        if self.is_shown && (self.done.is_multiple_of(20) || self.done == self.total) {
+            let filled = 30 * self.done / self.total.max(1);
+            let _ = write!(
+                std::io::stderr(),
+                "\r{:<16} [{}{}] {}/{}",
+                self.name,
+                "=".repeat(filled),
+                " ".repeat(30 - filled),
+                self.done,
+                self.total
+            );
+        }
+    }
+
+    fn end(&self) {
+        if self.is_shown {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! From scores to a distribution: which message a message goes on from, or that it starts something new.
+
+use crate::context::links::features::{Turn, WINDOW, pairs};
+use crate::context::links::model::LinkModel;
+use crate::context::links::speech::Speech;
+
+/// Links kept of a message. The others hardly ever decide anything.
+const KEPT: usize = 32;
+
+/// A possible antecedent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// How many messages back, 1 being the one right before.
+    pub distance: usize,
+    pub probability: f32,
+}
+
+/// Where a message may go on from, best first. What is missing to 1 is that it starts something new.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Antecedents(pub Vec<Link>);
+
+impl Antecedents {
+    /// How likely the message starts something new.
+    pub fn starts_new(&self) -> f32 {
+        (1.0 - self.0.iter().map(|link| link.probability).sum::<f32>()).max(0.0)
+    }
+
+    /// The best links, made heavier so that "starts something new" stays as likely as it was.
+    #[must_use]
+    pub fn kept(mut self) -> Self {
+        let all: f32 = self.0.iter().map(|link| link.probability).sum();
+        self.0.truncate(KEPT);
+        let kept: f32 = self.0.iter().map(|link| link.probability).sum();
+        for link in &mut self.0 {
+            link.probability *= all / kept.max(f32::MIN_POSITIVE);
+        }
+        self
+    }
+
+    /// The same when it is known to reply to the message `distance` back: all but certain, and never quite.
+    #[must_use]
+    pub fn with_reply(mut self, distance: usize) -> Self {
+        /// Some replies only answer "somewhere here".
+        const CERTAIN: f32 = 0.97;
+        for link in &mut self.0 {
+            link.probability *= 1.0 - CERTAIN;
+        }
+        match self.0.iter_mut().find(|link| link.distance == distance) {
+            Some(link) => link.probability += CERTAIN,
+            None => self.0.push(Link { distance, probability: CERTAIN }),
+        }
+        self.0.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.distance.cmp(&b.distance)));
+        self
+    }
+}
+
+/// Messages before one, oldest first, with what is read off them.
+pub struct Past<'a> {
+    pub turns: &'a [Turn<'a>],
+}
+
+impl Past<'_> {
+    /// The distribution for `message`. With `bare`, as if it said nothing.
+    pub fn antecedents(&self, message: Turn<'_>, bare: bool) -> Antecedents {
+        self.with_model(LinkModel::shipped(), message, bare)
+    }
+
+    fn with_model(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Antecedents {
+        let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
+        let mut scores = Vec::with_capacity(past.len());
+        pairs(message, past, bare, |place, raw| scores.push((past.len() - place, model.score(raw))));
+        // "Starts something new" has the score 0.
+        let highest = scores.iter().map(|(_, score)| *score).fold(0.0, f32::max);
+        let sum = (-highest).exp() + scores.iter().map(|(_, score)| (score - highest).exp()).sum::<f32>();
+        let mut links: Vec<Link> = scores
+            .into_iter()
+            .map(|(distance, score)| Link { distance, probability: (score - highest).exp() / sum })
+            .collect();
+        links.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.distance.cmp(&b.distance)));
+        Antecedents(links)
+    }
+}
+
+impl<'a> Turn<'a> {
+    pub fn new(speech: &'a Speech, vector: &'a [f32]) -> Self {
+        Self { speech, vector }
+    }
+}

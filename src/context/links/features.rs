@@ -1,0 +1,460 @@
+//! What is known of a pair: a message and one before it. Every number is documented where it is made.
+//!
+//! Time enters twice: capped at half an hour, and relative to the chat's own rhythm, so that a chat with a message a day
+//! and one with ten a minute look alike.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::context::links::speech::{Heard, Names, Speech, Token};
+use crate::domain::UserId;
+
+/// Messages before one that may be its antecedent.
+pub const WINDOW: usize = 200;
+/// Raw features of a pair.
+pub const RAW: usize = 51;
+/// Their names, as the table writes them, in the order of their places.
+pub const RAW_NAMES: [&str; RAW] = [
+    "ld",
+    "ldt",
+    "lmg",
+    "lgi",
+    "d1",
+    "same",
+    "lbi",
+    "lbj",
+    "j_last_self",
+    "j_last",
+    "lcntj",
+    "lcnti",
+    "ld_own",
+    "ldt_own",
+    "nsp20",
+    "lnauth",
+    "alt",
+    "i_men_j",
+    "i_first_j",
+    "j_men_i",
+    "j_first_i",
+    "same_target",
+    "i_addr_other",
+    "j_addr_other",
+    "n_ij",
+    "i_lasttarget_j",
+    "j_lastaddr_i",
+    "cosT",
+    "RT",
+    "ctxT",
+    "cosE",
+    "ctxE",
+    "cosE_n",
+    "q_i",
+    "q_j",
+    "greet_i",
+    "greet_j",
+    "thx_i",
+    "thx_j",
+    "yes_i",
+    "len_i",
+    "len_j",
+    "i_first_msg",
+    "j_q_unans",
+    "bare",
+    "gq_i",
+    "mq",
+    "n90",
+    "n98",
+    "rdt",
+    "mq_own",
+];
+
+/// ln(1 + 1800 s): absolute time says no more beyond half an hour.
+const TIME_CAP: f32 = 7.496_097;
+/// A gap counts at most this much, in seconds, towards the chat's own scale of time.
+const SCALE_CAP: f64 = 21_600.0;
+/// How far around a candidate its author's other messages lend it their similarity.
+const NEIGHBOURS: usize = 3;
+/// Where the author has not spoken in the window.
+const NEVER_MQ: f32 = 4.0;
+
+/// A vector of unit length; empty where the embedding model does not know the text.
+pub type Vector = [f32];
+
+/// A message in its place.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'a> {
+    pub speech: &'a Speech,
+    pub vector: &'a Vector,
+}
+
+/// Computes the features of `message` with each of `past` (oldest first, at most [`WINDOW`]); calls `each` with the place
+/// in `past` and the features, newest first. `bare` reads the message as if it said nothing.
+pub fn pairs(message: Turn<'_>, past: &[Turn<'_>], bare: bool, mut each: impl FnMut(usize, &[f32; RAW])) {
+    let scene = Scene::new(message, past, bare);
+    let mut walk = Walk::default();
+    for place in (0..past.len()).rev() {
+        let raw = scene.features(place, &mut walk);
+        each(place, &raw);
+        walk.pass(place, &scene);
+    }
+}
+
+/// What is the same for all candidates of one message.
+struct Scene<'a> {
+    message: Turn<'a>,
+    past: &'a [Turn<'a>],
+    bare: bool,
+    /// Whom each of the past speaks to.
+    heard: Vec<Heard>,
+    /// Whom the message speaks to.
+    speaks_to: Heard,
+    /// Seconds before the message at the same place; the last is the one before `message`.
+    gaps: Vec<f64>,
+    /// `-ln(1.02 - q)` of each gap's rank among all of them.
+    rhythm: Vec<f32>,
+    /// Seconds that pass for a message here.
+    scale: f64,
+    texts: Similarity,
+    /// Place of the author's last message.
+    own: Option<usize>,
+    own_count: f32,
+    /// Distinct authors of the last 20.
+    speakers: f32,
+    spoken: HashMap<UserId, f32>,
+    /// Messages in which one of the pair names the other.
+    naming: HashMap<UserId, f32>,
+    /// Places where the author and somebody else follow each other.
+    alternation: HashMap<UserId, f32>,
+    /// Whom the author named last.
+    last_target: Option<UserId>,
+    /// Place of the last message that names the author.
+    last_addressed: Option<usize>,
+}
+
+/// Similarities of the message to each of the past.
+struct Similarity {
+    words: Vec<f32>,
+    rarest: Vec<f32>,
+    meaning: Vec<f32>,
+    /// Mean of `meaning` over the last 50.
+    background: f32,
+}
+
+/// What grows while walking back from the message.
+#[derive(Default)]
+struct Walk {
+    longest: f32,
+    longest_gap: f64,
+    over_90: f32,
+    over_98: f32,
+    by_author: f32,
+    by: HashMap<UserId, f32>,
+}
+
+impl Walk {
+    fn pass(&mut self, place: usize, scene: &Scene<'_>) {
+        let author = scene.past[place].speech.author;
+        *self.by.entry(author).or_default() += 1.0;
+        if author == scene.message.speech.author {
+            self.by_author += 1.0;
+        }
+    }
+}
+
+impl<'a> Scene<'a> {
+    fn new(message: Turn<'a>, past: &'a [Turn<'a>], bare: bool) -> Self {
+        let gaps = gaps(message, past);
+        let author = message.speech.author;
+        let names = Names::of(past.iter().map(|turn| turn.speech).chain([message.speech]));
+        let heard: Vec<Heard> = past.iter().map(|turn| names.heard(turn.speech)).collect();
+        let own = past.iter().rposition(|turn| turn.speech.author == author);
+        let mut scene = Self {
+            message,
+            past,
+            bare,
+            rhythm: ranks(&gaps),
+            scale: scale(&gaps),
+            gaps,
+            texts: if bare { Similarity::none(past.len()) } else { Similarity::of(message, past, &names) },
+            own,
+            own_count: 0.0,
+            speakers: distinct(past.iter().rev().take(20)),
+            spoken: HashMap::new(),
+            naming: HashMap::new(),
+            alternation: HashMap::new(),
+            last_target: None,
+            last_addressed: heard.iter().rposition(|heard| heard.mentions.contains(&author)),
+            speaks_to: names.heard(message.speech),
+            heard,
+        };
+        scene.count(author);
+        scene
+    }
+
+    fn count(&mut self, author: UserId) {
+        for (place, (turn, heard)) in self.past.iter().zip(&self.heard).enumerate() {
+            let speaker = turn.speech.author;
+            *self.spoken.entry(speaker).or_default() += 1.0;
+            if speaker == author {
+                for named in &heard.mentions {
+                    *self.naming.entry(*named).or_default() += 1.0;
+                }
+                self.last_target = heard.mentions.first().copied().or(self.last_target);
+            } else if heard.mentions.contains(&author) {
+                *self.naming.entry(speaker).or_default() += 1.0;
+            }
+            let before = place.checked_sub(1).map(|before| self.past[before].speech.author);
+            match before {
+                Some(before) if before != speaker && speaker == author => {
+                    *self.alternation.entry(before).or_default() += 1.0;
+                }
+                Some(before) if before == author && speaker != author => {
+                    *self.alternation.entry(speaker).or_default() += 1.0;
+                }
+                Some(_) | None => {}
+            }
+        }
+        self.own_count = self.spoken.get(&author).copied().unwrap_or(0.0);
+    }
+
+    fn features(&self, place: usize, walk: &mut Walk) -> [f32; RAW] {
+        let (i, j) = (self.message.speech, self.past[place].speech);
+        let (to, heard) = (&self.speaks_to, &self.heard[place]);
+        let distance = self.past.len() - place;
+        // The gap after the candidate is one of those between the two.
+        walk.longest_gap = walk.longest_gap.max(self.gaps[place + 1]);
+        let gap_rank = self.rhythm[place + 1];
+        walk.longest = walk.longest.max(gap_rank);
+        walk.over_90 += flag(gap_rank > rhythm_of(0.9));
+        walk.over_98 += flag(gap_rank > rhythm_of(0.98));
+        let seconds = seconds_between(j, i);
+        let same = j.author == i.author;
+        let between_j = walk.by.get(&j.author).copied().unwrap_or(0.0);
+        let names_j = !self.bare && to.mentions.contains(&j.author);
+        let named_by_j = heard.mentions.contains(&i.author);
+        let text = |value: f32| if self.bare { 0.0 } else { value };
+        let own_seconds = self.own.map(|own| seconds_between(self.past[own].speech, i));
+        let last = self.past.len() - 1;
+        [
+            ln(distance as f32),
+            capped(seconds),
+            capped(walk.longest_gap),
+            capped(self.gaps[self.past.len()]),
+            flag(distance == 1),
+            flag(same),
+            walk.by_author.ln_1p(),
+            between_j.ln_1p(),
+            flag(same && walk.by_author == 0.0),
+            flag(between_j == 0.0),
+            self.spoken.get(&j.author).copied().unwrap_or(0.0).ln_1p(),
+            self.own_count.ln_1p(),
+            self.own.map_or((WINDOW as f32 + 1.0).ln(), |own| ln((last + 1 - own) as f32)),
+            own_seconds.map_or(TIME_CAP, capped),
+            self.speakers,
+            (walk.by.len() as f32).ln_1p(),
+            self.alternation.get(&j.author).copied().filter(|_| !same).unwrap_or(0.0).ln_1p(),
+            flag(names_j),
+            text(flag(to.first == Some(j.author))),
+            flag(named_by_j),
+            flag(heard.first == Some(i.author)),
+            text(flag(to.mentions.iter().any(|named| heard.mentions.contains(named)))),
+            text(flag(!to.mentions.is_empty() && !names_j)),
+            flag(!heard.mentions.is_empty() && !named_by_j),
+            self.naming.get(&j.author).copied().unwrap_or(0.0).ln_1p(),
+            flag(self.last_target == Some(j.author)),
+            flag(self.last_addressed == Some(place)),
+            self.texts.words[place],
+            self.texts.rarest[place],
+            self.nearby(place, &self.texts.words),
+            self.texts.meaning[place],
+            self.nearby(place, &self.texts.meaning),
+            text(self.texts.meaning[place] - self.texts.background),
+            text(flag(i.is_question)),
+            flag(j.is_question),
+            text(flag(i.is_greeting)),
+            flag(j.is_greeting),
+            text(flag(i.is_thanks)),
+            flag(j.is_thanks),
+            text(flag(i.is_yes)),
+            text((i.chars as f32).ln_1p()),
+            (j.chars as f32).ln_1p(),
+            flag(self.own.is_none()),
+            flag(j.is_question && !named_by_j && heard.mentions.is_empty()),
+            flag(self.bare),
+            self.rhythm[self.past.len()],
+            walk.longest,
+            walk.over_90.ln_1p(),
+            walk.over_98.ln_1p(),
+            (((seconds + self.scale) / self.scale) as f32).ln(),
+            self.longest_since_own(),
+        ]
+    }
+
+    /// The highest similarity among the candidate's author's messages near it.
+    fn nearby(&self, place: usize, similarity: &[f32]) -> f32 {
+        let author = self.past[place].speech.author;
+        let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 1).min(self.past.len());
+        near.filter(|near| self.past[*near].speech.author == author)
+            .map(|near| similarity[near])
+            .fold(similarity[place], f32::max)
+    }
+
+    /// The longest silence since the author last spoke, by rank.
+    fn longest_since_own(&self) -> f32 {
+        self.own.map_or(NEVER_MQ, |own| self.rhythm[own + 1..].iter().copied().fold(0.0, f32::max))
+    }
+}
+
+impl Similarity {
+    fn none(count: usize) -> Self {
+        Self { words: vec![0.0; count], rarest: vec![0.0; count], meaning: vec![0.0; count], background: 0.0 }
+    }
+
+    fn of(message: Turn<'_>, past: &[Turn<'_>], names: &Names) -> Self {
+        let idf = Rarity::of(message, past, names);
+        let (mut words, mut rarest) = (Vec::with_capacity(past.len()), Vec::with_capacity(past.len()));
+        let own = idf.weights(&message.speech.words);
+        for turn in past {
+            let (cosine, rare) = idf.compare(&own, &turn.speech.words);
+            words.push(cosine);
+            rarest.push(rare);
+        }
+        let meaning: Vec<f32> = past.iter().map(|turn| dot(message.vector, turn.vector)).collect();
+        let recent = &meaning[meaning.len().saturating_sub(50)..];
+        let background = if recent.is_empty() { 0.0 } else { recent.iter().sum::<f32>() / recent.len() as f32 };
+        Self { words, rarest, meaning, background }
+    }
+}
+
+/// How rare words are in the window: what everybody says tells nothing, and a name is no matter.
+struct Rarity<'a> {
+    count: f32,
+    documents: HashMap<Token, f32>,
+    names: &'a Names,
+}
+
+impl<'a> Rarity<'a> {
+    fn of(message: Turn<'_>, past: &[Turn<'_>], names: &'a Names) -> Self {
+        let mut documents: HashMap<Token, f32> = message.speech.words.iter().map(|(word, _)| (*word, 0.0)).collect();
+        for (word, _) in past.iter().flat_map(|turn| &turn.speech.words) {
+            *documents.entry(*word).or_default() += 1.0;
+        }
+        Self { count: past.len() as f32 + 1.0, documents, names }
+    }
+
+    fn idf(&self, word: Token) -> f32 {
+        ((self.count + 20.0) / (self.documents.get(&word).copied().unwrap_or(0.0) + 0.5)).ln()
+    }
+
+    /// Words with their idf and weight, before scaling to unit length.
+    fn weighed(&self, words: &[(Token, u32)]) -> impl Iterator<Item = (Token, f32, f32)> {
+        words.iter().filter(|(word, _)| !self.names.has(*word)).map(|(word, times)| {
+            let idf = self.idf(*word);
+            (*word, idf, (1.0 + ln(*times as f32)) * idf)
+        })
+    }
+
+    /// Weights of unit length.
+    fn weights(&self, words: &[(Token, u32)]) -> HashMap<Token, f32> {
+        let weights: HashMap<Token, f32> = self.weighed(words).map(|(word, _, weight)| (word, weight)).collect();
+        let length = weights.values().map(|weight| weight * weight).sum::<f32>().sqrt();
+        if length == 0.0 {
+            weights
+        } else {
+            weights.into_iter().map(|(word, weight)| (word, weight / length)).collect()
+        }
+    }
+
+    /// Cosine with the words of another message, and how rare the rarest shared word is, 0 to 1.
+    fn compare(&self, own: &HashMap<Token, f32>, others: &[(Token, u32)]) -> (f32, f32) {
+        if own.is_empty() || !others.iter().any(|(word, _)| own.contains_key(word)) {
+            return (0.0, 0.0);
+        }
+        let (mut product, mut length, mut rarest) = (0.0, 0.0_f32, 0.0_f32);
+        for (word, idf, weight) in self.weighed(others) {
+            length += weight * weight;
+            if let Some(own) = own.get(&word) {
+                product += own * weight;
+                rarest = rarest.max(idf);
+            }
+        }
+        (product / length.sqrt().max(f32::MIN_POSITIVE), rarest / ((self.count + 20.0) / 0.5).ln())
+    }
+}
+
+/// Seconds between neighbours; the place of a gap is that of the later message, `past.len()` being the message itself.
+fn gaps(message: Turn<'_>, past: &[Turn<'_>]) -> Vec<f64> {
+    let turns = || past.iter().map(|turn| turn.speech).chain([message.speech]);
+    let between = turns().zip(turns().skip(1)).map(|(earlier, later)| seconds_between(earlier, later));
+    std::iter::once(0.0).chain(between).collect()
+}
+
+/// How long the silence before each message was for its chat, from the moments of the messages in seconds: `-ln(1.02 - q)`,
+/// q being its rank among the silences before it.
+pub fn silence_ranks(moments: &[f64]) -> Vec<f32> {
+    let gaps: Vec<f64> = moments.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).collect();
+    (0..moments.len())
+        .map(|place| match place.checked_sub(1) {
+            None => rhythm_of(0.5),
+            Some(last) => {
+                let known = &gaps[last.saturating_sub(WINDOW)..last];
+                rank_among(gaps[last], known)
+            }
+        })
+        .collect()
+}
+
+fn rank_among(gap: f64, known: &[f64]) -> f32 {
+    let below = known.iter().filter(|other| **other < gap).count() as f32;
+    let ties = known.iter().filter(|other| **other == gap).count() as f32;
+    rhythm_of((below + ties / 2.0 + 5.0) / (known.len() as f32 + 10.0))
+}
+
+/// `-ln(1.02 - q)`, q being the rank of each gap among those of the window, shrunk towards the middle.
+fn ranks(gaps: &[f64]) -> Vec<f32> {
+    // The gap before the first message is not known, and the message's own is ranked among the others.
+    let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
+    let mut sorted = known.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = |gap: &f64| {
+        let below = sorted.partition_point(|other| other < gap);
+        let ties = sorted.partition_point(|other| other <= gap) - below;
+        let quantile = (below as f32 + ties as f32 / 2.0 + 5.0) / (sorted.len() as f32 + 10.0);
+        rhythm_of(quantile)
+    };
+    gaps.iter().map(rank).collect()
+}
+
+fn rhythm_of(quantile: f32) -> f32 {
+    -(1.02 - quantile).ln()
+}
+
+/// Seconds that pass for a message in this chat, shrunk towards a minute.
+fn scale(gaps: &[f64]) -> f64 {
+    let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
+    let sum: f64 = known.iter().map(|gap| gap.min(SCALE_CAP)).sum();
+    ((sum + 600.0) / (known.len() as f64 + 10.0)).max(1.0)
+}
+
+fn distinct<'a>(turns: impl Iterator<Item = &'a Turn<'a>>) -> f32 {
+    turns.map(|turn| turn.speech.author).collect::<HashSet<_>>().len() as f32
+}
+
+fn seconds_between(earlier: &Speech, later: &Speech) -> f64 {
+    later.at.since(earlier.at).as_secs_f64()
+}
+
+fn capped(seconds: f64) -> f32 {
+    (seconds.ln_1p() as f32).min(TIME_CAP)
+}
+
+fn flag(is: bool) -> f32 {
+    if is { 1.0 } else { 0.0 }
+}
+
+fn ln(value: f32) -> f32 {
+    value.ln()
+}
+
+fn dot(a: &Vector, b: &Vector) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

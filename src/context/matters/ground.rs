@@ -1,0 +1,96 @@
+//! The candidates made ready: people and stems as small numbers, so that counting is indexing.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::domain::UserId;
+
+/// A message as this room sees it.
+#[derive(Debug, Clone)]
+pub struct Remark<'a> {
+    /// Unix seconds.
+    pub at: f64,
+    pub author: UserId,
+    pub mentions: Vec<UserId>,
+    pub stems: HashSet<String>,
+    /// How long the silence before it was for this chat: `-ln(1.02 - q)`.
+    pub silence: f64,
+    pub is_question: bool,
+    pub is_greeting: bool,
+    /// Of unit length, or empty.
+    pub vector: &'a [f32],
+    /// Place of the candidate that it replies to.
+    pub reply: Option<usize>,
+}
+
+/// Everything that does not change from world to world.
+#[derive(Debug)]
+pub struct Ground<'a> {
+    pub remarks: Vec<Remark<'a>>,
+    /// Authors as numbers from 0.
+    pub authors: Vec<usize>,
+    pub people: usize,
+    /// Stems of each remark as numbers from 0.
+    pub stems: Vec<Vec<usize>>,
+    /// In how many remarks each stem is.
+    pub spread: Vec<f64>,
+    pub idf: Vec<f64>,
+    /// Remarks of each author.
+    pub spoken: Vec<f64>,
+    /// Who is mentioned by each remark, of those who have spoken.
+    pub mentions: Vec<Vec<usize>>,
+    /// 0 in a busy chat, 1 where a quarter of an hour between messages is usual.
+    pub slowness: f64,
+}
+
+impl<'a> Ground<'a> {
+    /// `remarks` are the candidates, oldest first; the trigger follows them when its own words count. `asked_by` is always
+    /// counted among the people.
+    pub fn new(remarks: Vec<Remark<'a>>, asked_by: UserId, slowness: f64) -> Self {
+        let mut people: HashMap<UserId, usize> = HashMap::new();
+        let authors: Vec<usize> = remarks
+            .iter()
+            .map(|remark| {
+                let next = people.len();
+                *people.entry(remark.author).or_insert(next)
+            })
+            .collect();
+        let mentions = remarks
+            .iter()
+            .map(|remark| remark.mentions.iter().filter_map(|id| people.get(id).copied()).collect())
+            .collect();
+        let next = people.len();
+        people.entry(asked_by).or_insert(next);
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut stems = Vec::with_capacity(remarks.len());
+        let mut spread: Vec<f64> = Vec::new();
+        for remark in &remarks {
+            let mut own = Vec::with_capacity(remark.stems.len());
+            for stem in &remark.stems {
+                let next = numbers.len();
+                let number = *numbers.entry(stem).or_insert(next);
+                if number == spread.len() {
+                    spread.push(0.0);
+                }
+                spread[number] += 1.0;
+                own.push(number);
+            }
+            own.sort_unstable();
+            stems.push(own);
+        }
+        let count = remarks.len() as f64;
+        let idf = spread.iter().map(|in_remarks| ((count + 20.0) / (in_remarks + 0.5)).ln()).collect();
+        let mut spoken = vec![0.0; people.len()];
+        authors.iter().for_each(|author| spoken[*author] += 1.0);
+        Self { authors, people: people.len(), stems, spread, idf, spoken, mentions, slowness, remarks }
+    }
+}
+
+/// How slow a chat is, from the moments of its messages: 0 at two minutes a message, 1 at a quarter of an hour.
+pub fn slowness(moments: impl Iterator<Item = f64> + Clone) -> f64 {
+    /// A night counts no more than this, in seconds.
+    const GAP_CAP: f64 = 21_600.0;
+    let gaps = moments.clone().zip(moments.skip(1)).map(|(earlier, later)| (later - earlier).clamp(0.0, GAP_CAP));
+    let (sum, count) = gaps.fold((0.0, 0.0), |(sum, count), gap| (sum + gap, count + 1.0));
+    let usual: f64 = (sum + 600.0) / (count + 10.0);
+    ((usual.ln() - 120_f64.ln()) / (900_f64.ln() - 120_f64.ln())).clamp(0.0, 1.0)
+}

@@ -1,0 +1,81 @@
+//! Words that carry a matter: crude stems that work in any language that is written with spaces.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A stem is the beginning of a word: four letters meet their other forms in all the languages tried.
+const STEM_CHARS: usize = 4;
+/// Parts of words shorter than this say too little.
+const MIN_PART_CHARS: usize = 3;
+/// Words joined by a dot, hyphen or apostrophe count whole as well, from this length on.
+const MIN_JOINED_CHARS: usize = 5;
+/// Characters of a text whose words count.
+const WITHIN: usize = 1500;
+
+#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
+static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[^\W_]+(?:[.\-'’][^\W_]+)*").expect("a constant pattern"));
+#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
+static RUN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a constant pattern"));
+/// Common words of many languages.
+static STOP: LazyLock<HashSet<&'static str>> = LazyLock::new(|| include_str!("stop_words.txt").lines().collect());
+
+/// The stems of a text, each once.
+pub fn stems(text: &str) -> HashSet<String> {
+    let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
+    let mut found = HashSet::new();
+    for word in WORD.find_iter(&lower).map(|word| word.as_str()).filter(|word| !STOP.contains(word)) {
+        let chars = word.chars().count();
+        if word.chars().any(|c| c.is_numeric()) {
+            if chars >= 2 {
+                found.insert(word.to_owned());
+            }
+            continue;
+        }
+        let parts: Vec<&str> = word.split(['.', '-', '\'', '’']).collect();
+        if parts.len() > 1 && chars >= MIN_JOINED_CHARS {
+            found.insert(word.to_owned());
+        }
+        let telling = parts.into_iter().filter(|part| !STOP.contains(part) && part.chars().count() >= MIN_PART_CHARS);
+        found.extend(telling.map(|part| part.chars().take(STEM_CHARS).collect::<String>()));
+    }
+    found
+}
+
+/// Whether a text says too little to go by: hardly a word, or a few that nobody here has used.
+pub fn says_little(text: &str, known: impl Fn(&str) -> bool) -> bool {
+    let words = RUN.find_iter(text).count();
+    words <= 2 || (words <= 5 && !stems(text).iter().any(|stem| known(stem)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut found: Vec<String> = stems(text).into_iter().collect();
+        found.sort();
+        assert_eq!(found.join(" "), expected);
+    }
+
+    #[test]
+    fn words_meet_their_other_forms_in_many_languages() {
+        check("The restaurant, the restaurants!", "rest");
+        check("Рестораны ресторана", "рест");
+        check("Häuser im Garten", "gart häus");
+    }
+
+    #[test]
+    fn numbers_and_joined_words_count_whole() {
+        check("F28 at 12.30 with a t-shirt", "12.30 f28 shir t-shirt");
+    }
+
+    #[test]
+    fn a_pointer_says_little() {
+        assert!(says_little("thoughts?", |_| false));
+        assert!(says_little("what do you all think", |_| false));
+        assert!(!says_little("does the chapel have wifi", |stem| stem == "chap"));
+    }
+}

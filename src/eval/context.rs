@@ -1,0 +1,132 @@
+//! Running a selector over a pack.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::context::{Evidence, History, antecedent_rows};
+use crate::domain::{
+    ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, Timestamp, UserId,
+};
+use crate::embed::Embedder;
+use crate::eval::Selector;
+use crate::eval::pack::{Pack, PackMessage, PackQuery};
+use crate::eval::score::{Figures, Prediction, headings, mean, score};
+
+/// What a run over a pack came to.
+#[derive(Debug, Clone)]
+pub struct Evaluated {
+    /// Means by variant, and by variant and slice.
+    pub figures: BTreeMap<String, BTreeMap<String, f64>>,
+    pub predictions: Vec<Prediction>,
+}
+
+/// A chat made ready once for all of its queries.
+struct Prepared {
+    messages: Vec<StoredMessage>,
+    evidence: Arc<Evidence>,
+    lengths: HashMap<i64, usize>,
+}
+
+/// Runs `selector` over every query of the pack; calls `progress` after each.
+pub fn evaluate(
+    pack: &Pack,
+    selector: Selector,
+    embedder: Option<&Embedder>,
+    k: usize,
+    mut progress: impl FnMut(),
+) -> Evaluated {
+    let chats: HashMap<&str, Prepared> =
+        pack.chats.iter().map(|(id, messages)| (id.as_str(), prepare(messages, embedder))).collect();
+    let mut rows: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+    let mut predictions = Vec::new();
+    for query in &pack.queries {
+        let Some(chat) = chats.get(query.ask.chat_id.as_str()) else { continue };
+        let history = history(query, chat);
+        let prediction = selector.select(&query.ask.query_id, &history, k);
+        let figures = score(query, &prediction, &chat.lengths, k);
+        for heading in headings(query) {
+            rows.entry(heading).or_default().push(figures.clone());
+        }
+        predictions.push(prediction);
+        progress();
+    }
+    let figures = rows.into_iter().map(|(heading, rows)| (heading, mean(&rows))).collect();
+    Evaluated { figures, predictions }
+}
+
+/// What the daemon would have fetched for this trigger: the window, and nothing that the variant hides.
+fn history(query: &PackQuery, chat: &Prepared) -> History {
+    let ask = &query.ask;
+    let bare = ask.variant.starts_with("bare");
+    let has_links = !matches!(ask.variant.as_str(), "plain" | "bare" | "reply");
+    let find = |id: i64| chat.messages.partition_point(|stored| stored.message.id.0 < id);
+    let (start, end) = (find(ask.window.0), find(ask.message_id));
+    let mut recent = chat.messages[start..end].to_vec();
+    if !has_links {
+        recent.iter_mut().for_each(|stored| stored.message.reply_to = None);
+    }
+    let mut trigger = chat.messages[end].clone();
+    trigger.message.reply_to = ask.reply_to.map(MessageId);
+    if bare {
+        trigger.message.text = String::new();
+    }
+    let text = without_mention(&trigger.message.text);
+    let is_tag = text != trigger.message.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    History { ask: text, is_tag, trigger, recent, linked: Vec::new(), evidence: Arc::clone(&chat.evidence) }
+}
+
+/// The groups call the bot `@bot` or by a longer name that ends so.
+fn without_mention(text: &str) -> String {
+    let words = text.split_whitespace().filter(|word| {
+        let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '_').to_lowercase();
+        !(name.starts_with('@') && name.ends_with("bot"))
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn prepare(messages: &[PackMessage], embedder: Option<&Embedder>) -> Prepared {
+    let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
+    let mut evidence = Evidence::default();
+    for one in &stored {
+        if let Some(embedder) = embedder {
+            let vector = embedder.embed(&one.message.text);
+            evidence.vectors.insert((one.message.chat, one.message.id), vector);
+        }
+    }
+    evidence.antecedents = antecedent_rows(&stored, &evidence);
+    let lengths = messages.iter().map(|message| (message.message_id, message.text.chars().count())).collect();
+    Prepared { messages: stored, evidence: Arc::new(evidence), lengths }
+}
+
+fn to_stored(message: &PackMessage, seq: u32) -> StoredMessage {
+    StoredMessage {
+        chat: ChatKey(1),
+        seq: Seq(seq),
+        message: Message {
+            chat: ChatId(-1),
+            id: MessageId(message.message_id),
+            thread: None,
+            sender: Sender {
+                id: UserId(message.from_id),
+                name: message.from_name.clone(),
+                username: message.username.clone(),
+                is_bot: message.is_bot,
+                is_chat: false,
+            },
+            role: if message.is_bot { Role::Assistant } else { Role::User },
+            sent_at: Timestamp::from_secs(message.date),
+            edited_at: None,
+            kind: Kind::Text,
+            detail: None,
+            text: message.text.clone(),
+            entities: Vec::new(),
+            reply_to: message.reply_to.map(MessageId),
+            quote: None,
+            snapshot: None,
+            forward_origin: None,
+            album: None,
+            via_bot: None,
+            origin: Origin::Update,
+        },
+    }
+}

@@ -1,0 +1,12 @@
+//! The product's own yardstick: how well messages are chosen, on packs whose answers are known.
+//!
+//! *Owns*: reading packs, named baselines, the scores, what is printed of them.
+//! *Never*: a second selector (what runs here is what the daemon runs); lets a selector see gold.
+//! *Entry*: [`context::evaluate`] over a [`pack::Pack`].
+
+pub mod context;
+pub mod pack;
+pub mod score;
+mod selectors;
+
+pub use selectors::Selector;

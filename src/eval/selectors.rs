@@ -1,0 +1,75 @@
+//! The selectors that can be compared: ours, and what others do.
+
+use crate::context::{ContextWindow, History, Params, Picker, get_smart_context};
+use crate::domain::MessageId;
+use crate::eval::score::Prediction;
+
+/// Who selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Selector {
+    /// What the daemon runs.
+    Chime,
+    /// The newest twenty.
+    #[value(name = "last-20")]
+    Last20,
+    /// Back to a silence of an hour, at most twenty, and the anchor.
+    Seed,
+    /// The last fifty, windows around reply targets, and chains of four.
+    RecentWindows,
+}
+
+/// Messages around a reply target that `recent-windows` takes.
+const AROUND: usize = 5;
+const RECENT: usize = 50;
+const CHAIN: usize = 4;
+
+impl Selector {
+    pub fn select(self, query_id: &str, history: &History, k: usize) -> Prediction {
+        let (selected, ranked) = match self {
+            Self::Chime => of_window(&get_smart_context(history, &params(Picker::Strands, k))),
+            Self::Seed => of_window(&get_smart_context(history, &params(Picker::Clusters, k))),
+            Self::Last20 => newest_first(history, 20),
+            Self::RecentWindows => recent_windows(history),
+        };
+        Prediction { query_id: query_id.to_owned(), selected, ranked }
+    }
+}
+
+/// Without a budget: what is measured is the choice.
+fn params(picker: Picker, k: usize) -> Params {
+    Params { picker, strand_limit: k, token_budget: usize::MAX, ..Params::new(|_| 1) }
+}
+
+fn of_window(window: &ContextWindow) -> (Vec<i64>, Vec<i64>) {
+    let mut entries: Vec<(f64, i64)> =
+        window.entries.iter().map(|entry| (entry.score, entry.message.message.id.0)).collect();
+    entries.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    let selected: Vec<i64> = entries.into_iter().map(|(_, id)| id).collect();
+    let ranked =
+        if window.ranked.is_empty() { selected.clone() } else { window.ranked.iter().map(|id| id.0).collect() };
+    (selected, ranked)
+}
+
+fn newest_first(history: &History, count: usize) -> (Vec<i64>, Vec<i64>) {
+    let ranked: Vec<i64> = history.recent.iter().rev().map(|stored| stored.message.id.0).collect();
+    (ranked.iter().take(count).copied().collect(), ranked)
+}
+
+fn recent_windows(history: &History) -> (Vec<i64>, Vec<i64>) {
+    let place = |id: MessageId| history.recent.iter().position(|stored| stored.message.id == id);
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut parent = history.trigger.message.reply_to;
+    for _ in 0..CHAIN {
+        let Some(at) = parent.and_then(place) else { break };
+        chosen.push(at);
+        chosen.extend(
+            (at.saturating_sub(AROUND)..(at + AROUND + 1).min(history.recent.len())).filter(|near| *near != at),
+        );
+        parent = history.recent[at].message.reply_to;
+    }
+    chosen.extend((0..history.recent.len()).rev().take(RECENT));
+    let mut seen = std::collections::HashSet::new();
+    chosen.retain(|at| seen.insert(*at));
+    let ids: Vec<i64> = chosen.into_iter().map(|at| history.recent[at].message.id.0).collect();
+    (ids.clone(), ids)
+}

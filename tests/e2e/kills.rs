@@ -1,0 +1,390 @@
+//! The daemon as a process of its own, ended at the worst moments: nothing is lost, and each question is answered once,
+//! save where nobody can know whether the answer went out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use chime::domain::{ChatId, MessageId};
+use chime::sandbox::NewChat;
+use chime::sandbox::faults::{FOREVER, Fault};
+use chime::testkit::{ModelServer, Reply, World};
+use rusqlite::Connection;
+
+use crate::process::Process;
+
+/// SIGTERM to exit.
+const STOPS_WITHIN: Duration = Duration::from_secs(10);
+/// A refusal to start.
+const REFUSES_WITHIN: Duration = Duration::from_secs(20);
+
+#[tokio::test]
+async fn killed_before_the_commit() {
+    World::without_daemon(async |w| {
+        w.model.script(["Nine."]);
+        let first = Process::start(w).await;
+        let lock = Connection::open(w.database()).expect("open the database");
+        lock.execute_batch("BEGIN IMMEDIATE").expect("take the write lock");
+        let tag = w.say("ann", "@bot how many?");
+        w.telegram.all_handed_out().await;
+        first.kill();
+        drop(lock);
+        assert_eq!(w.telegram.pending_updates(), 1, "nothing was confirmed that was not committed");
+        let _second = Process::start(w).await;
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn killed_after_the_commit() {
+    World::without_daemon(async |w| {
+        let good = w.environment()["OPENAI_BASE_URL"].clone();
+        let deaf = ModelServer::start(w.clock.clone()).await.expect("a second model");
+        deaf.always(Reply::Hang);
+        w.set("OPENAI_BASE_URL", &deaf.base_url());
+        let first = Process::start(w).await;
+        let plain = w.say("ben", "Nine of us will come");
+        let tag = w.say("ann", "@bot how many?");
+        w.telegram.all_confirmed().await;
+        first.kill();
+        w.set("OPENAI_BASE_URL", &good);
+        w.model.script(["Nine."]);
+        let _second = Process::start(w).await;
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        w.settled().await;
+        assert!(w.stored(w.chat, plain).await.is_some() && w.stored(w.chat, tag).await.is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn killed_while_the_model_thinks() {
+    World::without_daemon(async |w| {
+        w.model.script([Reply::Hang, Reply::text("Nine.")]);
+        let first = Process::start(w).await;
+        let tag = w.say("ann", "@bot how many?");
+        w.prompt(1).await;
+        first.kill();
+        let _second = Process::start(w).await;
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        w.settled().await;
+    })
+    .await;
+}
+
+/// A question that kills the process each time it is taken up ends too: in an apology.
+#[tokio::test]
+async fn killed_again_and_again_while_the_model_thinks() {
+    World::without_daemon(async |w| {
+        w.model.script([Reply::Hang, Reply::Hang, Reply::Hang]);
+        let mut process = Process::start(w).await;
+        let tag = w.say("ann", "@bot how many?");
+        for attempt in 1..=3 {
+            w.prompt(attempt).await;
+            process.kill();
+            process = Process::start(w).await;
+        }
+        assert!(w.answer_to(tag).await.text.starts_with("Temporary issue generating response."));
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn killed_between_the_send_and_its_record() {
+    World::without_daemon(async |w| {
+        w.model.script(["Nine."]);
+        w.telegram.fault("sendMessage", Fault::HangAfter, 2);
+        let first = Process::start(w).await;
+        let tag = w.say("ann", "@bot how many?");
+        w.answer_to(tag).await;
+        first.kill();
+        let second = Process::start(w).await;
+        assert_eq!(w.answer_to(tag).await.text, "Nine.", "it may have been lost, so it comes once more");
+        second.kill();
+        let _third = Process::start(w).await;
+        w.settled().await;
+        assert_eq!(w.telegram.sent_by_bot(w.chat).len(), 2, "and never a third time");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn killed_between_the_parts_of_an_answer() {
+    World::without_daemon(async |w| {
+        let paragraph = |n: usize| format!("Point {n} of many: {}", "they talk and talk. ".repeat(10).trim());
+        let long = (1..=50).map(paragraph).collect::<Vec<_>>().join("\n\n");
+        w.model.script([long.as_str()]);
+        w.telegram.fault("sendMessage", Fault::Delay(Duration::ZERO), 1);
+        w.telegram.fault("sendMessage", Fault::Hang, 1);
+        let first = Process::start(w).await;
+        let tag = w.say("ann", "@bot everything, please");
+        let mut said = w.answer_to(tag).await.text;
+        w.telegram.called("sendMessage", 2).await;
+        first.kill();
+        let _second = Process::start(w).await;
+        while !said.contains("Point 50 ") {
+            said.push_str(&w.answer_to(tag).await.text);
+        }
+        w.settled().await;
+        let missing: Vec<usize> =
+            (1..=50).filter(|n| said.matches(&format!("Point {n} of many")).count() != 1).collect();
+        assert!(missing.is_empty(), "points that are not there exactly once: {missing:?}");
+    })
+    .await;
+}
+
+/// Kills at moments that nobody chose: after every few sends, whatever else is under way. No send is interrupted twice,
+/// since after that nobody could repeat it without risking a third copy.
+#[tokio::test]
+async fn killed_at_any_moment_every_question_is_answered() {
+    const ROUNDS: usize = 6;
+    World::without_daemon(async |w| {
+        let chats =
+            [w.chat, w.telegram.add_chat(NewChat::supergroup("Second")), w.telegram.add_chat(NewChat::group("Third"))];
+        w.model.always("Nine.");
+        let mut asked: Vec<(ChatId, MessageId)> = Vec::new();
+        for round in 0..ROUNDS {
+            let process = Process::start(w).await;
+            w.settled().await;
+            let before = w.telegram.calls().iter().filter(|call| call.is("sendMessage")).count();
+            for chat in chats {
+                asked.push((chat, w.say_in(chat, "ann", &format!("@bot round {round}?"))));
+                asked.push((chat, w.say_in(chat, "ben", &format!("@bot round {round} too?"))));
+            }
+            w.telegram.called("sendMessage", before + round % 4).await;
+            process.kill();
+        }
+        let _last = Process::start(w).await;
+        w.settled().await;
+        w.ignore_what_was_sent();
+        let mut answers: BTreeMap<(ChatId, MessageId), usize> = BTreeMap::new();
+        for chat in chats {
+            for sent in w.telegram.sent_by_bot(chat) {
+                *answers.entry((chat, sent.reply_to.expect("a reply"))).or_default() += 1;
+            }
+        }
+        for trigger in &asked {
+            let times = answers.get(trigger).copied().unwrap_or(0);
+            assert!((1..=2).contains(&times), "{trigger:?} was answered {times} times: {answers:?}");
+        }
+        assert_eq!(answers.len(), asked.len(), "nothing else was answered");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_stop_with_a_hung_model_is_soon_and_keeps_the_job() {
+    World::without_daemon(async |w| {
+        w.model.script([Reply::Hang, Reply::text("Nine.")]);
+        let first = Process::start(w).await;
+        let tag = w.say("ann", "@bot how many?");
+        w.prompt(1).await;
+        first.terminate();
+        let (code, log) = first.ended(STOPS_WITHIN).await;
+        assert_eq!(code, 0, "{log}");
+        assert!(log.contains("1 jobs stay for the next start"), "{log}");
+        let _second = Process::start(w).await;
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_stop_lets_an_answer_that_is_nearly_there_go_out() {
+    World::without_daemon(async |w| {
+        w.model.script([Reply::Slow(Duration::from_millis(400), "Nine.".to_owned())]);
+        let first = Process::start(w).await;
+        let tag = w.say("ann", "@bot how many?");
+        w.prompt(1).await;
+        first.terminate();
+        let (code, log) = first.ended(STOPS_WITHIN).await;
+        assert_eq!(code, 0, "{log}");
+        let _second = Process::start(w).await;
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        w.settled().await;
+        assert_eq!(w.model.requests().len(), 1, "the model was not asked again");
+        assert_eq!(w.telegram.sent_by_bot(w.chat).len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_idle_daemon_stops_at_once() {
+    World::without_daemon(async |w| {
+        w.set("POLL_TIMEOUT", "50s");
+        let process = Process::start(w).await;
+        w.telegram.called("getUpdates", 1).await;
+        process.terminate();
+        assert_eq!(process.ended(Duration::from_secs(5)).await.0, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_start_without_telegram_waits_for_it_and_can_be_stopped() {
+    World::without_daemon(async |w| {
+        w.model.script(["Nine."]);
+        w.telegram.fault("getMe", Fault::DropBefore, 2);
+        let tag = w.say("ann", "@bot how many?");
+        let mut process = Process::start(w).await;
+        process.logged_times("Telegram cannot be reached, trying again", 2).await;
+        w.answer_to(tag).await;
+        w.settled().await;
+        process.kill();
+
+        w.telegram.fault("getMe", Fault::Hang, FOREVER);
+        let process = Process::begin(w);
+        // Two that failed, the one that succeeded, and now this.
+        w.telegram.called("getMe", 4).await;
+        process.terminate();
+        let (code, log) = process.ended(STOPS_WITHIN).await;
+        assert_eq!(code, 0, "{log}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_second_instance_on_the_same_database_refuses() {
+    World::without_daemon(async |w| {
+        w.model.script(["Nine."]);
+        let _first = Process::start(w).await;
+        let (code, log) = Process::begin(w).ended(REFUSES_WITHIN).await;
+        assert_eq!(code, 75, "{log}");
+        assert!(log.contains("another chime already works with"), "{log}");
+        let tag = w.say("ann", "@bot how many?");
+        w.answer_to(tag).await;
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_token_that_is_refused_ends_the_daemon() {
+    const UNAUTHORIZED: &str = r#"{"ok":false,"error_code":401,"description":"Unauthorized"}"#;
+    World::without_daemon(async |w| {
+        let running = Process::start(w).await;
+        w.telegram.called("getUpdates", 1).await;
+        w.telegram.fault("*", Fault::Status(401, UNAUTHORIZED.to_owned()), FOREVER);
+        w.say("ann", "this wakes the poll");
+        let (code, log) = running.ended(REFUSES_WITHIN).await;
+        assert_eq!(code, 78, "{log}");
+        assert!(log.contains("get a new one from @BotFather and set TELEGRAM_BOT_TOKEN"), "{log}");
+
+        let (code, log) = Process::begin(w).ended(REFUSES_WITHIN).await;
+        assert_eq!(code, 78, "{log}");
+        assert!(w.telegram.calls().len() < 10, "a busy loop: {} calls", w.telegram.calls().len());
+    })
+    .await;
+}
+
+/// Starts the daemon once, spoils its database, and expects the next start to refuse with 74 and these words.
+async fn refuses_after(spoil: impl Fn(&World), words: &str) {
+    World::without_daemon(async |w| {
+        let first = Process::start(w).await;
+        w.say("ann", "something to keep");
+        w.telegram.all_confirmed().await;
+        first.terminate();
+        assert_eq!(first.ended(STOPS_WITHIN).await.0, 0);
+        spoil(w);
+        let (code, log) = Process::begin(w).ended(REFUSES_WITHIN).await;
+        assert_eq!(code, 74, "{log}");
+        assert!(log.contains(words), "{words:?} is not in:\n{log}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused() {
+    let newer = |w: &World| {
+        let conn = Connection::open(w.database()).expect("open the database");
+        conn.pragma_update(None, "user_version", 999).expect("set the version");
+    };
+    refuses_after(newer, "is of version 999, this chime knows versions up to").await;
+}
+
+#[tokio::test]
+async fn a_database_that_is_gone_is_missed() {
+    let gone = |w: &World| fs::remove_file(w.database()).expect("delete the database");
+    refuses_after(gone, "was here and is gone").await;
+}
+
+#[tokio::test]
+async fn a_corrupt_header_is_refused() {
+    let corrupt = |w: &World| {
+        let mut bytes = fs::read(w.database()).expect("read the database");
+        bytes[..100].fill(0xAA);
+        fs::write(w.database(), bytes).expect("write the database");
+    };
+    refuses_after(corrupt, "the database is damaged; restore it from a backup").await;
+}
+
+#[tokio::test]
+async fn a_file_of_another_program_is_refused() {
+    let foreign = |w: &World| {
+        fs::remove_file(w.database()).expect("delete the database");
+        let conn = Connection::open(w.database()).expect("open another");
+        conn.execute_batch("CREATE TABLE recipes (name TEXT)").expect("create a table");
+    };
+    refuses_after(foreign, "is not a Chime database").await;
+}
+
+/// Rights do not stop a superuser. A folder in the place of the log does: the file can be read and not written.
+#[tokio::test]
+async fn a_database_that_cannot_be_written_is_refused() {
+    let unwritable = |w: &World| {
+        let wal = w.database().with_extension("db-wal");
+        let _ = fs::remove_file(&wal);
+        fs::create_dir(wal).expect("a folder in the way");
+    };
+    refuses_after(unwritable, "cannot be written").await;
+}
+
+/// Pages behind the schema are rubbish: the daemon may start, and ends as soon as it meets one.
+#[tokio::test]
+async fn corrupt_pages_end_the_daemon_and_confirm_nothing() {
+    World::without_daemon(async |w| {
+        let first = Process::start(w).await;
+        w.say("ann", "something to keep");
+        w.telegram.all_confirmed().await;
+        first.terminate();
+        assert_eq!(first.ended(STOPS_WITHIN).await.0, 0);
+        let conn = Connection::open(w.database()).expect("open the database");
+        let page: i64 = conn
+            .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'message'", [], |row| row.get(0))
+            .expect("a page");
+        drop(conn);
+        let mut bytes = fs::read(w.database()).expect("read the database");
+        let at = usize::try_from(page - 1).expect("a page number") * 4096;
+        bytes[at..at + 4096].fill(0xAA);
+        fs::write(w.database(), bytes).expect("write the database");
+
+        let process = Process::begin(w);
+        w.say("ann", "@bot is it all there?");
+        let (code, log) = process.ended(REFUSES_WITHIN).await;
+        assert_eq!(code, 74, "{log}");
+        assert!(log.contains("the database is damaged; restore it from a backup"), "{log}");
+        assert_eq!(w.telegram.pending_updates(), 1, "what could not be stored is not confirmed");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_wrong_configuration_is_refused_with_all_its_problems() {
+    World::without_daemon(async |w| {
+        w.set("TELEGRAM_BOT_TOKEN", "no token");
+        w.set("POLL_TIMEOUT", "90");
+        w.set("ALLOWED_CHATS", "here");
+        let (code, log) = Process::begin(w).ended(REFUSES_WITHIN).await;
+        assert_eq!(code, 78, "{log}");
+        for name in ["TELEGRAM_BOT_TOKEN", "POLL_TIMEOUT", "ALLOWED_CHATS"] {
+            assert!(log.contains(name), "{name} is not told of: {log}");
+        }
+        assert!(!log.contains("no token"), "a secret is shown: {log}");
+        assert!(!w.database().exists());
+    })
+    .await;
+}
