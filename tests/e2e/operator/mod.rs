@@ -95,15 +95,19 @@ impl Machine {
 
     /// A daemon's database with some groups in it.
     async fn with_groups(&self, groups: &[(&str, Standing)]) {
+        let (store, _) = self.store();
         for (title, standing) in groups {
-            let chat = self.telegram.add_chat(NewChat::supergroup(*title).with_bot(*standing));
-            let (store, _) = self.store();
-            let row = Chat { id: chat, kind: ChatKind::Supergroup, title: Some((*title).to_owned()), username: None };
-            store.write(Priority::Answering, move |tx| chats::upsert(tx, &row).map(drop)).await.expect("store a chat");
-            store.close().await;
+            let id = self.telegram.add_chat(NewChat::supergroup(*title).with_bot(*standing));
+            let title = Some((*title).to_owned());
+            let chat = Chat { id, kind: ChatKind::Supergroup, title, username: None };
+            let kept = store.write(Priority::Answering, move |tx| chats::upsert(tx, &chat).map(drop)).await;
+            kept.expect("store a chat");
         }
+        store.close().await;
     }
 
+    /// Holds the database as a daemon does. Open it once in a test: a process that another test starts at the same
+    /// moment inherits the lock for an instant.
     fn store(&self) -> (Store, Opened) {
         Store::open(&self.database(), Clock::system().now()).expect("open the database")
     }
