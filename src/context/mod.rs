@@ -2,10 +2,12 @@
 //!
 //! *Owns*: the anchor, reply chains, clusters, and the fit into a token budget; why each message is in or out.
 //! *Never*: IO, a clock, SQL or a model outside its driver. The same history gives the same window, byte for byte.
-//! *Entry*: [`run::get_smart_context`] fetches and picks; [`get_smart_context`] is the pure part.
+//! *Entry*: [`run::gather`] fetches; [`get_smart_context`] picks.
 //!
-//! In reading order: `window` (the door and its stages), `pool` (what may be chosen from), `chain`, `cluster`, `fit`,
-//! `shorten`, and `run` (what is fetched).
+//! In reading order: `window` (the door and its stages), `pool` (what may be chosen from), `links` (which message goes on
+//! from which), `worlds` (strands as samples), `matters` (what is taken up across silences), `choose` (the set worth
+//! taking), `strands` (all of these together), `chain`, `cluster` (the seed's rule, kept as a baseline and for short
+//! talks), `fit`, `shorten`, and `run` (what is fetched).
 
 mod chain;
 mod choose;
