@@ -22,7 +22,7 @@ use crate::app::watchdog::{Watchdog, patience};
 use crate::clock::Clock;
 use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig};
-use crate::context::Params;
+use crate::context::{Params, Picker};
 use crate::domain::{BotIdentity, estimate_tokens};
 use crate::embed::Embedder;
 use crate::health::run::{HealthServer, Patient};
@@ -70,7 +70,8 @@ impl App {
         recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
         service::waiting();
-        let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder());
+        let picker = context_params(&config.context).picker;
+        let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder(picker));
         let bot = bot?;
         if !bot.reads_all_group_messages {
             tracing::warn!(
@@ -220,7 +221,9 @@ pub fn context_params(config: &ContextConfig) -> Params {
         lookback_limit: config.lookback_limit,
         time_threshold: config.time_threshold,
         token_budget: config.tokens,
-        ..Params::new(estimate_tokens)
+        // Strands are measured beside it (`chime eval context`) and choose better, but a trigger waits 10 ms longer for
+        // them and the model they use takes 20 MB: they take over once they are as fast as this.
+        ..Params::clusters(estimate_tokens)
     }
 }
 
@@ -241,8 +244,11 @@ async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
     Ok(store)
 }
 
-/// The embedding model. It only sharpens the choice of messages, so that the daemon starts without it too.
-async fn load_embedder() -> Option<Arc<Embedder>> {
+/// The embedding model, where strands are picked. It only sharpens the choice, so that the daemon starts without it too.
+async fn load_embedder(picker: Picker) -> Option<Arc<Embedder>> {
+    if picker == Picker::Clusters {
+        return None;
+    }
     match tokio::task::spawn_blocking(Embedder::shipped).await {
         Ok(Ok(embedder)) => Some(Arc::new(embedder)),
         Ok(Err(error)) => {

@@ -48,7 +48,7 @@ impl Params {
             token_budget: 3000,
             estimate,
             picker: Picker::Strands,
-            strand_limit: 40,
+            strand_limit: 20,
         }
     }
 
