@@ -6,15 +6,17 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 3] = [
+const SAMPLES: [&str; 4] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
+    include_str!("data/migrations/0004.sql"),
 ];
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
+    include_str!("../migrations/0004_privacy.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

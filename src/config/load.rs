@@ -7,7 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::config::problem::{ConfigError, Warning};
 use crate::config::settings::{Noted, Settings};
 use crate::config::{
-    AccessConfig, ContextConfig, IngestConfig, LlmConfig, LogConfig, PromptConfig, StoreConfig, TelegramConfig,
+    AccessConfig, ContextConfig, IngestConfig, LlmConfig, LogConfig, PrivacyConfig, PromptConfig, StoreConfig,
+    TelegramConfig,
 };
 
 /// Everything the operator set. Every value in it is valid.
@@ -17,6 +18,7 @@ pub struct Config {
     pub llm: LlmConfig,
     pub store: StoreConfig,
     pub access: AccessConfig,
+    pub privacy: PrivacyConfig,
     pub context: ContextConfig,
     pub ingest: IngestConfig,
     pub log: LogConfig,
@@ -50,10 +52,13 @@ impl Config {
             _ => None,
         })
         .with_problems(settings.noted());
+        let config = Self::load(&demo)?;
         Ok(Self {
             store: StoreConfig { path: place.database.clone() },
             access: AccessConfig::open(),
-            ..Self::load(&demo)?
+            // Nobody is in the demo's chat but whoever started it.
+            privacy: PrivacyConfig { announces: false, ..config.privacy.clone() },
+            ..config
         })
     }
 
@@ -62,6 +67,7 @@ impl Config {
         let llm = LlmConfig::load(settings);
         let store = StoreConfig::load(settings);
         let access = AccessConfig::load(settings);
+        let privacy = PrivacyConfig::load(settings);
         let context = ContextConfig::load(settings);
         let ingest = IngestConfig::load(settings);
         let log = LogConfig::load(settings);
@@ -71,6 +77,7 @@ impl Config {
             llm: llm?,
             store: store?,
             access: access?,
+            privacy: privacy?,
             context: context?,
             ingest: ingest?,
             log: log?,

@@ -13,6 +13,7 @@ mod units;
 
 mod access;
 mod llm;
+mod privacy;
 mod rooms;
 mod telegram;
 
@@ -21,6 +22,7 @@ pub use environment::Environment;
 pub use keys::{KEYS, Key};
 pub use llm::LlmConfig;
 pub use load::{Config, DemoPlace};
+pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
 pub use rooms::{ContextConfig, IngestConfig, LogConfig, LogFormat, PromptConfig, StoreConfig};
 pub use settings::{Noted, Settings};
