@@ -26,7 +26,8 @@ const ROOMS: &[Room] = &[
     room("llm", &["domain", "config", "resilience", "clock"], &[]),
     room("telegram", &["domain", "config", "resilience"], &[]),
     room("trigger", &["domain", "config"], &[]),
-    room("access", &["domain", "config"], &[]),
+    room("access", &["domain", "config"], &["store"]),
+    room("privacy", &["domain", "config"], &["store", "clock", "scheduler"]),
     room("prompts", &["domain"], &[]),
     room("context", &["domain", "config", "trigger"], &["store", "clock"]),
     room(
@@ -36,12 +37,12 @@ const ROOMS: &[Room] = &[
     ),
     room(
         "commands",
-        &["domain", "config", "access", "answer", "trigger"],
+        &["domain", "config", "access", "privacy", "answer", "trigger"],
         &["store", "telegram", "clock", "scheduler"],
     ),
     room(
         "ingest",
-        &["domain", "config", "trigger", "access", "resilience"],
+        &["domain", "config", "trigger", "access", "privacy", "resilience"],
         &["store", "telegram", "clock", "scheduler"],
     ),
     room("scheduler", &["domain"], &["store", "clock"]),
@@ -76,6 +77,7 @@ const ROOMS: &[Room] = &[
             "telegram",
             "trigger",
             "access",
+            "privacy",
             "prompts",
             "context",
             "answer",
@@ -89,7 +91,7 @@ const ROOMS: &[Room] = &[
 
 /// Rooms that think. Only their drivers touch the world.
 const PURE: &[&str] =
-    &["domain", "resilience", "trigger", "access", "context", "answer", "commands", "ingest", "scheduler"];
+    &["domain", "resilience", "trigger", "access", "privacy", "context", "answer", "commands", "ingest", "scheduler"];
 const WORLD: &[&str] = &[
     "async ",
     ".await",

@@ -13,11 +13,25 @@ const REPLIES: usize = 20;
 
 /// Picks the messages that `trigger` is about.
 pub async fn get_smart_context(store: &Store, trigger: StoredMessage, params: Params) -> store::Result<ContextWindow> {
-    store.read(move |conn| Ok(window::get_smart_context(&gather(conn, trigger, &params)?, &params))).await
+    store.read(move |conn| pick(conn, trigger, &params)).await
+}
+
+/// The same on a connection at hand.
+pub fn pick(conn: &Reader, mut trigger: StoredMessage, params: &Params) -> store::Result<ContextWindow> {
+    let anchor_withheld = match trigger.message.reply_to {
+        Some(parent) => messages::is_withheld(conn, trigger.message.chat, parent)?,
+        None => false,
+    };
+    if anchor_withheld {
+        // A part of words that are not kept is not kept either.
+        trigger.message.quote = None;
+    }
+    let window = window::get_smart_context(&gather(conn, trigger, params)?, params);
+    Ok(ContextWindow { anchor_withheld, ..window })
 }
 
 /// Fetches the trigger's recent messages and everything that reply links lead to.
-pub fn gather(conn: &Reader, trigger: StoredMessage, params: &Params) -> store::Result<History> {
+fn gather(conn: &Reader, trigger: StoredMessage, params: &Params) -> store::Result<History> {
     let moment = (trigger.message.sent_at, trigger.message.id);
     let recent = messages::before(conn, trigger.conversation(), moment, RECENT)?;
     let mut links = Links::new(&trigger, &recent);

@@ -53,6 +53,8 @@ pub struct History {
 pub struct ContextWindow {
     /// The message that the trigger replies to. Always among the entries.
     pub anchor: Option<MessageId>,
+    /// The trigger replies to words that may not be read: their author opted out, or had them forgotten.
+    pub anchor_withheld: bool,
     /// The part of the anchor that the member marked.
     pub quoted: Option<String>,
     /// Never the trigger itself.
@@ -133,6 +135,8 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     let left_out = left_out(&pool, &entries);
     ContextWindow {
         anchor: anchor.map(|place| pool.messages[place].message.id),
+        // The driver knows: what is withheld never gets here.
+        anchor_withheld: false,
         quoted,
         omitted: omitted(&pool, &left_out, &no_room, before.ended, params),
         left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),

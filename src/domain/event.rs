@@ -26,6 +26,9 @@ pub struct Arrival {
     pub chat: Chat,
     pub message: Message,
     pub parent: Option<Message>,
+    /// Whose words the message carries from elsewhere: the author of what it forwards, or of what it replies to in
+    /// another chat. None also where Telegram does not say.
+    pub lender: Option<UserId>,
 }
 
 /// The bot's own standing in a chat changed.

@@ -13,10 +13,27 @@ pub enum JobKind {
     Send,
     /// Say once how many old triggers were left unanswered. Key: `<telegram chat>`.
     Backlog,
+    /// Say once how to be allowed, and leave. Key: `<telegram chat>`.
+    Leave,
+    /// Tell a chat what is kept of it. Key: `<telegram chat>`.
+    Announce,
+    /// Delete what somebody asked to have forgotten. Key: the row of the request.
+    Forget,
+    /// Delete what has been kept long enough. One job, which never ends.
+    Retention,
 }
 
 impl JobKind {
-    pub const ALL: [Self; 4] = [Self::Answer, Self::Command, Self::Send, Self::Backlog];
+    pub const ALL: [Self; 8] = [
+        Self::Answer,
+        Self::Command,
+        Self::Send,
+        Self::Backlog,
+        Self::Leave,
+        Self::Announce,
+        Self::Forget,
+        Self::Retention,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -24,6 +41,10 @@ impl JobKind {
             Self::Command => "command",
             Self::Send => "send",
             Self::Backlog => "backlog",
+            Self::Leave => "leave",
+            Self::Announce => "announce",
+            Self::Forget => "forget",
+            Self::Retention => "retention",
         }
     }
 

@@ -1,6 +1,8 @@
 //! The poll loop: ask, commit, and only then ask for what follows.
 
 mod apply;
+mod door;
+mod keep;
 mod poll;
 mod read;
 

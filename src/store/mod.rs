@@ -5,13 +5,20 @@
 //! [`Reader`], writes take [`Writer`], so the type says who may call.
 //! *Entry*: [`Store::open`], then [`Store::write`] and [`Store::read`].
 
+pub mod admission;
 pub mod answers;
 pub mod backlog;
+pub mod backups;
 pub mod chats;
+pub mod consent;
+pub mod deletions;
+pub mod forget;
 pub mod inbox;
 pub mod jobs;
 pub mod messages;
 pub mod outbox;
+pub mod retention;
+pub mod scrub;
 pub mod search;
 
 mod error;

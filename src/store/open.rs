@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Result, StoreError, migrate};
+use super::{Result, StoreError, backups, migrate};
 use crate::domain::Timestamp;
 
 /// "CHIM": tells our files from other SQLite files.
@@ -52,7 +52,7 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     let mut conn = Connection::open(path)?;
     let found = check(&conn, path)?;
     configure(&conn)?;
-    let backup = (1..migrate::KNOWN).contains(&found).then(|| before_migration(path, found, now));
+    let backup = (1..migrate::KNOWN).contains(&found).then(|| backups::before_migration(path, found + 1, now));
     if let Some(copy) = &backup {
         backup_to(&conn, copy)?;
     }
@@ -131,10 +131,6 @@ fn configure_common(conn: &Connection) -> Result<()> {
     conn.pragma_update(None, "temp_store", "memory")?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(())
-}
-
-fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
-    beside(path, &format!(".before-v{}-{}", version + 1, now.to_utc().format("%Y%m%d-%H%M%S")))
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

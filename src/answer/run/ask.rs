@@ -11,8 +11,8 @@ use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
 use crate::answer::{digest, wording};
 use crate::clock::{Clock, Stopwatch};
-use crate::context::run::gather;
-use crate::context::{ContextWindow, Params, get_smart_context};
+use crate::context::run::pick;
+use crate::context::{ContextWindow, Params};
 use crate::domain::{
     AnswerId, AnswerRecord, AnswerStatus, BotIdentity, ChatId, Job, JobKind, MessageId, StoredMessage, ThreadId,
     Timestamp, TokenUse, message_link, parse_message_key,
@@ -21,7 +21,7 @@ use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole, R
 use crate::prompts::Prompts;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
-use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, messages};
+use crate::store::{self, Priority, Reader, Store, answers, chats, consent, jobs, messages};
 use crate::telegram::Telegram;
 use crate::trigger::{self, Languages, Rules};
 
@@ -125,15 +125,15 @@ impl Answering {
                 }
                 Some(Effect::ReplyWithAnswer) => {
                     let draft = completion.take().map_or_else(|| apology(&question), answered);
-                    return Ok(self.settle(job, *question, built, draft, watch).await?);
+                    return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::ReplyWithDigest) => {
                     let draft = offline(&question);
-                    return Ok(self.settle(job, *question, built, draft, watch).await?);
+                    return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::ReplyWithApology) => {
                     let draft = apology(&question);
-                    return Ok(self.settle(job, *question, built, draft, watch).await?);
+                    return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::Close) | None => return Ok(self.close(job).await?),
             };
@@ -221,7 +221,7 @@ impl Answering {
         built: BuiltPrompt,
         draft: Draft,
         watch: Stopwatch,
-    ) -> store::Result<()> {
+    ) -> anyhow::Result<()> {
         let now = self.parts.clock.now();
         let given = citable(&question);
         let checked = citations::check(&draft.markdown, &given, now);
@@ -239,14 +239,20 @@ impl Answering {
         );
         let reply = reply_to(&question.trigger, record.id, format!("answer:{}", job.key), parts);
         let key = job.key.clone();
-        self.parts
+        let is_written = self
+            .parts
             .store
             .write(Priority::Answering, move |tx| {
+                if rests_on_what_is_gone(tx, &record)? {
+                    return Ok(false);
+                }
                 answers::save(tx, &record)?;
                 write_reply(tx, &reply, now)?;
-                jobs::finish(tx, JobKind::Answer, &key)
+                jobs::finish(tx, JobKind::Answer, &key)?;
+                Ok(true)
             })
             .await?;
+        anyhow::ensure!(is_written, "a message of the window was forgotten while the answer was made");
         self.parts.wake.wake();
         Ok(())
     }
@@ -264,7 +270,7 @@ fn find(
     bot: &BotIdentity,
     languages: &Languages,
 ) -> store::Result<Found> {
-    let (Some(trigger), Some(row)) = (messages::find(conn, chat, id)?, chats::find(conn, chat)?) else {
+    let (Some(trigger), Some(row)) = (consent::for_job(conn, chat, id)?, chats::find(conn, chat)?) else {
         return Ok(Found::Gone);
     };
     if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
@@ -279,9 +285,24 @@ fn find(
     let found = trigger::find(&trigger.message, parent.as_ref(), bot, row.chat.kind, &rules);
     let (ask, generic) =
         found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
-    let window = get_smart_context(&gather(conn, trigger.clone(), params)?, params);
+    let window = pick(conn, trigger.clone(), params)?;
     let earliest = messages::earliest(conn, trigger.chat)?;
     Ok(Found::Ready(Box::new(Question { trigger, chat: row, ask, generic, window, earliest })))
+}
+
+/// Whether somebody had a message forgotten, or opted out, while the model was thinking about it.
+fn rests_on_what_is_gone(conn: &Reader, record: &AnswerRecord) -> store::Result<bool> {
+    let trigger = messages::any_by_seq(conn, record.chat, record.trigger)?.map(|stored| stored.message);
+    let still_asked = trigger.map_or(Ok(None), |trigger| consent::for_job(conn, trigger.chat, trigger.id))?;
+    if still_asked.is_none() {
+        return Ok(true);
+    }
+    for chosen in &record.window {
+        if messages::by_seq(conn, record.chat, chosen.seq)?.is_none() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn failure_of(error: &LlmError) -> Failure {
