@@ -5,6 +5,7 @@
 //! *Entry*: [`App::start`], then [`App::finished`].
 
 mod jobs;
+mod menu;
 mod service;
 mod tasks;
 mod watchdog;
@@ -12,34 +13,44 @@ mod watchdog;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::run::{Answering, AnsweringParts, Budget, Delivery, ModelGuard};
+use crate::access::{ClaimCode, is_unclaimed};
+use crate::answer::run::{Answering, AnsweringParts, Budget, Delivery, Introduction, ModelGuard};
 use crate::app::jobs::Crew;
+use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
 use crate::app::watchdog::{Watchdog, patience};
 use crate::clock::Clock;
 use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig};
 use crate::context::{Params, Picker};
-use crate::domain::{BotIdentity, estimate_tokens};
+use crate::domain::{BotIdentity, JobKind, estimate_tokens};
 use crate::embed::Embedder;
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
 use crate::llm::{Llm, LlmOptions};
+use crate::privacy::run::Keeper;
+use crate::privacy::wording::Promise;
 use crate::prompts::{PromptError, Prompts};
 use crate::resilience::{Backoff, random};
 use crate::scheduler::Limits;
 use crate::scheduler::run::{Pool, Wake, record};
-use crate::store::{Opened, Store, StoreError, jobs as job_rows, outbox};
+use crate::store::{Opened, Store, StoreError, admission, jobs as job_rows, outbox};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
 use crate::trigger::Languages;
+
+/// The first look at what has been kept long enough comes when the start is over.
+const RETENTION_STARTS: Duration = Duration::from_secs(60);
 
 /// A running Chime.
 pub struct App {
     pub store: Store,
     pub bot: BotIdentity,
+    /// Where nobody owns the bot yet: who sends it this code in private does.
+    pub claim: Option<ClaimCode>,
     tasks: Tasks,
 }
 
@@ -79,8 +90,9 @@ impl App {
                  switch it off in @BotFather (/setprivacy), then remove the bot from the group and add it again"
             );
         }
-        let parts =
-            Parts { config, clock, stop, prompts, store, telegram, bot, languages: Languages::shipped(), embedder };
+        let claim = claim_code(&config, &store).await?;
+        let languages = Languages::shipped();
+        let parts = Parts { config, clock, stop, prompts, store, telegram, bot, claim, languages, embedder };
         let app = parts.launch().await?;
         service::ready();
         Ok(app)
@@ -103,6 +115,7 @@ struct Parts {
     store: Store,
     telegram: Telegram,
     bot: BotIdentity,
+    claim: Option<ClaimCode>,
     languages: &'static Languages,
     embedder: Option<Arc<Embedder>>,
 }
@@ -131,10 +144,12 @@ impl Parts {
             .await
             .map_err(AppError::from)
         });
+        let menu = Menu { telegram: self.telegram.clone(), clock: self.clock.clone() };
+        tasks.spawn("menu", |stop| async move { menu.run(stop).await });
         let watchdog = Watchdog { health, clock: self.clock.clone(), poll_timeout: self.config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
         tracing::info!(database = %self.store.path().display(), "ready as @{}", self.bot.username());
-        Ok(App { store: self.store, bot: self.bot, tasks })
+        Ok(App { store: self.store, bot: self.bot, claim: self.claim, tasks })
     }
 
     fn ingest(&self, wake: &Wake, health: &PollHealth) -> Ingest {
@@ -147,6 +162,8 @@ impl Parts {
             setting: Arc::new(Setting {
                 bot: self.bot.clone(),
                 access: self.config.access.clone(),
+                claim: self.claim.clone(),
+                announces: self.config.privacy.announces,
                 languages: self.languages,
                 backlog_max_age: self.config.ingest.backlog_max_age,
                 rate: self.config.limits.rate,
@@ -168,6 +185,7 @@ impl Parts {
             embedder: self.embedder.clone(),
             guard: guard.clone(),
             budget: Budget { caps: self.config.limits.daily_tokens, prices: self.config.limits.prices },
+            introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -176,7 +194,12 @@ impl Parts {
             wake: wake.clone(),
             bot: self.bot.clone(),
             languages: self.languages,
+            access: self.config.access.clone(),
+            promise: self.promise(),
+            has_claim_code: self.claim.is_some(),
         };
+        let keeper =
+            Keeper { store: self.store.clone(), clock: self.clock.clone(), config: self.config.privacy.clone() };
         let delivery = Delivery {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -184,7 +207,17 @@ impl Parts {
             bot: self.bot.clone(),
             held: std::sync::Mutex::default(),
         };
-        Ok(Crew { answering, commands, delivery })
+        Ok(Crew { answering, commands, delivery, keeper })
+    }
+
+    fn promise(&self) -> Promise {
+        let privacy = &self.config.privacy;
+        Promise {
+            username: self.bot.username().to_owned(),
+            model_host: self.config.llm.host(),
+            retention: privacy.retention,
+            contact: privacy.operator_contact.clone(),
+        }
     }
 
     async fn http(&self, health: &PollHealth, guard: &ModelGuard) -> Result<Option<HealthServer>, AppError> {
@@ -265,7 +298,12 @@ async fn load_embedder(picker: Picker) -> Option<Arc<Embedder>> {
 /// Takes up what was under way when the process ended, as soon as the file can be written.
 async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Result<(), AppError> {
     let now = clock.now();
-    let recovering = record(store, clock, move |tx| Ok((outbox::recover(tx)?, job_rows::recover(tx, now)?)));
+    let recovering = record(store, clock, move |tx| {
+        let recovered = (outbox::recover(tx)?, job_rows::recover(tx, now)?);
+        // After what has waited, since nobody waits for it.
+        job_rows::add_or_move(tx, JobKind::Retention, "", 0, now.plus(RETENTION_STARTS))?;
+        Ok(recovered)
+    });
     let (sends, jobs) = tokio::select! {
         () = stop.cancelled() => return Err(AppError::StoppedEarly),
         recovered = recovering => recovered?,
@@ -274,6 +312,18 @@ async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Resu
         tracing::info!(sends, jobs, "took up {jobs} jobs and {sends} interrupted sends from before");
     }
     Ok(())
+}
+
+/// A code for the first owner, where the operator named nobody who could let the bot in anywhere.
+async fn claim_code(config: &Config, store: &Store) -> Result<Option<ClaimCode>, AppError> {
+    let has_owner = store.read(admission::has_owner).await?;
+    if !is_unclaimed(&config.access, has_owner) {
+        return Ok(None);
+    }
+    let mut bytes = [0; 8];
+    let source = rustls::crypto::ring::default_provider().secure_random;
+    source.fill(&mut bytes).map_err(|_| AppError::Task("the system gives no random numbers".to_owned()))?;
+    Ok(Some(ClaimCode::new(u64::from_le_bytes(bytes))))
 }
 
 fn connect(config: &Config) -> Result<Telegram, AppError> {

@@ -19,6 +19,8 @@
 //!  Telegram <── telegram <── reply checked, sent, recorded in store
 //! ```
 //!
+//! `access` and `privacy` stand at the door of it: who is let in, and what may be kept of whom.
+//!
 //! Three rules hold everywhere. *Deciding is pure, doing is thin*: IO lives in the `run.rs` of a room. *Memory enriches
 //! and is never a dependency.* *What was accepted is durable before it is acknowledged.*
 //! `tests/house_plan.rs` checks the walls between the rooms.
@@ -38,6 +40,7 @@ pub mod eval;
 pub mod health;
 pub mod ingest;
 pub mod llm;
+pub mod privacy;
 pub mod prompts;
 pub mod resilience;
 pub mod sandbox;

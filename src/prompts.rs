@@ -63,6 +63,8 @@ pub struct AskValues<'a> {
     pub anchor: Option<&'a str>,
     /// `m12`; none when the message replied to is not of this chat.
     pub anchor_id: Option<&'a str>,
+    /// Whether they reply to words that nobody may read.
+    pub anchor_withheld: bool,
     /// The part of the anchor that the member marked.
     pub quoted: Option<&'a str>,
     /// `u2`.
@@ -174,6 +176,7 @@ impl Template {
                 fence: "CODE",
                 anchor,
                 anchor_id,
+                anchor_withheld: anchor.is_none(),
                 quoted,
                 asker: "u1",
                 ask_id: "m2",

@@ -88,6 +88,13 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                 ),
                 private_chats: Members,
             },
+            privacy: PrivacyConfig {
+                retention: Some(
+                    31536000s,
+                ),
+                operator_contact: None,
+                announces: true,
+            },
             context: ContextConfig {
                 tokens: 3000,
                 lookback_limit: 20,

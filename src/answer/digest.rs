@@ -13,6 +13,11 @@ const DIGEST_MESSAGES: usize = 6;
 /// `earliest` is since when the bot can read the chat: said when there is nothing to show.
 pub fn digest(window: &ContextWindow, earliest: Option<Timestamp>) -> String {
     let shown = most_telling(window, DIGEST_MESSAGES);
+    if window.anchor_withheld {
+        let told = "No model is configured, and the message you reply to is not mine to read: its author wants nothing of \
+                    theirs kept.";
+        return if shown.is_empty() { told.to_owned() } else { format!("{told}\n\n{}", bullets(&shown)) };
+    }
     if shown.is_empty() {
         return format!("No model is configured, and {}", nothing_earlier(earliest));
     }

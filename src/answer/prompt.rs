@@ -180,6 +180,7 @@ fn ask(
 ) -> Result<Filled, PromptError> {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
+    let elsewhere = elsewhere.filter(|_| !input.window.anchor_withheld);
     let anchor_text = match anchor {
         Some(entry) => {
             let target = reply_target(entry, input.window, dropped);
@@ -196,6 +197,7 @@ fn ask(
         fence: input.fence,
         anchor: anchor_text.as_deref(),
         anchor_id: anchor_id.as_deref(),
+        anchor_withheld: input.window.anchor_withheld,
         quoted: quoted.as_deref(),
         asker: &scribe.author(input.trigger),
         ask_id: &ask_id,

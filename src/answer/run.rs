@@ -4,12 +4,16 @@ mod ask;
 mod budget;
 mod deliver;
 mod draft;
+mod gone;
 mod guard;
+mod introduction;
 mod log;
+mod question;
 mod reply;
 
 pub use ask::{Answering, AnsweringParts};
 pub use budget::Budget;
 pub use deliver::Delivery;
 pub use guard::{GuardState, ModelGuard};
+pub use introduction::Introduction;
 pub use reply::{format_own, format_parts, write_reply};

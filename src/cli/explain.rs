@@ -10,7 +10,9 @@ use crate::cli::exit::{Exit, report};
 use crate::config::{ContextConfig, Environment, StoreConfig};
 use crate::context::run::{Asked, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
-use crate::domain::{ChatId, EntityKind, MessageId, SlotUse, StoredMessage, utf16_slice};
+use crate::domain::{
+    ChatId, EntityKind, MessageId, MessagePlace, SlotUse, StoredMessage, parse_message_link, utf16_slice,
+};
 use crate::embed::Embedder;
 use crate::store::{self, Reader, Store, answers, chats, messages};
 
@@ -23,7 +25,7 @@ struct Decision {
 }
 
 pub async fn run(options: ExplainOptions) -> Exit {
-    let Some(place) = Place::parse(&options.chat, options.message) else {
+    let Some(place) = place(&options.chat, options.message) else {
         return report(&NoPlace(options.chat), Exit::Usage);
     };
     let environment = match std::env::current_dir() {
@@ -63,39 +65,23 @@ struct NoPlace(String);
 #[error("this message is not kept: check the ids, and that DATABASE_PATH names the daemon's database")]
 struct NotKept;
 
-/// Which message, by ids or by its link.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
-    Ids(ChatId, MessageId),
-    Public { username: String, message: MessageId },
-}
-
-impl Place {
-    fn parse(chat: &str, message: Option<i64>) -> Option<Self> {
-        if let Some(message) = message {
-            return Some(Self::Ids(ChatId(chat.parse().ok()?), MessageId(message)));
-        }
-        let path = chat.split_once("t.me/")?.1;
-        let mut steps: Vec<&str> = path.split(['?', '#']).next()?.trim_end_matches('/').split('/').collect();
-        let message = MessageId(steps.pop()?.parse().ok()?);
-        match steps[..] {
-            // A topic may stand between the chat and the message.
-            ["c", chat] | ["c", chat, _] => Some(Self::Ids(ChatId(format!("-100{chat}").parse().ok()?), message)),
-            [username] | [username, _] => Some(Self::Public { username: username.to_owned(), message }),
-            _ => None,
-        }
+/// By ids, or by a link alone.
+fn place(chat: &str, message: Option<i64>) -> Option<MessagePlace> {
+    match message {
+        Some(message) => Some(MessagePlace::Ids(ChatId(chat.parse().ok()?), MessageId(message))),
+        None => parse_message_link(chat),
     }
 }
 
 fn decide(
     conn: &Reader,
-    place: &Place,
+    place: &MessagePlace,
     params: &Params,
     embedder: Option<&Embedder>,
 ) -> store::Result<Option<Decision>> {
     let (chat, message) = match place {
-        Place::Ids(chat, message) => (*chat, *message),
-        Place::Public { username, message } => match chats::by_username(conn, username)? {
+        MessagePlace::Ids(chat, message) => (*chat, *message),
+        MessagePlace::Public { username, message } => match chats::by_username(conn, username)? {
             Some(row) => (row.chat.id, *message),
             None => return Ok(None),
         },
@@ -165,17 +151,17 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(chat: &str, message: Option<i64>, expected: Option<Place>) {
-        assert_eq!(Place::parse(chat, message), expected);
+    fn check(chat: &str, message: Option<i64>, expected: Option<MessagePlace>) {
+        assert_eq!(place(chat, message), expected);
     }
 
     #[test]
     fn a_message_is_named_by_ids_or_by_its_link() {
-        let place = Some(Place::Ids(ChatId(-1_001_234_567_890), MessageId(42)));
-        check("-1001234567890", Some(42), place.clone());
-        check("https://t.me/c/1234567890/42", None, place.clone());
-        check("t.me/c/1234567890/7/42?single", None, place);
-        let public = Place::Public { username: "rustlang".to_owned(), message: MessageId(42) };
+        let known = Some(MessagePlace::Ids(ChatId(-1_001_234_567_890), MessageId(42)));
+        check("-1001234567890", Some(42), known.clone());
+        check("https://t.me/c/1234567890/42", None, known.clone());
+        check("t.me/c/1234567890/7/42?single", None, known);
+        let public = MessagePlace::Public { username: "rustlang".to_owned(), message: MessageId(42) };
         check("https://t.me/rustlang/42", None, Some(public));
         check("-1001234567890", None, None);
         check("https://example.org/42", None, None);

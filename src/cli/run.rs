@@ -1,5 +1,7 @@
 //! `chime run`: the daemon.
 
+use std::io::Write;
+
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +36,14 @@ pub async fn run() -> Exit {
 
 async fn daemon(config: Config, stop: CancellationToken) -> Result<(), AppError> {
     let app = App::start(config, Clock::system(), stop).await?;
+    if let Some(code) = &app.claim {
+        // Not logged: it is a secret until somebody has used it.
+        let _ = writeln!(
+            std::io::stdout(),
+            "Nobody owns this bot yet. To own it, send it in private:\n\n  /claim {}\n",
+            code.shown()
+        );
+    }
     app.finished().await?;
     tracing::info!("stopped");
     Ok(())

@@ -7,9 +7,13 @@ use crate::domain::{AnswerRecord, Because, Timestamp, clock_time};
 use crate::trigger::CommandName;
 
 /// The commands as Telegram lists them when somebody types a slash.
-pub const COMMANDS: [(&str, &str); 3] = [
+pub const COMMANDS: [(&str, &str); 7] = [
     ("ask", "Ask about the conversation"),
     ("why", "Reply to an answer of mine: which messages it rests on"),
+    ("privacy", "What I keep, for how long, and who sees it"),
+    ("forget", "In a reply: forget that message. Or: me, me 1h, all"),
+    ("optout", "Keep nothing of what I write"),
+    ("optin", "Read along with me again"),
     ("help", "What I do and how to tag me"),
 ];
 
@@ -25,6 +29,8 @@ pub enum Notice {
     },
     /// `/why` without an answer to explain.
     WhyWhat,
+    /// Words of our own that were made elsewhere, as Markdown.
+    Own(String),
     /// Triggers that were too old to answer.
     Backlog {
         count: usize,
@@ -50,6 +56,7 @@ impl Notice {
             Self::WhyWhat => {
                 Some("Send /why as a reply to one of my answers, and I show which messages it rests on.".to_owned())
             }
+            Self::Own(markdown) => Some(markdown.clone()),
             Self::Backlog { count } => wording::backlog(*count),
             Self::Refused { because, wait } => Some(refused(*because, *wait)),
             Self::Silent { until } => {
@@ -90,11 +97,14 @@ fn wait_in_words(wait: Duration) -> String {
     }
 }
 
-/// Which notice a command asks for, before anything is looked up. `/why` needs an answer to be about.
-pub fn for_command(command: CommandName, username: &str) -> Notice {
+/// What a command gets that nothing has to be looked up for. `/why` without an answer to be about is one.
+pub fn for_command(command: CommandName, username: &str) -> Option<Notice> {
     match command {
-        CommandName::Help | CommandName::Start => Notice::Help { username: username.to_owned() },
-        CommandName::Why | CommandName::Ask => Notice::WhyWhat,
+        CommandName::Help | CommandName::Start => Some(Notice::Help { username: username.to_owned() }),
+        CommandName::Why | CommandName::Ask => Some(Notice::WhyWhat),
+        CommandName::Forget | CommandName::Optout | CommandName::Optin | CommandName::Privacy | CommandName::Claim => {
+            None
+        }
     }
 }
 

@@ -1,18 +1,25 @@
 //! Looks up what a command is about and writes its reply down.
 
+mod announce;
+mod consent;
+mod forget;
+mod leave;
 mod refusal;
 
 use crate::answer::run::{format_own, format_parts, write_reply};
 use crate::answer::wording::UsedMessage;
 use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
+use crate::config::AccessConfig;
 use crate::domain::{
-    AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, ReplyTarget, StoredMessage, message_link,
+    AnswerRecord, BotIdentity, ChatId, FormattedText, Job, MessageId, ReplyTarget, StoredMessage, message_link,
     parse_message_key,
 };
+use crate::privacy::wording::Promise;
 use crate::scheduler::run::{Outcome, Wake};
+use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Reader, Store, answers, backlog, chats, jobs, messages, outbox};
+use crate::store::{self, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox};
 use crate::telegram::Telegram;
 use crate::trigger::{self, CommandName, Languages, Rules, TriggerKind};
 
@@ -27,42 +34,56 @@ pub struct Commands {
     pub wake: Wake,
     pub bot: BotIdentity,
     pub languages: &'static Languages,
+    pub access: AccessConfig,
+    pub promise: Promise,
+    /// Whether there is a code by which somebody could become the owner.
+    pub has_claim_code: bool,
 }
 
 /// What a command job comes to.
 enum Reaction {
     Say(Box<(StoredMessage, Notice)>),
+    /// A command that changes what is kept, or who may.
+    Do(Box<Order>),
     Thank(ChatId, MessageId),
     Nothing,
+}
+
+/// A command with all that is known of it.
+struct Order {
+    message: StoredMessage,
+    chat: ChatRow,
+    command: CommandName,
+    args: String,
 }
 
 impl Commands {
     /// Works on a `command` job: its key names the message.
     pub async fn run(&self, job: &Job) -> Outcome {
         match self.react(job).await {
-            Ok(()) => Outcome::Finished,
+            Ok(outcome) => outcome,
             Err(error) => Outcome::Failed(format!("command {}: {error}", job.key)),
         }
     }
 
-    async fn react(&self, job: &Job) -> store::Result<()> {
+    async fn react(&self, job: &Job) -> store::Result<Outcome> {
         let (key, bot, languages) = (job.key.clone(), self.bot.clone(), self.languages);
         match self.store.read(move |conn| find(conn, &key, &bot, languages)).await? {
             Reaction::Say(said) => {
                 let (trigger, notice) = *said;
-                let message = &trigger.message;
-                let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
-                self.say(job, format!("command:{}", job.key), Purpose::Command, to, &notice).await
+                self.answer(job, &trigger, &notice, |_| Ok(())).await?;
             }
+            Reaction::Do(order) => return self.obey(job, *order).await,
             Reaction::Thank(chat, message) => {
                 // A reaction is a courtesy: chats may forbid it, and nobody waits for it.
                 if let Err(error) = self.telegram.react(chat, message, Some(THANKS_REACTION)).await {
                     tracing::info!(%error, "no reaction");
                 }
-                self.finish(job).await
+                self.finish(job).await?;
             }
-            Reaction::Nothing => self.finish(job).await,
+            Reaction::Nothing => self.finish(job).await?,
         }
+        Ok(Outcome::Finished)
     }
 
     /// Works on a `backlog` job: tells once how many triggers were too old. Its key is the chat.
@@ -81,39 +102,33 @@ impl Commands {
         let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
         let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
         let key = format!("backlog:{chat}:{}", self.clock.now().millis());
-        self.say(job, key, Purpose::Notice, to, &Notice::Backlog { count }).await
+        let parts = format(&Notice::Backlog { count });
+        let reply = NewReply { key, purpose: Purpose::Notice, answer: None, to, parts };
+        self.settle(job, reply, move |tx| backlog::clear(tx, chat)).await
     }
 
-    /// Writes a notice down as a reply and ends the job, in one transaction.
-    async fn say(
-        &self,
-        job: &Job,
-        key: String,
-        purpose: Purpose,
-        to: ReplyTarget,
-        notice: &Notice,
-    ) -> store::Result<()> {
-        let markdown = notice.markdown().unwrap_or_default();
-        let parts = match notice {
-            // It shows members' names.
-            Notice::Why { used, .. } => {
-                let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
-                format_parts(&markdown, &urls, &[])
-            }
-            Notice::Help { .. }
-            | Notice::WhyWhat
-            | Notice::Backlog { .. }
-            | Notice::Refused { .. }
-            | Notice::Silent { .. } => format_own(&markdown),
-        };
-        let reply = NewReply { key, purpose, answer: None, to, parts };
-        let (job_key, kind, now) = (job.key.clone(), job.kind, self.clock.now());
+    /// Replies to a command. `also` happens in the transaction that writes the reply down.
+    async fn answer<F>(&self, job: &Job, trigger: &StoredMessage, notice: &Notice, also: F) -> store::Result<()>
+    where
+        F: FnOnce(&Writer<'_>) -> store::Result<()> + Send + 'static,
+    {
+        let message = &trigger.message;
+        let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
+        let key = format!("command:{}", job.key);
+        let reply = NewReply { key, purpose: Purpose::Command, answer: None, to, parts: format(notice) };
+        self.settle(job, reply, also).await
+    }
+
+    /// Writes a reply down and ends the job, in one transaction with `also`.
+    async fn settle<F>(&self, job: &Job, reply: NewReply, also: F) -> store::Result<()>
+    where
+        F: FnOnce(&Writer<'_>) -> store::Result<()> + Send + 'static,
+    {
+        let (kind, job_key, now) = (job.kind, job.key.clone(), self.clock.now());
         self.store
             .write(Priority::Answering, move |tx| {
+                also(tx)?;
                 write_reply(tx, &reply, now)?;
-                if kind == JobKind::Backlog {
-                    backlog::clear(tx, to.chat)?;
-                }
                 jobs::finish(tx, kind, &job_key)
             })
             .await?;
@@ -127,9 +142,26 @@ impl Commands {
     }
 }
 
+fn format(notice: &Notice) -> Vec<FormattedText> {
+    let markdown = notice.markdown().unwrap_or_default();
+    match notice {
+        // It shows members' names.
+        Notice::Why { used, .. } => {
+            let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
+            format_parts(&markdown, &urls, &[])
+        }
+        Notice::Help { .. }
+        | Notice::WhyWhat
+        | Notice::Own(_)
+        | Notice::Backlog { .. }
+        | Notice::Refused { .. }
+        | Notice::Silent { .. } => format_own(&markdown),
+    }
+}
+
 fn find(conn: &Reader, key: &str, bot: &BotIdentity, languages: &Languages) -> store::Result<Reaction> {
     let Some((chat, id)) = parse_message_key(key) else { return Ok(Reaction::Nothing) };
-    let (Some(message), Some(row)) = (messages::find(conn, chat, id)?, chats::find(conn, chat)?) else {
+    let (Some(message), Some(row)) = (store::consent::for_job(conn, chat, id)?, chats::find(conn, chat)?) else {
         return Ok(Reaction::Nothing);
     };
     let parent = match message.message.reply_to {
@@ -139,12 +171,12 @@ fn find(conn: &Reader, key: &str, bot: &BotIdentity, languages: &Languages) -> s
     let rules = Rules { parent_is_answer: true, languages };
     let found = trigger::find(&message.message, parent.as_ref(), bot, row.chat.kind, &rules);
     Ok(match found.map(|found| found.kind) {
-        Some(TriggerKind::Command(CommandName::Why, _)) => {
-            let notice = explain(conn, &message)?.unwrap_or_else(|| for_command(CommandName::Why, bot.username()));
-            Reaction::Say(Box::new((message, notice)))
-        }
-        Some(TriggerKind::Command(command, _)) => {
-            Reaction::Say(Box::new((message, for_command(command, bot.username()))))
+        Some(TriggerKind::Command(command, args)) => {
+            let explained = if command == CommandName::Why { explain(conn, &message)? } else { None };
+            match explained.or_else(|| for_command(command, bot.username())) {
+                Some(notice) => Reaction::Say(Box::new((message, notice))),
+                None => Reaction::Do(Box::new(Order { message, chat: row, command, args })),
+            }
         }
         Some(TriggerKind::Thanks) => Reaction::Thank(chat, id),
         Some(TriggerKind::Ask) | None => Reaction::Nothing,

@@ -112,6 +112,16 @@ pub const PRIVATE_CHATS: Key = Key::new(
 )
 .default("members");
 
+pub const RETENTION_DAYS: Key =
+    Key::new("RETENTION_DAYS", "90", "Messages older than this many days are deleted; `0` keeps them for good.")
+        .default("365");
+
+pub const OPERATOR_CONTACT: Key = Key::new(
+    "OPERATOR_CONTACT",
+    "@your_name",
+    "How members reach whoever runs this bot: shown when it joins a chat, and by `/privacy`.",
+);
+
 pub const CONTEXT_TOKENS: Key =
     Key::new("CONTEXT_TOKENS", "3000", "How many tokens of earlier messages an answer may rest on.").default("3000");
 
@@ -184,6 +194,8 @@ pub const KEYS: &[Key] = &[
     OWNER_IDS,
     ALLOWED_CHATS,
     PRIVATE_CHATS,
+    RETENTION_DAYS,
+    OPERATOR_CONTACT,
     DATABASE_PATH,
     CONTEXT_TOKENS,
     LOOKBACK_LIMIT,

@@ -56,6 +56,12 @@ impl LlmConfig {
         })
     }
 
+    /// Where text goes for an answer; none where no model is configured.
+    pub fn host(&self) -> Option<String> {
+        self.model.as_ref()?;
+        reqwest::Url::parse(&self.base_url).ok()?.host_str().map(str::to_owned)
+    }
+
     /// Whether no model is configured.
     pub fn is_offline(&self) -> bool {
         self.model.is_none()

@@ -7,8 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::config::problem::{ConfigError, Warning};
 use crate::config::settings::{Noted, Settings};
 use crate::config::{
-    AccessConfig, ContextConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig, PromptConfig,
-    StoreConfig, TelegramConfig,
+    AccessConfig, ContextConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig, PrivacyConfig,
+    PromptConfig, StoreConfig, TelegramConfig,
 };
 
 /// Everything the operator set. Every value in it is valid.
@@ -18,6 +18,7 @@ pub struct Config {
     pub llm: LlmConfig,
     pub store: StoreConfig,
     pub access: AccessConfig,
+    pub privacy: PrivacyConfig,
     pub context: ContextConfig,
     pub ingest: IngestConfig,
     pub limits: LimitsConfig,
@@ -53,11 +54,14 @@ impl Config {
             _ => None,
         })
         .with_problems(settings.noted());
+        let config = Self::load(&demo)?;
         Ok(Self {
             store: StoreConfig { path: place.database.clone() },
             access: AccessConfig::open(),
             limits: LimitsConfig::open(),
-            ..Self::load(&demo)?
+            // Nobody is in the demo's chat but whoever started it.
+            privacy: PrivacyConfig { announces: false, ..config.privacy.clone() },
+            ..config
         })
     }
 
@@ -66,6 +70,7 @@ impl Config {
         let llm = LlmConfig::load(settings);
         let store = StoreConfig::load(settings);
         let access = AccessConfig::load(settings);
+        let privacy = PrivacyConfig::load(settings);
         let context = ContextConfig::load(settings);
         let ingest = IngestConfig::load(settings);
         let limits = LimitsConfig::load(settings);
@@ -77,6 +82,7 @@ impl Config {
             llm: llm?,
             store: store?,
             access: access?,
+            privacy: privacy?,
             context: context?,
             ingest: ingest?,
             limits: limits?,

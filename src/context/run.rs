@@ -54,7 +54,15 @@ pub fn gather(
     params: &Params,
     embedder: Option<&Embedder>,
 ) -> store::Result<(History, FreshLinks)> {
-    let Asked { trigger, ask, is_tag } = asked;
+    let Asked { mut trigger, ask, is_tag } = asked;
+    let anchor_withheld = match trigger.message.reply_to {
+        Some(parent) => messages::is_withheld(conn, trigger.message.chat, parent)?,
+        None => false,
+    };
+    if anchor_withheld {
+        // A part of words that are not kept is not kept either.
+        trigger.message.quote = None;
+    }
     let moment = (trigger.message.sent_at, trigger.message.id);
     let recent = messages::before(conn, trigger.conversation(), moment, RECENT)?;
     let mut found = Links::new(&trigger, &recent);
@@ -73,7 +81,9 @@ pub fn gather(
         Picker::Strands => evidence(conn, &trigger, &ask, &recent, embedder)?,
         Picker::Clusters => Default::default(),
     };
-    let history = History { trigger, recent, linked: found.found, ask, is_tag, evidence: Arc::new(evidence) };
+    let linked = found.found;
+    let evidence = Arc::new(evidence);
+    let history = History { trigger, anchor_withheld, recent, linked, ask, is_tag, evidence };
     Ok((history, fresh))
 }
 

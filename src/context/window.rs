@@ -62,6 +62,8 @@ impl Params {
 #[derive(Debug, Clone)]
 pub struct History {
     pub trigger: StoredMessage,
+    /// The trigger replies to words that may not be read, so that they are not among the messages.
+    pub anchor_withheld: bool,
     /// The newest messages of the conversation up to and without the trigger, oldest first. Unbroken: what is
     /// missing between two of these is taken not to exist.
     pub recent: Vec<StoredMessage>,
@@ -78,7 +80,7 @@ impl History {
     /// A history with nothing known beside the messages; the whole text is the ask.
     pub fn new(trigger: StoredMessage, recent: Vec<StoredMessage>, linked: Vec<StoredMessage>) -> Self {
         let ask = trigger.message.text.clone();
-        Self { trigger, recent, linked, ask, is_tag: true, evidence: Arc::default() }
+        Self { trigger, anchor_withheld: false, recent, linked, ask, is_tag: true, evidence: Arc::default() }
     }
 }
 
@@ -87,6 +89,8 @@ impl History {
 pub struct ContextWindow {
     /// The message that the trigger replies to. Always among the entries.
     pub anchor: Option<MessageId>,
+    /// The trigger replies to words that may not be read: their author opted out, or had them forgotten.
+    pub anchor_withheld: bool,
     /// The part of the anchor that the member marked.
     pub quoted: Option<String>,
     /// Never the trigger itself.
@@ -177,6 +181,7 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     let left_out = left_out(&pool, &entries);
     ContextWindow {
         anchor: anchor.map(|place| pool.messages[place].message.id),
+        anchor_withheld: history.anchor_withheld,
         quoted,
         omitted: omitted(&pool, &left_out, &no_room, before.ended, params),
         left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),

@@ -84,3 +84,23 @@ pub fn message_link(chat: &Chat, thread: Option<ThreadId>, message: MessageId) -
         None => format!("https://t.me/{place}/{message}"),
     })
 }
+
+/// Which message, by its chat's id or by its chat's public name without `@`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MessagePlace {
+    Ids(ChatId, MessageId),
+    Public { username: String, message: MessageId },
+}
+
+/// Reads the address of a message as Telegram copies it.
+pub fn parse_message_link(link: &str) -> Option<MessagePlace> {
+    let path = link.split_once("t.me/")?.1;
+    let mut steps: Vec<&str> = path.split(['?', '#']).next()?.trim_end_matches('/').split('/').collect();
+    let message = MessageId(steps.pop()?.parse().ok()?);
+    match steps[..] {
+        // A topic may stand between the chat and the message.
+        ["c", chat] | ["c", chat, _] => Some(MessagePlace::Ids(ChatId(format!("-100{chat}").parse().ok()?), message)),
+        [username] | [username, _] => Some(MessagePlace::Public { username: username.to_owned(), message }),
+        _ => None,
+    }
+}

@@ -26,6 +26,9 @@ pub struct Arrival {
     pub chat: Chat,
     pub message: Message,
     pub parent: Option<Message>,
+    /// Whose words the message carries from elsewhere: the author of what it forwards, or of what it replies to in
+    /// another chat. None also where Telegram does not say.
+    pub lender: Option<UserId>,
 }
 
 /// The bot's own standing in a chat changed.
@@ -33,6 +36,8 @@ pub struct Arrival {
 pub struct Membership {
     pub chat: Chat,
     pub by: UserId,
+    /// The language of their app, as Telegram names it.
+    pub language: Option<String>,
     pub is_member: bool,
     pub is_admin: bool,
 }

@@ -15,10 +15,28 @@ pub enum JobKind {
     Backlog,
     /// Tell that a trigger was one too many. Key: `<telegram chat>:<message>`.
     Refusal,
+    /// Say once how to be allowed, and leave. Key: `<telegram chat>`.
+    Leave,
+    /// Tell a chat what is kept of it. Key: `<telegram chat>`.
+    Announce,
+    /// Delete what somebody asked to have forgotten. Key: the row of the request.
+    Forget,
+    /// Delete what has been kept long enough. One job, which never ends.
+    Retention,
 }
 
 impl JobKind {
-    pub const ALL: [Self; 5] = [Self::Answer, Self::Command, Self::Send, Self::Backlog, Self::Refusal];
+    pub const ALL: [Self; 9] = [
+        Self::Answer,
+        Self::Command,
+        Self::Send,
+        Self::Backlog,
+        Self::Refusal,
+        Self::Leave,
+        Self::Announce,
+        Self::Forget,
+        Self::Retention,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -27,6 +45,10 @@ impl JobKind {
             Self::Send => "send",
             Self::Backlog => "backlog",
             Self::Refusal => "refusal",
+            Self::Leave => "leave",
+            Self::Announce => "announce",
+            Self::Forget => "forget",
+            Self::Retention => "retention",
         }
     }
 

@@ -18,7 +18,7 @@ mod time;
 mod tokens;
 
 pub use answer::{AnswerRecord, AnswerStatus, Chosen, Omitted, Reason, SlotUse, SourceRef, Spent, TokenUse};
-pub use chat::{BotIdentity, Chat, ChatKind, Conversation, message_link};
+pub use chat::{BotIdentity, Chat, ChatKind, Conversation, MessagePlace, message_link, parse_message_link};
 pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Reaction};
 pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};

@@ -13,6 +13,15 @@ impl FormattedText {
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), entities: Vec::new() }
     }
+
+    /// Adds `between` and then `other`, with what is formatted in it.
+    pub fn push(&mut self, between: &str, other: Self) {
+        self.text.push_str(between);
+        let shift = utf16_len(&self.text);
+        self.text.push_str(&other.text);
+        let moved = other.entities.into_iter().map(|entity| Entity { offset: entity.offset + shift, ..entity });
+        self.entities.extend(moved);
+    }
 }
 
 /// A stretch of text with a meaning, in UTF-16 units.

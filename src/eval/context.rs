@@ -72,7 +72,8 @@ fn history(query: &PackQuery, chat: &Prepared) -> History {
     }
     let text = without_mention(&trigger.message.text);
     let is_tag = text != trigger.message.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    History { ask: text, is_tag, trigger, recent, linked: Vec::new(), evidence: Arc::clone(&chat.evidence) }
+    let evidence = Arc::clone(&chat.evidence);
+    History { ask: text, is_tag, trigger, anchor_withheld: false, recent, linked: Vec::new(), evidence }
 }
 
 /// The groups call the bot `@bot` or by a longer name that ends so.

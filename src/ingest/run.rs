@@ -2,6 +2,8 @@
 
 mod admission;
 mod apply;
+mod door;
+mod keep;
 mod poll;
 mod read;
 

@@ -28,6 +28,36 @@ pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
         ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
         ":latency_ms": record.latency_ms,
     })?;
+    let seqs = record.window.iter().map(|chosen| chosen.seq).chain([record.trigger]);
+    let mut note =
+        tx.prepare_cached("INSERT OR IGNORE INTO answer_use (chat_key, seq, answer_id) VALUES (:chat, :seq, :id)")?;
+    for seq in seqs {
+        note.execute(named_params! { ":chat": record.chat.0, ":seq": seq.0, ":id": record.id.0.to_string() })?;
+    }
+    Ok(())
+}
+
+/// The answers that were given a message, or that answer it.
+pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId>> {
+    let mut statement =
+        conn.prepare_cached("SELECT answer_id FROM answer_use WHERE chat_key = :chat AND seq = :seq")?;
+    let rows = statement
+        .query_map(named_params! { ":chat": chat.0, ":seq": seq.0 }, |raw| raw.get::<_, String>("answer_id"))?;
+    rows.map(|id| parse_id(&id?)).collect()
+}
+
+/// Takes an answer out, and its words out of the replies that carried it. The replies stay, so that a member who
+/// replies to one still speaks to the bot.
+pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
+    for sql in [
+        "UPDATE outbox SET text = '', entities = '[]', answer_id = NULL,
+             state = CASE WHEN state IN ('pending', 'sending') THEN 'failed' ELSE state END
+         WHERE answer_id = :id",
+        "DELETE FROM answer_use WHERE answer_id = :id",
+        "DELETE FROM answer WHERE id = :id",
+    ] {
+        tx.prepare_cached(sql)?.execute(named_params! { ":id": id.0.to_string() })?;
+    }
     Ok(())
 }
 

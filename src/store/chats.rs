@@ -1,11 +1,14 @@
 //! Chats, their aliases and their members.
 
+use std::time::Duration;
+
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::search::Indexed;
 use super::stems::Language;
 use super::{Reader, Result, StoreError, Writer, messages, row, search};
-use crate::domain::{Chat, ChatId, ChatKey, ChatKind, Migration, Sender, Seq, UserId};
+use crate::config::retention;
+use crate::domain::{Chat, ChatId, ChatKey, ChatKind, Migration, Sender, Seq, Timestamp, UserId};
 
 /// A chat as kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,8 +158,13 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
         .execute(named_params! {
             ":chat": old.key.0, ":seq": seq.0, ":from": new.key.0, ":was": stored.seq.0,
         })?;
+        tx.prepare_cached("UPDATE answer_use SET chat_key = :chat, seq = :seq WHERE chat_key = :from AND seq = :was")?
+            .execute(named_params! {
+                ":chat": old.key.0, ":seq": seq.0, ":from": new.key.0, ":was": stored.seq.0,
+            })?;
         search::insert(tx, &entry(old.key, seq))?;
     }
+    merge_consent(tx, old.key, new.key)?;
     tx.prepare_cached(
         "INSERT OR IGNORE INTO member (chat_key, user_id, name, username)
          SELECT :chat, user_id, name, username FROM member WHERE chat_key = :from",
@@ -167,6 +175,23 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
         .execute(named_params! { ":chat": old.key.0, ":from": new.key.0 })?;
     tx.prepare_cached("DELETE FROM chat WHERE chat_key = :from")?.execute(named_params! { ":from": new.key.0 })?;
     adopt(tx, old.key, new.chat.id)
+}
+
+/// What was said about either chat holds for both, since they are one.
+fn merge_consent(tx: &Writer<'_>, into: ChatKey, from: ChatKey) -> Result<()> {
+    // Each names both chats, since a parameter that a statement does not use is an error.
+    for sql in [
+        "INSERT OR IGNORE INTO allowed_chat (chat_key, allowed_by, since)
+         SELECT :into, allowed_by, since FROM allowed_chat WHERE chat_key = :from",
+        "DELETE FROM allowed_chat WHERE chat_key = :from AND :into <> :from",
+        "INSERT OR IGNORE INTO opt_out (chat_key, user_id, since)
+         SELECT :into, user_id, since FROM opt_out WHERE chat_key = :from",
+        "DELETE FROM opt_out WHERE chat_key = :from AND :into <> :from",
+        "UPDATE deletion SET chat_key = :into WHERE chat_key = :from",
+    ] {
+        tx.prepare_cached(sql)?.execute(named_params! { ":into": into.0, ":from": from.0 })?;
+    }
+    Ok(())
 }
 
 /// Takes the chat's next message number.
@@ -182,9 +207,48 @@ pub fn set_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result
     Ok(())
 }
 
-pub fn set_membership(tx: &Writer<'_>, key: ChatKey, is_member: bool) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET is_member = :is_member WHERE chat_key = :key")?
-        .execute(named_params! { ":is_member": is_member, ":key": key.0 })?;
+/// The bot is in the chat.
+pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET is_member = 1, removed_at = NULL WHERE chat_key = :key")?
+        .execute(named_params! { ":key": key.0 })?;
+    Ok(())
+}
+
+/// The language to begin with in a chat of which nothing is known yet: of whoever added the bot.
+pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE chat SET language = :language WHERE chat_key = :key
+             AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = :key)",
+    )?
+    .execute(named_params! { ":language": language.code(), ":key": key.0 })?;
+    Ok(())
+}
+
+/// The bot is out of the chat, since `now` unless it was before.
+pub fn set_removed(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET is_member = 0, removed_at = coalesce(removed_at, :now) WHERE chat_key = :key")?
+        .execute(named_params! { ":now": now.millis(), ":key": key.0 })?;
+    Ok(())
+}
+
+/// Whether the chat was told what is kept of it.
+pub fn is_announced(conn: &Reader, key: ChatKey) -> Result<bool> {
+    Ok(conn
+        .prepare_cached("SELECT announced_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?
+        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("told"))?)
+}
+
+/// How long the chat itself wants its messages kept, where it said so: outside none, inside none for good.
+pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Duration>>> {
+    let days: Option<i64> = conn
+        .prepare_cached("SELECT retention_days FROM chat WHERE chat_key = :key")?
+        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("retention_days"))?;
+    days.map(|days| Ok(retention(row::number(days, "retention_days")?))).transpose()
+}
+
+pub fn set_announced(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET announced_at = :now WHERE chat_key = :key")?
+        .execute(named_params! { ":now": now.millis(), ":key": key.0 })?;
     Ok(())
 }
 
@@ -202,12 +266,12 @@ pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<(
     Ok(())
 }
 
-/// Whether `user` has written in a group that we keep.
+/// Whether `user` has written in a group that the bot is in.
 pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
     Ok(conn
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM member JOIN chat USING (chat_key)
-                            WHERE user_id = :user AND kind <> 'private') AS known",
+                            WHERE user_id = :user AND kind <> 'private' AND is_member = 1) AS known",
         )?
         .query_row(named_params! { ":user": user.0 }, |raw| raw.get("known"))?)
 }

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use super::log::Log;
 use super::open::{self, FileLock, Opened};
-use super::writer::{self, WriterThread};
+use super::writer::{self, Task, WriterThread};
 use super::{Reader, Result, StoreError, Writer};
 use crate::domain::Timestamp;
 
@@ -47,7 +47,7 @@ struct Running {
 #[derive(Clone)]
 struct Queues {
     answering: tokio::sync::mpsc::Sender<writer::Work>,
-    background: tokio::sync::mpsc::Sender<writer::Work>,
+    background: tokio::sync::mpsc::Sender<writer::Task>,
 }
 
 impl Store {
@@ -88,12 +88,31 @@ impl Store {
         T: Send + 'static,
     {
         let queues = self.queues().ok_or(StoreError::Closed)?;
-        let queue = match priority {
-            Priority::Answering => queues.answering,
-            Priority::Background => queues.background,
-        };
         let (packed, outcome) = writer::package(work);
-        queue.send(packed).await.map_err(|_| StoreError::Closed)?;
+        let is_accepted = match priority {
+            Priority::Answering => queues.answering.send(packed).await.is_ok(),
+            Priority::Background => queues.background.send(Task::Write(packed)).await.is_ok(),
+        };
+        if !is_accepted {
+            return Err(StoreError::Closed);
+        }
+        outcome.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Folds the log into the file, so that what was deleted is not in the log any more.
+    pub async fn fold(&self) -> Result<()> {
+        self.alone(Task::Fold).await
+    }
+
+    /// Writes the file anew, so that what was deleted is nowhere in it. Other writes wait meanwhile.
+    pub async fn rewrite(&self) -> Result<()> {
+        self.alone(Task::Rewrite).await
+    }
+
+    async fn alone(&self, task: impl FnOnce(oneshot::Sender<Result<()>>) -> Task) -> Result<()> {
+        let queues = self.queues().ok_or(StoreError::Closed)?;
+        let (reply, outcome) = oneshot::channel();
+        queues.background.send(task(reply)).await.map_err(|_| StoreError::Closed)?;
         outcome.await.map_err(|_| StoreError::Closed)?
     }
 

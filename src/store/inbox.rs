@@ -1,11 +1,12 @@
 //! Every update as it came, and where polling stands. Both move in one transaction.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, named_params};
 
 use super::{Reader, Result, Writer};
-use crate::domain::{Timestamp, UpdateId};
+use crate::domain::{ChatId, MessageId, Timestamp, UpdateId};
 
 /// One update for the inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,45 @@ pub fn add(tx: &Writer<'_>, update: &Received<'_>) -> Result<()> {
         ":at": update.at.millis(), ":state": if update.error.is_some() { "parked" } else { "done" },
         ":error": update.error,
     })?;
+    Ok(())
+}
+
+/// Writes down which messages a raw update holds, so that it can be found when one of them is to be forgotten.
+pub fn index(tx: &Writer<'_>, update: &Received<'_>, held: &BTreeSet<(ChatId, MessageId)>) -> Result<()> {
+    let mut insert = tx.prepare_cached(
+        "INSERT OR IGNORE INTO inbox_message (telegram_chat_id, message_id, update_id, received_day)
+         VALUES (:chat, :message, :update, :day)",
+    )?;
+    for (chat, message) in held {
+        insert.execute(named_params! {
+            ":chat": chat.0, ":message": message.0, ":update": update.id.0, ":day": update.at.day(),
+        })?;
+    }
+    Ok(())
+}
+
+/// Empties every raw update that holds the message.
+pub fn forget(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
+    let params = named_params! { ":chat": chat.0, ":message": message.0 };
+    tx.prepare_cached(
+        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND (update_id, received_day) IN
+             (SELECT update_id, received_day FROM inbox_message
+              WHERE telegram_chat_id = :chat AND message_id = :message)",
+    )?
+    .execute(params)?;
+    tx.prepare_cached("DELETE FROM inbox_message WHERE telegram_chat_id = :chat AND message_id = :message")?
+        .execute(params)?;
+    Ok(())
+}
+
+/// Empties every raw update of which nobody knows which messages it holds.
+pub fn forget_unindexed(tx: &Writer<'_>) -> Result<()> {
+    tx.execute(
+        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND NOT EXISTS
+             (SELECT 1 FROM inbox_message AS held
+              WHERE held.update_id = inbox.update_id AND held.received_day = inbox.received_day)",
+        [],
+    )?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::{Reader, Result, Writer, row};
-use crate::domain::{Job, JobId, JobKind, Timestamp};
+use crate::domain::{ChatId, Job, JobId, JobKind, Timestamp};
 
 const COLUMNS: &str = "id, kind, key, lane, due_at, attempts";
 
@@ -38,6 +38,15 @@ pub fn find(conn: &Reader, kind: JobKind, key: &str) -> Result<Option<Job>> {
         .transpose()
 }
 
+/// Whether a job of this kind and key waits or is being worked on.
+pub fn is_due(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND key = :key AND state = 'due') AS found",
+        )?
+        .query_row(named_params! { ":kind": kind.as_str(), ":key": key }, |raw| raw.get("found"))?)
+}
+
 /// Whether a job of this kind and key is or was there.
 pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
     Ok(conn
@@ -51,6 +60,17 @@ pub fn add_or_move(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at:
         "INSERT INTO job (kind, key, lane, due_at, state) VALUES (:kind, :key, :lane, :due_at, 'due')
          ON CONFLICT (kind, key) DO UPDATE
          SET due_at = excluded.due_at, state = 'due', attempts = 0, last_error = NULL",
+    )?
+    .execute(named_params! { ":kind": kind.as_str(), ":key": key, ":lane": lane, ":due_at": due_at.millis() })?;
+    Ok(())
+}
+
+/// Adds a job, or makes one that has ended due again. One that waits keeps its moment.
+pub fn add_unless_due(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO job (kind, key, lane, due_at, state) VALUES (:kind, :key, :lane, :due_at, 'due')
+         ON CONFLICT (kind, key) DO UPDATE
+         SET due_at = excluded.due_at, state = 'due', attempts = 0, last_error = NULL WHERE job.state <> 'due'",
     )?
     .execute(named_params! { ":kind": kind.as_str(), ":key": key, ":lane": lane, ":due_at": due_at.millis() })?;
     Ok(())
@@ -138,6 +158,16 @@ pub fn unpark(tx: &Writer<'_>, which: Option<JobId>, now: Timestamp) -> Result<u
         .execute(named_params! { ":now": now.millis(), ":id": which.map(|id| id.0) })?)
 }
 
+/// Ends what was still to be said in a chat that the bot is no longer in.
+pub fn end_all_of(tx: &Writer<'_>, chat: ChatId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE job SET state = 'done' WHERE lane = :chat AND state = 'due'
+             AND kind IN ('answer', 'command', 'send', 'backlog', 'refusal', 'announce', 'leave')",
+    )?
+    .execute(named_params! { ":chat": chat.0 })?;
+    Ok(())
+}
+
 /// Counts an attempt for every job that was due before the process started: it may have died while at one of them.
 pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
     Ok(tx
@@ -145,11 +175,11 @@ pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
         .execute(named_params! { ":now": now.millis() })?)
 }
 
-/// Jobs not done yet, and jobs put aside.
+/// Jobs not done yet, and jobs put aside. The one that never ends is not counted.
 pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     Ok(conn.query_row(
         // Two counts of small partial indexes: most of the table is done.
-        "SELECT (SELECT count(*) FROM job WHERE state = 'due') AS open,
+        "SELECT (SELECT count(*) FROM job WHERE state = 'due' AND kind <> 'retention') AS open,
                 (SELECT count(*) FROM job WHERE state = 'parked') AS parked",
         [],
         |raw| Ok((raw.get("open")?, raw.get("parked")?)),

@@ -34,6 +34,12 @@ pub fn between(conn: &Reader, chat: ChatKey, (from, to): (Seq, Seq), scorer: u32
     .collect()
 }
 
+/// Forgets what was worked out about a message. What rests on it elsewhere is worth nothing without it.
+pub fn forget(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
+    tx.prepare_cached("DELETE FROM link_cache WHERE id = :id")?.execute(named_params! { ":id": row_id(chat, seq) })?;
+    Ok(())
+}
+
 /// Keeps rows in place of what was there.
 pub fn keep(tx: &Writer<'_>, chat: ChatKey, scorer: u32, rows: &[(Seq, CachedLinks)]) -> Result<()> {
     for (seq, cached) in rows {

@@ -67,6 +67,11 @@ impl Log {
         self.is_laid_out |= is_taken && chore == Chore::LayOut;
     }
 
+    /// Somebody else folded everything in and cut the log to nothing.
+    pub fn was_emptied(&mut self) {
+        self.is_laid_out = false;
+    }
+
     /// Ends the thread. Folds everything in and empties the log, so that a tidy file is left behind.
     pub fn close(mut self, writer: &Connection) {
         self.finish_chores();

@@ -16,6 +16,10 @@ const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, u
                        sender_username, is_bot, role, ts, edit_ts, kind, kind_detail, text, entities, reply_to_id, \
                        quote_text, context_snapshot, forward_origin, media_group_id, via_bot, source";
 
+/// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it.
+const VISIBLE: &str = "is_stub = 0 AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.user_id
+                           AND opt_out.chat_key IN (0, message.chat_key))";
+
 /// What became of a message that was handed to [`take_in`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TakenIn {
@@ -41,12 +45,12 @@ pub fn row_id(chat: ChatKey, seq: Seq) -> i64 {
 }
 
 /// Stores `message`, or brings the row that is there up to date: an update replaces a snapshot, a later edit replaces
-/// an earlier text, and nothing ever goes the other way round.
+/// an earlier text, and nothing ever goes the other way round. A stub never gets its words back.
 pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<TakenIn> {
-    let Some(known) = find(tx, message.chat, message.id)? else {
+    let Some(known) = find_any(tx, message.chat, message.id)? else {
         return insert(tx, chat, message).map(TakenIn::New);
     };
-    if !supersedes(message, &known.message) {
+    if is_stub(tx, message.chat, message.id)? || !supersedes(message, &known.message) {
         return Ok(TakenIn::Known(known));
     }
     let changed = StoredMessage { message: message.clone(), ..known };
@@ -81,12 +85,35 @@ fn replace(tx: &Writer<'_>, language: Language, changed: &StoredMessage) -> Resu
     search::insert(tx, &indexed(changed, language))
 }
 
-/// Says that there was a message, and nothing about what it said or who was quoted in it.
-pub fn insert_stub(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<()> {
-    if find_any(tx, message.chat, message.id)? {
-        return Ok(());
+/// Says that there was a message, and nothing about what it said or who was quoted in it. Gives whether it is news.
+pub fn insert_stub(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<bool> {
+    if find_any(tx, message.chat, message.id)?.is_some() {
+        return Ok(false);
     }
-    let bare = Message {
+    let stored = StoredMessage { chat: chat.key, seq: chats::next_seq(tx, chat.key)?, message: bare(message) };
+    write(tx, &stored, chat.language, Stub::Yes)?;
+    Ok(true)
+}
+
+/// Takes the words out of a message and leaves a stub of nobody. Its row stays, so that no reply that encloses the
+/// message can bring them back.
+pub fn blank(tx: &Writer<'_>, stored: &StoredMessage) -> Result<()> {
+    unindex(tx, stored.chat, stored.seq)?;
+    let mut message = bare(&stored.message);
+    message.sender.id = UserId(0);
+    message.album = None;
+    write(tx, &StoredMessage { message, ..stored.clone() }, Language::DEFAULT, Stub::Yes)
+}
+
+/// Takes a message out without a trace.
+pub fn delete(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
+    unindex(tx, chat, seq)?;
+    tx.prepare_cached("DELETE FROM message WHERE id = :id")?.execute(named_params! { ":id": row_id(chat, seq) })?;
+    Ok(())
+}
+
+fn bare(message: &Message) -> Message {
+    Message {
         sender: Sender { name: String::new(), username: None, ..message.sender.clone() },
         detail: None,
         text: String::new(),
@@ -96,9 +123,7 @@ pub fn insert_stub(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result
         forward_origin: None,
         via_bot: None,
         ..message.clone()
-    };
-    let stored = StoredMessage { chat: chat.key, seq: chats::next_seq(tx, chat.key)?, message: bare };
-    write(tx, &stored, chat.language, Stub::Yes)
+    }
 }
 
 enum Stub {
@@ -149,7 +174,7 @@ fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
 /// Takes a message out of the full-text index, by the text that is stored at this moment.
 fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     let language = stem_language(tx, chat, seq)?;
-    match by_seq(tx, chat, seq)? {
+    match any_by_seq(tx, chat, seq)? {
         Some(stored) => search::remove(tx, &indexed(&stored, language)),
         None => Ok(()),
     }
@@ -164,29 +189,50 @@ pub fn stem_language(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Language>
     Ok(code.map_or(Language::DEFAULT, |code| Language::from_code(&code)))
 }
 
-/// A message that may be shown; stubs are not found.
+/// A message that may be read.
 pub fn find(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
     one(
         conn,
-        &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND is_stub = 0"),
+        &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND {VISIBLE}"),
         named_params! { ":chat": chat.0, ":id": id.0 },
     )
 }
 
-fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
+/// A message or what is left of one, whoever may read it.
+pub fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
+    one(
+        conn,
+        &format!("SELECT {COLUMNS} FROM message WHERE telegram_chat_id = :chat AND message_id = :id"),
+        named_params! { ":chat": chat.0, ":id": id.0 },
+    )
+}
+
+/// Whether all that is known of a message is that there was one.
+pub fn is_stub(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
     Ok(conn
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM message WHERE telegram_chat_id = :chat AND message_id = :id) AS found",
+            "SELECT EXISTS (SELECT 1 FROM message WHERE telegram_chat_id = :chat AND message_id = :id AND is_stub = 1)
+                 AS found",
         )?
         .query_row(named_params! { ":chat": chat.0, ":id": id.0 }, |raw| raw.get("found"))?)
+}
+
+/// Whether there is such a message, and nobody may read it.
+pub fn is_withheld(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
+    Ok(find_any(conn, chat, id)?.is_some() && find(conn, chat, id)?.is_none())
 }
 
 pub fn by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
     one(
         conn,
-        &format!("SELECT {COLUMNS} FROM message WHERE id = :id AND is_stub = 0"),
+        &format!("SELECT {COLUMNS} FROM message WHERE id = :id AND {VISIBLE}"),
         named_params! { ":id": row_id(chat, seq) },
     )
+}
+
+/// As [`find_any`], by our own number.
+pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
+    one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), named_params! { ":id": row_id(chat, seq) })
 }
 
 /// The newest `limit` messages of the conversation from before `moment`, oldest first. Service messages are not talk.
@@ -201,7 +247,7 @@ pub fn before(
         &format!(
             "SELECT {COLUMNS} FROM message
              WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
-                   AND is_stub = 0 AND role <> 'system'
+                   AND {VISIBLE} AND role <> 'system'
              ORDER BY ts DESC, message_id DESC LIMIT :limit"
         ),
         named_params! {
@@ -225,7 +271,7 @@ pub fn after(
         &format!(
             "SELECT {COLUMNS} FROM message
              WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) > (:ts, :id)
-                   AND is_stub = 0 AND role <> 'system'
+                   AND {VISIBLE} AND role <> 'system'
              ORDER BY ts, message_id LIMIT :limit"
         ),
         named_params! {
@@ -241,7 +287,7 @@ pub fn replies_to(conn: &Reader, chat: ChatId, id: MessageId, limit: usize) -> R
         conn,
         &format!(
             "SELECT {COLUMNS} FROM message
-             WHERE telegram_chat_id = :chat AND reply_to_id = :id AND is_stub = 0 AND role <> 'system'
+             WHERE telegram_chat_id = :chat AND reply_to_id = :id AND {VISIBLE} AND role <> 'system'
              ORDER BY ts, message_id LIMIT :limit"
         ),
         named_params! { ":chat": chat.0, ":id": id.0, ":limit": limit_param(limit) },
@@ -254,7 +300,7 @@ pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessa
         conn,
         &format!(
             "SELECT {COLUMNS} FROM message
-             WHERE telegram_chat_id = :chat AND media_group_id = :album AND is_stub = 0 ORDER BY message_id"
+             WHERE telegram_chat_id = :chat AND media_group_id = :album AND {VISIBLE} ORDER BY message_id"
         ),
         named_params! { ":chat": chat.0, ":album": album },
     )
@@ -282,10 +328,10 @@ pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
 
 /// The newest texts of a chat, for judging its language.
 pub fn recent_texts(conn: &Reader, chat: ChatKey, limit: usize) -> Result<Vec<String>> {
-    let mut statement = conn.prepare_cached(
+    let mut statement = conn.prepare_cached(&format!(
         "SELECT text FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND text <> ''
-         ORDER BY id DESC LIMIT :limit",
-    )?;
+             AND {VISIBLE} ORDER BY id DESC LIMIT :limit"
+    ))?;
     let texts =
         statement.query_map(named_params! { ":chat": chat.0, ":limit": limit_param(limit) }, |raw| raw.get("text"))?;
     Ok(texts.collect::<rusqlite::Result<_>>()?)

@@ -5,15 +5,22 @@
 //! [`Reader`], writes take [`Writer`], so the type says who may call.
 //! *Entry*: [`Store::open`], then [`Store::write`] and [`Store::read`].
 
+pub mod admission;
 pub mod answers;
 pub mod backlog;
+pub mod backups;
 pub mod chats;
+pub mod consent;
+pub mod deletions;
+pub mod forget;
 pub mod inbox;
 pub mod jobs;
 pub mod links;
 pub mod messages;
 pub mod outbox;
 pub mod refusals;
+pub mod retention;
+pub mod scrub;
 pub mod search;
 pub mod usage;
 

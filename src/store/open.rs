@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Result, StoreError, migrate};
+use super::{Result, StoreError, backups, migrate};
 use crate::domain::Timestamp;
 
 /// "CHIM": tells our files from other SQLite files.
@@ -55,7 +55,7 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     let mut conn = Connection::open(path)?;
     let found = check(&conn, path)?;
     configure(&conn)?;
-    let backup = (1..migrate::KNOWN).contains(&found).then(|| before_migration(path, found, now));
+    let backup = (1..migrate::KNOWN).contains(&found).then(|| backups::before_migration(path, found + 1, now));
     if let Some(copy) = &backup {
         backup_to(&conn, copy)?;
     }
@@ -220,10 +220,6 @@ fn configure_common(conn: &Connection) -> Result<()> {
 
 pub fn file_error(action: &'static str, path: &Path, source: std::io::Error) -> StoreError {
     StoreError::File { action, path: path.to_owned(), source }
-}
-
-fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
-    beside(path, &format!(".before-v{}-{}", version + 1, now.to_utc().format("%Y%m%d-%H%M%S")))
 }
 
 /// The file at `path` with `suffix` behind its name.

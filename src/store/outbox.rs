@@ -120,6 +120,28 @@ pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Opt
         .transpose()
 }
 
+/// The messages that carry an answer in its chat.
+pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, MessageId)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT telegram_chat_id, message_id FROM outbox WHERE answer_id = :answer AND message_id IS NOT NULL",
+    )?;
+    let rows = statement.query_map(named_params! { ":answer": answer.0.to_string() }, |raw| {
+        Ok((ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?)))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Whether a reply was written down, and how many of its parts are still on their way.
+pub fn standing(conn: &Reader, key: &str) -> Result<Option<u64>> {
+    let (parts, open): (u64, u64) = conn
+        .prepare_cached(
+            "SELECT count(*) AS parts, count(*) FILTER (WHERE state IN ('pending', 'sending')) AS open
+             FROM outbox WHERE reply_key = :key",
+        )?
+        .query_row(named_params! { ":key": key }, |raw| Ok((raw.get("parts")?, raw.get("open")?)))?;
+    Ok((parts > 0).then_some(open))
+}
+
 pub fn mark_sending(tx: &Writer<'_>, id: i64) -> Result<()> {
     set_state(tx, id, State::Sending, None)
 }

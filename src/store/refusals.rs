@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::{Reader, Result, Writer, row};
 use crate::domain::{
-    Because, ChatId, Conversation, MessageId, Refusal, StoredMessage, Tell, ThreadId, Timestamp, Told, UserId,
+    Because, ChatId, ChatKey, Conversation, Message, MessageId, Refusal, Tell, ThreadId, Timestamp, Told, UserId,
 };
 
 const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject, until, tell";
@@ -36,17 +36,21 @@ fn times(
 }
 
 /// Counts a trigger that was let through, and forgets those that are `too_old` to count.
-pub fn add_trigger(tx: &Writer<'_>, trigger: &StoredMessage, at: Timestamp, too_old: Timestamp) -> Result<()> {
+pub fn add_trigger(
+    tx: &Writer<'_>,
+    (chat, message): (ChatKey, &Message),
+    at: Timestamp,
+    too_old: Timestamp,
+) -> Result<()> {
     tx.prepare_cached("DELETE FROM recent_trigger WHERE sent_at <= :too_old")?
         .execute(named_params! { ":too_old": too_old.millis() })?;
-    let message = &trigger.message;
     tx.prepare_cached(
         "INSERT INTO recent_trigger (telegram_chat_id, message_id, chat_key, thread_id, user_id, sent_at)
          VALUES (:telegram_chat, :message, :chat, :thread, :user, :at)
          ON CONFLICT (telegram_chat_id, message_id) DO NOTHING",
     )?
     .execute(named_params! {
-        ":telegram_chat": message.chat.0, ":message": message.id.0, ":chat": trigger.chat.0,
+        ":telegram_chat": message.chat.0, ":message": message.id.0, ":chat": chat.0,
         ":thread": thread_or_zero(message.thread), ":user": message.sender.id.0, ":at": at.millis(),
     })?;
     Ok(())

@@ -12,7 +12,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use super::log::Log;
-use super::{Result, StoreError, Writer};
+use super::{Result, StoreError, Writer, scrub};
 
 /// Enough to share a commit, few enough that the first waits only moments for the last.
 const GROUP: usize = 64;
@@ -20,11 +20,20 @@ const QUEUE: usize = 256;
 
 /// Work to do in a transaction, or the reason why there is none; gives what to do when the commit held or did not.
 pub type Work = Box<dyn FnOnce(std::result::Result<&Writer<'_>, StoreError>) -> Finish + Send>;
+/// What waits behind everything that somebody waits for: background work, and what cannot be done in a transaction.
+pub enum Task {
+    Write(Work),
+    /// Fold the log into the file.
+    Fold(oneshot::Sender<Result<()>>),
+    /// Write the whole file anew.
+    Rewrite(oneshot::Sender<Result<()>>),
+}
+
 type Finish = Box<dyn FnOnce(Result<()>) + Send>;
 
 pub struct WriterThread {
     pub answering: mpsc::Sender<Work>,
-    pub background: mpsc::Sender<Work>,
+    pub background: mpsc::Sender<Task>,
     pub thread: JoinHandle<()>,
 }
 
@@ -73,27 +82,40 @@ pub fn in_savepoint<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result
     outcome
 }
 
-fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Work>) {
-    while let Some(first) = block_on(next(&mut answering, &mut background)) {
-        let mut group = vec![first];
-        while group.len() < GROUP {
-            match answering.try_recv() {
-                Ok(work) => group.push(work),
-                Err(_) => break,
+fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Task>) {
+    while let Some(task) = block_on(next(&mut answering, &mut background)) {
+        // Nobody waiting for the outcome any more is fine, as above.
+        match task {
+            Task::Fold(reply) => {
+                drop(reply.send(scrub::fold(&conn)));
+                log.was_emptied();
+            }
+            Task::Rewrite(reply) => {
+                drop(reply.send(scrub::rewrite(&conn)));
+                log.was_emptied();
+            }
+            Task::Write(first) => {
+                let mut group = vec![first];
+                while group.len() < GROUP {
+                    match answering.try_recv() {
+                        Ok(work) => group.push(work),
+                        Err(_) => break,
+                    }
+                }
+                commit(&mut conn, group);
             }
         }
-        commit(&mut conn, group);
         log.committed(&conn);
     }
     // The last clone of the handle is gone.
     log.close(&conn);
 }
 
-async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Receiver<Work>) -> Option<Work> {
+async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Receiver<Task>) -> Option<Task> {
     tokio::select! {
         biased;
-        Some(work) = answering.recv() => Some(work),
-        Some(work) = background.recv() => Some(work),
+        Some(work) = answering.recv() => Some(Task::Write(work)),
+        Some(task) = background.recv() => Some(task),
         else => None,
     }
 }

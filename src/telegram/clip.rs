@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::domain::{Entity, EntityKind, FormattedText, utf16_len};
 
 /// Telegram looks at this many entities of a message and ignores the rest.
-pub(super) const MAX_ENTITIES: usize = 100;
+pub const MAX_ENTITIES: usize = 100;
 
 /// The stretch of `text` inside `range` (bytes), without white space around it.
 ///

@@ -42,7 +42,7 @@ macro_rules! wire {
 
 wire! {
     User { id: i64, is_bot: bool, first_name: String, last_name: String, username: String, can_read_all_group_messages: bool,
-        active_usernames: Items<String> }
+        language_code: String, active_usernames: Items<String> }
     Chat { id: i64, r#type: String, title: String, username: String, first_name: String, last_name: String }
     Entity { r#type: String, offset: i64, length: i64, url: String, user: User, language: String }
 

@@ -58,6 +58,7 @@ fn membership(update: &dto::ChatMemberUpdated) -> Result<Vec<Event>, String> {
     let standing = standing.ok_or_else(|| "no standing".to_owned())?;
     Ok(vec![Event::Membership(Membership {
         chat: chat(update.chat.as_ref())?,
+        language: update.from.as_ref().and_then(|from| from.language_code.clone()),
         by: UserId(update.from.as_ref().and_then(|from| from.id).ok_or_else(|| "nobody did it".to_owned())?),
         is_member: standing.is_member(),
         is_admin: standing.is_admin(),

@@ -20,10 +20,12 @@ mod split;
 mod update;
 
 pub use client::{Sent, Telegram, TelegramOptions};
+pub use clip::MAX_ENTITIES;
 pub use error::{LostReply, TelegramError, classify};
 pub use extract::{Unreadable, extract};
 pub use markdown::to_entities;
 pub use member::MemberStatus;
+pub use repair::repair;
 pub use safety::{Allowed, defuse};
 pub use split::{CUT_NOTICE, MAX_PARTS, MAX_UNITS, split};
 pub use update::{ALLOWED_UPDATES, RawUpdate, parse_batch};

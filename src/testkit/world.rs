@@ -14,6 +14,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use crate::access::ClaimCode;
 use crate::app::{App, AppError};
 use crate::clock::Clock;
 use crate::config::{Config, Settings};
@@ -37,10 +38,13 @@ pub struct World {
     folder: TempDir,
     daemon: Option<Daemon>,
     read: Cursor,
+    /// Whether chats are told what is kept of them, as they are outside tests.
+    announces: bool,
 }
 
 struct Daemon {
     store: Store,
+    claim: Option<ClaimCode>,
     stop: CancellationToken,
     finished: Pin<Box<dyn Future<Output = std::result::Result<(), AppError>>>>,
 }
@@ -95,7 +99,7 @@ impl World {
         ]);
         all.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let read = telegram.cursor();
-        Self { telegram, model, clock, chat, settings: all, folder, daemon: None, read }
+        Self { telegram, model, clock, chat, settings: all, folder, daemon: None, read, announces: false }
     }
 
     /// Starts the daemon, as after [`World::stop`].
@@ -109,10 +113,12 @@ impl World {
     /// Those of [`App::start`].
     pub async fn try_start(&mut self) -> std::result::Result<(), AppError> {
         let settings = Settings::new(|name| self.settings.get(name).cloned());
-        let config = Config::load(&settings).unwrap_or_else(|error| panic!("{error}"));
+        let mut config = Config::load(&settings).unwrap_or_else(|error| panic!("{error}"));
+        config.privacy.announces = self.announces;
         let stop = CancellationToken::new();
         let app = App::start(config, self.clock.clone(), stop.clone()).await?;
-        self.daemon = Some(Daemon { store: app.store.clone(), stop, finished: Box::pin(app.finished()) });
+        let (store, claim) = (app.store.clone(), app.claim.clone());
+        self.daemon = Some(Daemon { store, claim, stop, finished: Box::pin(app.finished()) });
         Ok(())
     }
 
@@ -122,6 +128,16 @@ impl World {
         daemon.stop.cancel();
         let ended = tokio::time::timeout(PATIENCE, daemon.finished).await.expect("the daemon stops in time");
         ended.unwrap_or_else(|error| panic!("the daemon failed: {error}"));
+    }
+
+    /// Has chats told what is kept of them, from the next start on.
+    pub fn announce(&mut self) {
+        self.announces = true;
+    }
+
+    /// The code that `chime run` shows where nobody owns the bot.
+    pub fn claim_code(&self) -> Option<String> {
+        self.daemon.as_ref().and_then(|daemon| daemon.claim.as_ref()).map(ClaimCode::shown)
     }
 
     pub async fn restart(&mut self) {
@@ -208,6 +224,12 @@ impl World {
         let message = self.next_sent().await;
         assert_eq!(message.reply_to, Some(trigger), "the reply is to another message.\n{}", self.what_was_seen());
         message
+    }
+
+    /// The words of the answer to `trigger`, without what a chat's first answer tells of what is kept.
+    pub async fn words_to(&mut self, trigger: MessageId) -> String {
+        let text = self.answer_to(trigger).await.text;
+        text.split("\n\nFor everybody here: ").next().unwrap_or_default().to_owned()
     }
 
     /// The next reaction that the bot sets, past whatever else it does.

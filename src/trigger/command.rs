@@ -7,18 +7,38 @@ use std::ops::Range;
 pub enum CommandName {
     Ask,
     Why,
+    Forget,
+    Optout,
+    Optin,
+    Privacy,
+    Claim,
     Help,
     Start,
 }
 
 impl CommandName {
-    pub const ALL: [Self; 4] = [Self::Ask, Self::Why, Self::Help, Self::Start];
+    pub const ALL: [Self; 9] = [
+        Self::Ask,
+        Self::Why,
+        Self::Forget,
+        Self::Optout,
+        Self::Optin,
+        Self::Privacy,
+        Self::Claim,
+        Self::Help,
+        Self::Start,
+    ];
 
     /// Without the slash.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ask => "ask",
             Self::Why => "why",
+            Self::Forget => "forget",
+            Self::Optout => "optout",
+            Self::Optin => "optin",
+            Self::Privacy => "privacy",
+            Self::Claim => "claim",
             Self::Help => "help",
             Self::Start => "start",
         }
@@ -29,11 +49,19 @@ impl CommandName {
     }
 
     /// Whether a bare `/command` in a group is ours. Telegram shows a bare command to every bot of the group, so those
-    /// that every bot has count only with our name behind them.
+    /// that other bots have too count only with our name behind them.
     pub fn is_ours_when_bare(self) -> bool {
         match self {
-            Self::Ask | Self::Why => true,
-            Self::Help | Self::Start => false,
+            Self::Ask | Self::Why | Self::Forget | Self::Optout | Self::Optin => true,
+            Self::Privacy | Self::Claim | Self::Help | Self::Start => false,
+        }
+    }
+
+    /// Whether it is about what is kept of whoever sends it: nobody is refused that.
+    pub fn is_about_privacy(self) -> bool {
+        match self {
+            Self::Forget | Self::Optout | Self::Optin | Self::Privacy => true,
+            Self::Ask | Self::Why | Self::Claim | Self::Help | Self::Start => false,
         }
     }
 }

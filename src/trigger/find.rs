@@ -106,7 +106,14 @@ fn called(call: &Call, chat_kind: ChatKind, args: String, languages: &Languages)
     };
     Some(match name {
         CommandName::Ask => asked(How::Command, args, languages),
-        CommandName::Why | CommandName::Help | CommandName::Start => {
+        CommandName::Why
+        | CommandName::Forget
+        | CommandName::Optout
+        | CommandName::Optin
+        | CommandName::Privacy
+        | CommandName::Claim
+        | CommandName::Help
+        | CommandName::Start => {
             Trigger { kind: TriggerKind::Command(name, args.clone()), how: How::Command, ask: args, generic: false }
         }
     })

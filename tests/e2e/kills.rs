@@ -31,7 +31,7 @@ async fn killed_before_the_commit() {
         drop(lock);
         assert_eq!(w.telegram.pending_updates(), 1, "nothing was confirmed that was not committed");
         let _second = Process::start(w).await;
-        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        assert_eq!(w.words_to(tag).await, "Nine.");
         w.settled().await;
     })
     .await;
@@ -52,7 +52,7 @@ async fn killed_after_the_commit() {
         w.set("OPENAI_BASE_URL", &good);
         w.model.script(["Nine."]);
         let _second = Process::start(w).await;
-        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        assert_eq!(w.words_to(tag).await, "Nine.");
         w.settled().await;
         assert!(w.stored(w.chat, plain).await.is_some() && w.stored(w.chat, tag).await.is_some());
     })
@@ -68,7 +68,7 @@ async fn killed_while_the_model_thinks() {
         w.prompt(1).await;
         first.kill();
         let _second = Process::start(w).await;
-        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        assert_eq!(w.words_to(tag).await, "Nine.");
         w.settled().await;
     })
     .await;
@@ -102,7 +102,7 @@ async fn killed_between_the_send_and_its_record() {
         w.answer_to(tag).await;
         first.kill();
         let second = Process::start(w).await;
-        assert_eq!(w.answer_to(tag).await.text, "Nine.", "it may have been lost, so it comes once more");
+        assert_eq!(w.words_to(tag).await, "Nine.", "it may have been lost, so it comes once more");
         second.kill();
         let _third = Process::start(w).await;
         w.settled().await;
@@ -187,7 +187,7 @@ async fn a_stop_with_a_hung_model_is_soon_and_keeps_the_job() {
         assert_eq!(code, 0, "{log}");
         assert!(log.contains("1 jobs stay for the next start"), "{log}");
         let _second = Process::start(w).await;
-        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        assert_eq!(w.words_to(tag).await, "Nine.");
         w.settled().await;
     })
     .await;
@@ -204,7 +204,7 @@ async fn a_stop_lets_an_answer_that_is_nearly_there_go_out() {
         let (code, log) = first.ended(STOPS_WITHIN).await;
         assert_eq!(code, 0, "{log}");
         let _second = Process::start(w).await;
-        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+        assert_eq!(w.words_to(tag).await, "Nine.");
         w.settled().await;
         assert_eq!(w.model.requests().len(), 1, "the model was not asked again");
         assert_eq!(w.telegram.sent_by_bot(w.chat).len(), 1);

@@ -7,30 +7,31 @@ use tracing::Instrument;
 use ulid::Ulid;
 
 use crate::access::Allowance;
-use crate::answer::citations::{self, Checked, Citable};
+use crate::answer::citations::{self, Checked};
 use crate::answer::job::{Backend, Choice, Effect, Event, Failure, Stage, WindowSize};
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::budget::Budget;
 use crate::answer::run::draft::{Draft, answered, apology, failure_of, offline};
+use crate::answer::run::gone::{Written, rests_on_what_is_gone};
 use crate::answer::run::guard::ModelGuard;
+use crate::answer::run::introduction::{self, Introduction};
 use crate::answer::run::log;
+use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
 use crate::clock::{Clock, Stopwatch};
-use crate::context::run::{Asked, FreshLinks, gather};
-use crate::context::{ContextWindow, Params, get_smart_context};
+use crate::context::run::{Asked, gather};
+use crate::context::{Params, get_smart_context};
 use crate::domain::{
-    AnswerId, AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, Spent, StoredMessage, ThreadId, Timestamp,
-    message_link, parse_message_key,
+    AnswerId, AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, ThreadId, Timestamp, parse_message_key,
 };
 use crate::embed::Embedder;
 use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
-use crate::store::chats::ChatRow;
-use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, messages, usage};
+use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, usage};
 use crate::telegram::Telegram;
-use crate::trigger::{self, How, Languages, Rules};
+use crate::trigger::Languages;
 
 /// Room for an answer. Chats want short ones; this only stops a model that does not.
 const MAX_ANSWER_TOKENS: u32 = 1500;
@@ -54,32 +55,12 @@ pub struct AnsweringParts {
     pub embedder: Option<Arc<Embedder>>,
     pub guard: ModelGuard,
     pub budget: Budget,
+    pub introduction: Introduction,
 }
 
 /// Answers triggers.
 pub struct Answering {
     pub(super) parts: AnsweringParts,
-}
-
-/// What is known when the job is taken up.
-enum Found {
-    Gone,
-    Answered,
-    Ready(Box<Question>),
-}
-
-/// A trigger with everything its answer is made from.
-struct Question {
-    trigger: StoredMessage,
-    chat: ChatRow,
-    ask: String,
-    generic: bool,
-    is_tag: bool,
-    window: ContextWindow,
-    earliest: Option<Timestamp>,
-    fresh_links: FreshLinks,
-    /// Of the day, before this answer.
-    spent: Spent,
 }
 
 impl Answering {
@@ -138,15 +119,15 @@ impl Answering {
                 }
                 Some(Effect::ReplyWithAnswer) => {
                     let draft = completion.take().map_or_else(|| apology(&question.window), answered);
-                    return Ok(self.settle(job, *question, built, draft, watch).await?);
+                    return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::ReplyWithDigest) => {
                     let draft = offline(&question.window, question.earliest);
-                    return Ok(self.settle(job, *question, built, draft, watch).await?);
+                    return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::ReplyWithApology) => {
                     let draft = apology(&question.window);
-                    return Ok(self.settle(job, *question, built, draft, watch).await?);
+                    return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::Refuse) => return Ok(self.refuse(job, &question.trigger, allowance).await?),
                 Some(Effect::Close) | None => return Ok(self.close(job).await?),
@@ -158,7 +139,8 @@ impl Answering {
         let Some((chat, message)) = parse_message_key(&job.key) else { return Ok(Found::Gone) };
         let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
         let (languages, embedder) = (self.parts.languages, self.parts.embedder.clone());
-        let reading = Reading { params, bot, languages, embedder, now: self.parts.clock.now() };
+        let (introduction, now) = (self.parts.introduction.clone(), self.parts.clock.now());
+        let reading = Reading { params, bot, languages, embedder, introduction, now };
         self.parts.store.read(move |conn| reading.find(conn, chat, message)).await
     }
 
@@ -260,13 +242,15 @@ impl Answering {
         built: BuiltPrompt,
         draft: Draft,
         watch: Stopwatch,
-    ) -> store::Result<()> {
+    ) -> anyhow::Result<()> {
         let fresh_links = std::mem::take(&mut question.fresh_links);
         let now = self.parts.clock.now();
-        let given = citable(&question);
+        let given = question.citable();
+        let links: Vec<&str> = given.iter().filter_map(|source| source.link.as_deref()).collect();
         let checked = citations::check(&draft.markdown, &given, now);
         log::citations(&checked);
-        let parts = format_parts(&checked.text, &links(&given), &names(&question, &self.parts.bot));
+        let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
+        let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words)).is_some();
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         tracing::info!(
@@ -280,17 +264,30 @@ impl Answering {
         let reply = reply_to(&question.trigger, record.id, format!("answer:{}", job.key), parts);
         let key = job.key.clone();
         let call = self.parts.budget.call(&record);
-        let send = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
-            answers::save(tx, &record)?;
+        let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             if let Some(call) = &call {
                 usage::add(tx, call)?;
             }
+            if !jobs::is_due(tx, JobKind::Answer, &key)? {
+                return Ok(Written::Ended);
+            }
+            if rests_on_what_is_gone(tx, &record)? {
+                return Ok(Written::Gone);
+            }
+            answers::save(tx, &record)?;
+            if introduced {
+                chats::set_announced(tx, record.chat, now)?;
+            }
             write_reply(tx, &reply, now)?;
             jobs::finish(tx, JobKind::Answer, &key)?;
-            jobs::find(tx, JobKind::Send, &reply.key)
+            Ok(Written::Down(jobs::find(tx, JobKind::Send, &reply.key)?))
         })
         .await?;
-        self.parts.wake.offer(send);
+        match written {
+            Written::Down(send) => self.parts.wake.offer(send),
+            Written::Ended => tracing::info!("the bot was removed from the chat, so nothing is said there"),
+            Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
+        }
         fresh_links.keep(&self.parts.store).await;
         Ok(())
     }
@@ -299,65 +296,6 @@ impl Answering {
         let key = job.key.clone();
         self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, JobKind::Answer, &key)).await
     }
-}
-
-/// What it takes to read a trigger and what it is about.
-struct Reading {
-    params: Params,
-    bot: BotIdentity,
-    languages: &'static Languages,
-    embedder: Option<Arc<Embedder>>,
-    now: Timestamp,
-}
-
-impl Reading {
-    fn find(&self, conn: &Reader, chat: ChatId, id: MessageId) -> store::Result<Found> {
-        let (Some(trigger), Some(row)) = (messages::find(conn, chat, id)?, chats::find(conn, chat)?) else {
-            return Ok(Found::Gone);
-        };
-        if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
-            return Ok(Found::Answered);
-        }
-        let parent = match trigger.message.reply_to {
-            Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
-            None => None,
-        };
-        // That it is a trigger was decided when it came in; here its ask is read.
-        let rules = Rules { parent_is_answer: true, languages: self.languages };
-        let found = trigger::find(&trigger.message, parent.as_ref(), &self.bot, row.chat.kind, &rules);
-        let is_tag = found.as_ref().is_some_and(|found| found.how == How::Mention);
-        let (ask, generic) =
-            found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
-        let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag };
-        let (history, fresh_links) = gather(conn, asked, &self.params, self.embedder.as_deref())?;
-        let window = get_smart_context(&history, &self.params);
-        let earliest = messages::earliest(conn, trigger.chat)?;
-        let spent = usage::spent(conn, self.now, trigger.chat, trigger.message.sender.id)?;
-        let question = Question { trigger, chat: row, ask, generic, is_tag, window, earliest, fresh_links, spent };
-        Ok(Found::Ready(Box::new(question)))
-    }
-}
-
-/// What the answer may cite: the messages of the window.
-fn citable(question: &Question) -> Vec<Citable> {
-    let cite = |stored: &StoredMessage| Citable {
-        id: format!("m{}", stored.seq),
-        name: stored.message.sender.name.clone(),
-        sent_at: stored.message.sent_at,
-        text: stored.message.rendered(),
-        link: message_link(&question.chat.chat, stored.message.thread, stored.message.id),
-    };
-    question.window.entries.iter().map(|entry| cite(&entry.message)).collect()
-}
-
-fn links(given: &[Citable]) -> Vec<&str> {
-    given.iter().filter_map(|source| source.link.as_deref()).collect()
-}
-
-/// Usernames that the answer may mention: of those in the window, and our own.
-fn names<'a>(question: &'a Question, bot: &'a BotIdentity) -> Vec<&'a str> {
-    let of_window = question.window.entries.iter().filter_map(|entry| entry.message.message.sender.username.as_deref());
-    of_window.chain(bot.usernames.iter().map(String::as_str)).collect()
 }
 
 fn record(

@@ -17,13 +17,13 @@ const REACTION_ATTEMPTS: u32 = 3;
 impl Commands {
     /// Works on a `refusal` job: its key names the refused trigger.
     pub async fn tell_refusal(&self, job: &Job) -> Outcome {
-        match self.tell(job).await {
+        match self.explain_refusal(job).await {
             Ok(outcome) => outcome,
             Err(error) => Outcome::Failed(format!("refusal {}: {error}", job.key)),
         }
     }
 
-    async fn tell(&self, job: &Job) -> store::Result<Outcome> {
+    async fn explain_refusal(&self, job: &Job) -> store::Result<Outcome> {
         let Some((chat, message)) = parse_message_key(&job.key) else { return self.told(job).await };
         let Some(refusal) = self.store.read(move |conn| refusals::find(conn, chat, message)).await? else {
             return self.told(job).await;
@@ -32,7 +32,7 @@ impl Commands {
             Tell::Words => {
                 let now = self.clock.now();
                 let words = Notice::Refused { because: refusal.because, wait: refusal.until.since(now) };
-                self.reply(job, refusal, words).await
+                self.write_refusal(job, refusal, words).await
             }
             Tell::Reaction => self.react_to(job, refusal).await,
         }
@@ -57,14 +57,14 @@ impl Commands {
             Err(error) => {
                 tracing::info!(chat.id = refusal.chat.0, %error, "no reaction to a refused trigger, a line instead");
                 let until = refusal.until;
-                self.reply(job, refusal, Notice::Silent { until }).await
+                self.write_refusal(job, refusal, Notice::Silent { until }).await
             }
         }
     }
 
     /// Writes the words down as a reply and ends the job, in one transaction. Of the line that stands in for reactions
     /// there is one.
-    async fn reply(&self, job: &Job, refusal: Refusal, notice: Notice) -> store::Result<Outcome> {
+    async fn write_refusal(&self, job: &Job, refusal: Refusal, notice: Notice) -> store::Result<Outcome> {
         let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
         let parts = format_own(&notice.markdown().unwrap_or_default());
         let key = format!("refusal:{}", job.key);

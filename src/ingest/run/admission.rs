@@ -2,7 +2,7 @@
 
 use crate::access::{Decision, Recent, admit, subject};
 use crate::config::RateLimit;
-use crate::domain::{Because, Job, JobKind, Message, Refusal, StoredMessage, Timestamp, message_key};
+use crate::domain::{Because, ChatKey, Conversation, Job, JobKind, Message, Refusal, Timestamp, message_key};
 use crate::store::{self, Reader, Writer, jobs, refusals};
 
 /// What became of a trigger.
@@ -15,15 +15,24 @@ pub enum Start {
     Refused(Because, Job),
 }
 
-/// Adds the job of `kind` for `trigger`. A trigger is judged once: what was refused stays refused when it comes again.
-pub fn start(
-    tx: &Writer<'_>,
-    kind: JobKind,
-    trigger: &StoredMessage,
-    limit: Option<RateLimit>,
-    now: Timestamp,
-) -> store::Result<Start> {
-    let message = &trigger.message;
+/// A trigger and the job that it asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    pub kind: JobKind,
+    pub chat: ChatKey,
+    /// With the words of a member who opted out, which are not stored.
+    pub message: &'a Message,
+}
+
+impl Request<'_> {
+    fn conversation(&self) -> Conversation {
+        Conversation { chat: self.chat, thread: self.message.thread }
+    }
+}
+
+/// Adds the job that is asked for. A trigger is judged once: what was refused stays refused when it comes again.
+pub fn start(tx: &Writer<'_>, request: Request<'_>, limit: Option<RateLimit>, now: Timestamp) -> store::Result<Start> {
+    let Request { kind, chat, message } = request;
     let key = message_key(message.chat, message.id);
     let add = |kind| match jobs::add(tx, kind, &key, message.chat.0, now)? {
         true => jobs::find(tx, kind, &key),
@@ -36,13 +45,13 @@ pub fn start(
         return Ok(Start::Known);
     }
     let at = asked_at(message);
-    match admit(at, &recent(tx, trigger, at, limit)?, limit) {
+    match admit(at, &recent(tx, request, at, limit)?, limit) {
         Decision::Allow => {
-            refusals::add_trigger(tx, trigger, at, at.minus(limit.per))?;
+            refusals::add_trigger(tx, (chat, message), at, at.minus(limit.per))?;
             Ok(add(kind)?.map_or(Start::Known, Start::Started))
         }
         Decision::Refuse { because, until, tell } => {
-            let subject = subject(because, trigger.conversation(), message.sender.id, at);
+            let subject = subject(because, request.conversation(), message.sender.id, at);
             let (chat, id, thread) = (message.chat, message.id, message.thread);
             refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, at)?;
             Ok(add(JobKind::Refusal)?.map_or(Start::Known, |job| Start::Refused(because, job)))
@@ -55,8 +64,8 @@ fn asked_at(message: &Message) -> Timestamp {
     message.edited_at.unwrap_or(message.sent_at)
 }
 
-fn recent(conn: &Reader, trigger: &StoredMessage, at: Timestamp, limit: RateLimit) -> store::Result<Recent> {
-    let (conversation, user, after) = (trigger.conversation(), trigger.message.sender.id, at.minus(limit.per));
+fn recent(conn: &Reader, request: Request<'_>, at: Timestamp, limit: RateLimit) -> store::Result<Recent> {
+    let (conversation, user, after) = (request.conversation(), request.message.sender.id, at.minus(limit.per));
     let told = |because| refusals::told(conn, &subject(because, conversation, user, at));
     Ok(Recent {
         of_conversation: refusals::triggers_of_conversation(conn, conversation, after)?,

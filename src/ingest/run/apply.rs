@@ -3,20 +3,22 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::access::{Access, chat_access};
+use crate::access::{Access, ClaimCode};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, Because, BotIdentity, Chat, ChatId, ChatKind, Event, Job, JobKind, Membership, Message, Migration,
+    Arrival, Because, BotIdentity, Chat, ChatId, ChatKey, Event, Job, JobKind, Membership, Message, Migration,
     Timestamp,
 };
-use crate::ingest::run::admission::{self, Start};
+use crate::ingest::run::admission::{self, Request, Start};
 use crate::ingest::run::read::ReadUpdate;
+use crate::ingest::run::{door, keep};
 use crate::ingest::{Task, task_for};
+use crate::privacy::{Keep, language_of_app, strip};
 use crate::store::chats::ChatRow;
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
 use crate::store::outbox::Purpose;
-use crate::store::{self, Language, StoreError, Writer, backlog, chats, inbox, jobs, messages, outbox};
+use crate::store::{self, Language, StoreError, Writer, backlog, chats, consent, inbox, jobs, messages, outbox, scrub};
 use crate::trigger::{self, Languages, Rules};
 
 /// The line about old triggers waits for this long after the last of them, so that it is one line.
@@ -31,6 +33,10 @@ const JUDGE_FIRST: u32 = 30;
 pub struct Setting {
     pub bot: BotIdentity,
     pub access: AccessConfig,
+    /// Where nobody owns the bot yet.
+    pub claim: Option<ClaimCode>,
+    /// Whether chats are told what is kept of them.
+    pub announces: bool,
     pub languages: &'static Languages,
     pub backlog_max_age: Duration,
     /// None: nobody asks too often.
@@ -97,16 +103,20 @@ fn apply_each(
             Ok(events) => take_in(tx, events, setting, now, &mut applied)?,
             Err(why) => Content::Unread(why.clone()),
         };
-        let (raw, error) = match content {
-            Content::Keep => (Some(update.json.as_str()), None),
-            Content::Drop => (None, None),
-            Content::Unread(why) => (Some(update.json.as_str()), Some(why)),
+        let (may_keep, error) = match content {
+            Content::Keep => (update.traces.as_ref().map_or(Ok(false), |it| keep::may_keep_raw(tx, it))?, None),
+            Content::Drop => (false, None),
+            Content::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
         };
+        let raw = may_keep.then_some(update.json.as_str());
         if let Some(why) = &error {
             applied.parked.push((update.kind.clone(), why.clone()));
         }
         let received = Received { id: update.id, kind: &update.kind, raw, at: now, error: error.as_deref() };
         inbox::add(tx, &received)?;
+        if let (Some(_), Some(traces)) = (raw, &update.traces) {
+            inbox::index(tx, &received, &traces.messages)?;
+        }
         applied.stored += 1;
     }
     Ok(applied)
@@ -124,6 +134,10 @@ fn take_in_apart(
         Err(error) if !blames_the_file(&error) => Ok(Content::Unread(error.to_string())),
         taken => taken,
     }
+}
+
+fn may_keep_unread(tx: &Writer<'_>, update: &ReadUpdate, setting: &Setting) -> store::Result<bool> {
+    update.traces.as_ref().map_or(Ok(false), |traces| keep::may_keep_unread(tx, traces, setting))
 }
 
 /// What may be kept of an update's raw text.
@@ -145,7 +159,7 @@ fn take_in_all(
     for event in events {
         let kept = match event {
             Event::Message(arrival) | Event::Edit(arrival) => take_in_message(tx, arrival, setting, now, applied)?,
-            Event::Membership(membership) => note_membership(tx, membership)?,
+            Event::Membership(membership) => note_membership(tx, membership, setting, now, applied)?,
             Event::Migration(migration) => follow_migration(tx, *migration)?,
             // Reactions and buttons get their uses with the features that need them.
             Event::Reaction(_) | Event::Callback { .. } => Content::Drop,
@@ -164,55 +178,108 @@ fn take_in_message(
     now: Timestamp,
     applied: &mut Applied,
 ) -> store::Result<Content> {
-    let Arrival { chat, message, parent } = arrival;
-    let known_member = chat.kind == ChatKind::Private && chats::is_known_member(tx, message.sender.id)?;
-    if chat_access(chat, message.sender.id, &setting.access, known_member) == Access::Refused {
+    let Arrival { chat, message, .. } = arrival;
+    if door::admit(tx, arrival, setting, now)? == Access::Refused {
         applied.refused_chats.insert(chat.id.0);
         let nameless = Chat { title: None, username: None, ..chat.clone() };
         let row = chats::upsert(tx, &nameless)?;
         messages::insert_stub(tx, &row, message)?;
+        door::turn_away(tx, chat.id, now)?;
+        applied.postponed = true;
         return Ok(Content::Drop);
     }
     let row = chats::upsert(tx, chat)?;
-    if let Some(parent) = parent {
-        messages::take_in(tx, &row, parent)?;
+    let kept = strip(arrival, keep::withheld(tx, &row, arrival)?);
+    match &kept.parent {
+        Some(Keep::Whole(parent)) => messages::take_in(tx, &row, parent).map(drop)?,
+        Some(Keep::Stub(parent)) => messages::insert_stub(tx, &row, parent).map(drop)?,
+        None => {}
     }
-    let taken = messages::take_in(tx, &row, message)?;
-    chats::upsert_member(tx, row.key, &message.sender)?;
-    judge_language(tx, &row, &taken)?;
-    start_work(tx, arrival, &taken, setting, now, applied)?;
+    let news = match &kept.message {
+        Keep::Whole(message) => {
+            let taken = messages::take_in(tx, &row, message)?;
+            chats::upsert_member(tx, row.key, &message.sender)?;
+            judge_language(tx, &row, &taken)?;
+            News { chat: row.key, is_news: matches!(taken, TakenIn::New(_)), words: Words::Stored }
+        }
+        Keep::Stub(message) => {
+            News { chat: row.key, is_news: messages::insert_stub(tx, &row, message)?, words: Words::Held }
+        }
+    };
+    start_work(tx, arrival, news, setting, now, applied)?;
     Ok(Content::Keep)
+}
+
+/// Where the words are that a job is to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Words {
+    Stored,
+    /// Nowhere, since their author opted out: they are held for the one job.
+    Held,
+}
+
+/// What was taken in of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct News {
+    chat: ChatKey,
+    /// False for what was known before.
+    is_news: bool,
+    words: Words,
 }
 
 fn start_work(
     tx: &Writer<'_>,
     arrival: &Arrival,
-    taken: &TakenIn,
+    News { chat: chat_key, is_news, words }: News,
     setting: &Setting,
     now: Timestamp,
     applied: &mut Applied,
 ) -> store::Result<()> {
-    let Arrival { chat, message, parent } = arrival;
+    let Arrival { chat, message, parent, .. } = arrival;
     let rules = Rules { parent_is_answer: is_answer(tx, parent.as_ref())?, languages: setting.languages };
     let found = trigger::find(message, parent.as_ref(), &setting.bot, chat.kind, &rules);
-    let is_news = matches!(taken, TakenIn::New(_));
     let lane = message.chat.0;
     match task_for(found.as_ref(), message.sent_at, is_news, now, setting.backlog_max_age) {
         Task::Nothing => {}
-        Task::Start(kind) => match admission::start(tx, kind, taken.message(), setting.rate, now)? {
-            Start::Known => {}
-            Start::Started(job) => applied.started.push(job),
-            Start::Refused(because, job) => {
-                applied.started.push(job);
-                applied.refused.push((message.chat, because));
+        Task::Start(kind) => {
+            match admission::start(tx, Request { kind, chat: chat_key, message }, setting.rate, now)? {
+                Start::Known => {}
+                Start::Started(job) => {
+                    if words == Words::Held {
+                        consent::hold(tx, message)?;
+                        // Once they are dropped, nothing of them may stay in unused parts of the file.
+                        scrub::want(tx, now)?;
+                    }
+                    applied.started.push(job);
+                }
+                Start::Refused(because, job) => {
+                    applied.started.push(job);
+                    applied.refused.push((message.chat, because));
+                }
             }
-        },
+        }
         Task::CountAsOld => {
             backlog::count_one(tx, message.chat, message.thread)?;
             let due_at = now.plus(BACKLOG_SETTLES);
             jobs::add_or_move(tx, JobKind::Backlog, &message.chat.to_string(), lane, due_at)?;
             applied.postponed = true;
         }
+    }
+    Ok(())
+}
+
+/// A chat that the bot came into is told what is kept of it, unless it was before.
+fn announce(
+    tx: &Writer<'_>,
+    chat: ChatId,
+    setting: &Setting,
+    now: Timestamp,
+    applied: &mut Applied,
+) -> store::Result<()> {
+    let Some(row) = chats::find(tx, chat)? else { return Ok(()) };
+    if setting.announces && !chats::is_announced(tx, row.key)? {
+        jobs::add_unless_due(tx, JobKind::Announce, &chat.to_string(), chat.0, now)?;
+        applied.postponed = true;
     }
     Ok(())
 }
@@ -234,14 +301,37 @@ fn judge_language(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> store::Res
     }
 }
 
-fn note_membership(tx: &Writer<'_>, membership: &Membership) -> store::Result<Content> {
-    match chats::find(tx, membership.chat.id)? {
-        Some(row) => {
-            chats::set_membership(tx, row.key, membership.is_member)?;
-            Ok(Content::Keep)
+fn note_membership(
+    tx: &Writer<'_>,
+    membership: &Membership,
+    setting: &Setting,
+    now: Timestamp,
+    applied: &mut Applied,
+) -> store::Result<Content> {
+    if !membership.is_member {
+        if let Some(row) = chats::find(tx, membership.chat.id)? {
+            chats::set_removed(tx, row.key, now)?;
+            // Nothing can be said there any more.
+            jobs::end_all_of(tx, membership.chat.id)?;
         }
-        None => Ok(Content::Drop),
+        return Ok(Content::Drop);
     }
+    applied.postponed = true;
+    match door::enter(tx, membership, setting, now)? {
+        Access::Allowed => {
+            if let Some(row) = chats::find(tx, membership.chat.id)? {
+                chats::set_present(tx, row.key)?;
+                if let Some(code) = membership.language.as_deref().and_then(language_of_app) {
+                    chats::set_first_language(tx, row.key, Language::from_code(code))?;
+                }
+                announce(tx, membership.chat.id, setting, now, applied)?;
+            }
+        }
+        Access::Refused => {
+            applied.refused_chats.insert(membership.chat.id.0);
+        }
+    }
+    Ok(Content::Drop)
 }
 
 fn follow_migration(tx: &Writer<'_>, migration: Migration) -> store::Result<Content> {
@@ -276,6 +366,8 @@ mod tests {
                 reads_all_group_messages: true,
             },
             access: config.access,
+            claim: None,
+            announces: false,
             languages: Languages::shipped(),
             backlog_max_age: config.ingest.backlog_max_age,
             rate: config.limits.rate,

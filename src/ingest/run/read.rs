@@ -4,7 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::domain::{Event, UpdateId, UserId};
-use crate::telegram::{RawUpdate, extract};
+use crate::privacy::{Traces, traces};
+use crate::telegram::{RawUpdate, extract, repair};
 
 /// An update, read or not.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub struct ReadUpdate {
     pub id: UpdateId,
     pub kind: String,
     pub json: String,
+    /// Whom and what it holds; none where that cannot be known.
+    pub traces: Option<Traces>,
     /// What it tells, or why that cannot be known.
     pub events: Result<Vec<Event>, String>,
 }
@@ -27,7 +30,8 @@ fn read(raw: RawUpdate, bot: UserId) -> ReadUpdate {
         Ok(Err(unreadable)) => Err(unreadable.to_string()),
         Err(_) => Err("reading it panicked".to_owned()),
     };
-    ReadUpdate { id: raw.id.unwrap_or_else(|| stand_in(&raw.json)), kind: raw.kind, json: raw.json, events }
+    let traces = traces(&repair(&raw.json));
+    ReadUpdate { id: raw.id.unwrap_or_else(|| stand_in(&raw.json)), kind: raw.kind, json: raw.json, traces, events }
 }
 
 /// The offset that confirms the whole batch; none when no update has an id.

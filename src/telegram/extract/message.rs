@@ -43,7 +43,7 @@ fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> 
     message.reply_to = reply.to;
     message.quote = reply.quote;
     message.snapshot = reply.snapshot;
-    Ok(Some(Arrival { chat, message, parent: reply.parent }))
+    Ok(Some(Arrival { chat, message, parent: reply.parent, lender: lender(wire) }))
 }
 
 /// A message by itself, without what it replies to.
@@ -151,6 +151,14 @@ fn snapshot(place: Option<String>, parent: &dto::Content, quote: Option<&str>) -
     let what = quote.map_or_else(|| in_one_line(parent), str::to_owned);
     let place = place.unwrap_or_else(|| "elsewhere".to_owned());
     if what.is_empty() { place } else { format!("{place}: {what}") }
+}
+
+/// Who wrote what a message forwards or quotes from another chat. Hidden accounts are names only.
+fn lender(wire: &dto::Message) -> Option<UserId> {
+    let external = wire.head.external_reply.as_ref().and_then(|external| external.place.origin.as_ref());
+    let origin = wire.head.forward_origin.as_ref().or(external)?;
+    let chat = || origin.sender_chat.as_ref().or(origin.chat.as_ref()).and_then(|chat| chat.id);
+    origin.sender_user.as_ref().and_then(|user| user.id).or_else(chat).map(UserId)
 }
 
 /// Where a forwarded message comes from, as Telegram shows it.

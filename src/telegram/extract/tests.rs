@@ -448,7 +448,7 @@ fn membership_of_the_bot() {
         let member = json!({"status": status, "user": {"id": 99}, "is_member": is_member});
         show(&update("my_chat_member", json!({"chat": chat, "from": {"id": 5}, "new_chat_member": member})))
     };
-    expect![[r#"Membership(Membership { chat: Chat { id: ChatId(-1001), kind: Supergroup, title: Some("Band"), username: Some("band") }, by: UserId(5), is_member: true, is_admin: true })"#]]
+    expect![[r#"Membership(Membership { chat: Chat { id: ChatId(-1001), kind: Supergroup, title: Some("Band"), username: Some("band") }, by: UserId(5), language: None, is_member: true, is_admin: true })"#]]
         .assert_eq(&change("administrator", false));
     let standing = |status: &str, is_member: bool| {
         let shown = change(status, is_member);

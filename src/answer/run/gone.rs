@@ -1,0 +1,29 @@
+//! While the model thinks, what an answer rests on may be forgotten, and the bot be thrown out.
+
+use crate::domain::{AnswerRecord, Job};
+use crate::store::{self, Reader, consent, messages};
+
+/// What became of an answer that was made.
+pub enum Written {
+    /// With the job that sends it.
+    Down(Option<Job>),
+    /// Nobody waits for it any more.
+    Ended,
+    /// It rests on what may not be used any more: it has to be made anew.
+    Gone,
+}
+
+/// Whether somebody had a message of the window forgotten, or opted out, since the window was picked.
+pub fn rests_on_what_is_gone(conn: &Reader, record: &AnswerRecord) -> store::Result<bool> {
+    let trigger = messages::any_by_seq(conn, record.chat, record.trigger)?.map(|stored| stored.message);
+    let still_asked = trigger.map_or(Ok(None), |trigger| consent::for_job(conn, trigger.chat, trigger.id))?;
+    if still_asked.is_none() {
+        return Ok(true);
+    }
+    for chosen in &record.window {
+        if messages::by_seq(conn, record.chat, chosen.seq)?.is_none() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,57 @@
+//! The first answer in a chat that was never told what is kept of it tells it.
+
+use crate::domain::{FormattedText, utf16_len};
+use crate::privacy::joined;
+use crate::privacy::wording::Promise;
+use crate::store::chats::{self, ChatRow};
+use crate::store::{self, Reader};
+use crate::telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
+
+/// What a chat is promised with its first answer.
+#[derive(Debug, Clone)]
+pub struct Introduction {
+    pub promise: Promise,
+    /// Off where nobody has to be told.
+    pub announces: bool,
+}
+
+impl Introduction {
+    /// The words for `chat`, unless it knows them.
+    pub fn due(&self, conn: &Reader, chat: &ChatRow) -> store::Result<Option<FormattedText>> {
+        if !self.announces || chats::is_announced(conn, chat.key)? {
+            return Ok(None);
+        }
+        let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.promise.retention);
+        Ok(Some(to_entities(&joined(&self.promise, retention, chat.language.code()))))
+    }
+}
+
+/// Puts `words` below the last part of an answer, or after it where there is no room.
+pub fn append(parts: &mut Vec<FormattedText>, words: FormattedText) {
+    const BETWEEN: &str = "\n\n";
+    let units = utf16_len(BETWEEN) + utf16_len(&words.text);
+    let has_room = |last: &&mut FormattedText| {
+        utf16_len(&last.text) + units <= MAX_UNITS && last.entities.len() + words.entities.len() <= MAX_ENTITIES
+    };
+    match parts.last_mut().filter(has_room) {
+        Some(last) => last.push(BETWEEN, words),
+        None => parts.push(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn appended(answer: &str) -> Vec<String> {
+        let mut parts = vec![FormattedText::plain(answer)];
+        append(&mut parts, to_entities("I **read** this."));
+        parts.iter().map(|part| format!("{}|{}", part.text.len(), part.entities.len())).collect()
+    }
+
+    #[test]
+    fn it_stands_below_the_answer_or_after_a_full_one() {
+        assert_eq!(appended("Ben."), ["18|1"]);
+        assert_eq!(appended(&"x".repeat(4090)), ["4090|0", "12|1"]);
+    }
+}

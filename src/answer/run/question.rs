@@ -1,0 +1,107 @@
+//! A question as it stands when its job is taken up: the trigger, what it asks, and everything that its answer is made
+//! from.
+
+use std::sync::Arc;
+
+use crate::answer::citations::Citable;
+use crate::answer::run::introduction::Introduction;
+use crate::context::run::{Asked, FreshLinks, gather};
+use crate::context::{ContextWindow, Params, get_smart_context};
+use crate::domain::{BotIdentity, ChatId, FormattedText, MessageId, Spent, StoredMessage, Timestamp, message_link};
+use crate::embed::Embedder;
+use crate::store::chats::{self, ChatRow};
+use crate::store::{self, Reader, answers, consent, messages, usage};
+use crate::trigger::{self, How, Languages, Rules};
+
+/// What is known when the job is taken up.
+pub enum Found {
+    Gone,
+    Answered,
+    Ready(Box<Question>),
+}
+
+/// A trigger with everything its answer is made from.
+pub struct Question {
+    pub trigger: StoredMessage,
+    pub chat: ChatRow,
+    pub ask: String,
+    pub generic: bool,
+    pub is_tag: bool,
+    pub window: ContextWindow,
+    pub earliest: Option<Timestamp>,
+    pub fresh_links: FreshLinks,
+    /// What the chat was not told yet.
+    pub introduction: Option<FormattedText>,
+    /// Of the day, before this answer.
+    pub spent: Spent,
+}
+
+/// What it takes to read a trigger and what it is about.
+pub struct Reading {
+    pub params: Params,
+    pub bot: BotIdentity,
+    pub languages: &'static Languages,
+    pub embedder: Option<Arc<Embedder>>,
+    pub introduction: Introduction,
+    pub now: Timestamp,
+}
+
+impl Reading {
+    /// Reads the message `id` of `chat` and all that belongs to it.
+    pub fn find(&self, conn: &Reader, chat: ChatId, id: MessageId) -> store::Result<Found> {
+        let (Some(trigger), Some(row)) = (consent::for_job(conn, chat, id)?, chats::find(conn, chat)?) else {
+            return Ok(Found::Gone);
+        };
+        if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
+            return Ok(Found::Answered);
+        }
+        let parent = match trigger.message.reply_to {
+            Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
+            None => None,
+        };
+        // That it is a trigger was decided when it came in; here its ask is read.
+        let rules = Rules { parent_is_answer: true, languages: self.languages };
+        let found = trigger::find(&trigger.message, parent.as_ref(), &self.bot, row.chat.kind, &rules);
+        let is_tag = found.as_ref().is_some_and(|found| found.how == How::Mention);
+        let (ask, generic) =
+            found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
+        let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag };
+        let (history, fresh_links) = gather(conn, asked, &self.params, self.embedder.as_deref())?;
+        let window = get_smart_context(&history, &self.params);
+        let earliest = messages::earliest(conn, trigger.chat)?;
+        let spent = usage::spent(conn, self.now, trigger.chat, trigger.message.sender.id)?;
+        let introduction = self.introduction.due(conn, &row)?;
+        Ok(Found::Ready(Box::new(Question {
+            trigger,
+            chat: row,
+            ask,
+            generic,
+            is_tag,
+            window,
+            earliest,
+            fresh_links,
+            introduction,
+            spent,
+        })))
+    }
+}
+
+impl Question {
+    /// What the answer may cite: the messages of the window.
+    pub fn citable(&self) -> Vec<Citable> {
+        let cite = |stored: &StoredMessage| Citable {
+            id: format!("m{}", stored.seq),
+            name: stored.message.sender.name.clone(),
+            sent_at: stored.message.sent_at,
+            text: stored.message.rendered(),
+            link: message_link(&self.chat.chat, stored.message.thread, stored.message.id),
+        };
+        self.window.entries.iter().map(|entry| cite(&entry.message)).collect()
+    }
+
+    /// Usernames that the answer may mention: of those in the window, and our own.
+    pub fn names<'a>(&'a self, bot: &'a BotIdentity) -> Vec<&'a str> {
+        let of_window = self.window.entries.iter().filter_map(|entry| entry.message.message.sender.username.as_deref());
+        of_window.chain(bot.usernames.iter().map(String::as_str)).collect()
+    }
+}

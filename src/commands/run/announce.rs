@@ -1,0 +1,48 @@
+//! A chat is told what is kept of it, once.
+
+use crate::access::Access;
+use crate::access::run::served;
+use crate::commands::notice::Notice;
+use crate::commands::run::{Commands, format};
+use crate::domain::{ChatId, Job, ReplyTarget, UserId};
+use crate::privacy::joined;
+use crate::scheduler::run::Outcome;
+use crate::store::outbox::{NewReply, Purpose};
+use crate::store::{self, chats};
+
+impl Commands {
+    /// Works on an `announce` job: its key is the chat.
+    pub async fn announce(&self, job: &Job) -> Outcome {
+        match self.tell_what_is_kept(job).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::Failed(format!("announcing to {}: {error}", job.key)),
+        }
+    }
+
+    async fn tell_what_is_kept(&self, job: &Job) -> store::Result<()> {
+        let Ok(chat) = job.key.parse().map(ChatId) else { return self.finish(job).await };
+        let access = self.access.clone();
+        let found = self
+            .store
+            .read(move |conn| {
+                let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
+                let is_served = served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed;
+                let is_due = is_served && !chats::is_announced(conn, row.key)?;
+                let own_retention = chats::own_retention(conn, row.key)?;
+                Ok(is_due.then_some((row, own_retention)))
+            })
+            .await?;
+        let Some((row, own_retention)) = found else { return self.finish(job).await };
+        let retention = own_retention.unwrap_or(self.promise.retention);
+        let notice = Notice::Own(joined(&self.promise, retention, row.language.code()));
+        let now = self.clock.now();
+        let reply = NewReply {
+            key: format!("announce:{}:{}", row.key, now.millis()),
+            purpose: Purpose::Notice,
+            answer: None,
+            to: ReplyTarget { chat, thread: None, reply_to: None },
+            parts: format(&notice),
+        };
+        self.settle(job, reply, move |tx| chats::set_announced(tx, row.key, now)).await
+    }
+}

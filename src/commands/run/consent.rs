@@ -1,0 +1,99 @@
+//! Commands that change what is kept of somebody, or who owns the bot.
+
+use crate::access::run::is_owner;
+use crate::access::wording as doorway;
+use crate::commands::notice::Notice;
+use crate::commands::run::{Commands, Order};
+use crate::domain::{ChatKind, Job};
+use crate::privacy::wording::{self, Reach};
+use crate::scheduler::run::Outcome;
+use crate::store::consent::{self, Scope};
+use crate::store::{self, chats};
+use crate::trigger::CommandName;
+
+impl Commands {
+    pub(super) async fn obey(&self, job: &Job, order: Order) -> store::Result<Outcome> {
+        match order.command {
+            CommandName::Claim => self.welcome_owner(job, order).await?,
+            CommandName::Privacy => self.explain_privacy(job, order).await?,
+            CommandName::Optout => self.opt_out(job, order).await?,
+            CommandName::Optin => self.opt_in(job, order).await?,
+            CommandName::Forget => return self.forget_on_request(job, order).await,
+            // Questions and help are answered elsewhere.
+            CommandName::Ask | CommandName::Why | CommandName::Help | CommandName::Start => self.finish(job).await?,
+        }
+        Ok(Outcome::Finished)
+    }
+
+    /// The code was compared when the message came in; by now its sender is an owner, or it was wrong.
+    async fn welcome_owner(&self, job: &Job, order: Order) -> store::Result<()> {
+        let (sender, access) = (order.message.message.sender.id, self.access.clone());
+        let is_owner = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
+        let markdown = match (order.chat.chat.kind, is_owner) {
+            (ChatKind::Private, true) => doorway::claimed(),
+            (ChatKind::Private, false) => doorway::wrong_code(),
+            (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, _) => doorway::claim_in_private(),
+        };
+        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
+    }
+
+    async fn explain_privacy(&self, job: &Job, order: Order) -> store::Result<()> {
+        let (chat, sender) = (order.chat.key, order.message.message.sender.id);
+        let (out, own_retention) = self
+            .store
+            .read(move |conn| Ok((consent::opted_out(conn, chat, sender)?, chats::own_retention(conn, chat)?)))
+            .await?;
+        let retention = own_retention.unwrap_or(self.promise.retention);
+        let markdown = wording::privacy(&self.promise, retention, out.map(reach));
+        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
+    }
+
+    async fn opt_out(&self, job: &Job, order: Order) -> store::Result<()> {
+        if order.is_in_the_name_of_the_chat() {
+            return self.say_anonymous(job, &order).await;
+        }
+        let (scope, sender, now) = (order.scope(), order.message.message.sender.id, self.clock.now());
+        let markdown = wording::opted_out(reach(scope), order.chat.chat.kind == ChatKind::Private);
+        let also = move |tx: &store::Writer<'_>| consent::opt_out(tx, scope, sender, now);
+        self.answer(job, &order.message, &Notice::Own(markdown), also).await
+    }
+
+    async fn opt_in(&self, job: &Job, order: Order) -> store::Result<()> {
+        if order.is_in_the_name_of_the_chat() {
+            return self.say_anonymous(job, &order).await;
+        }
+        let (scope, sender, chat) = (order.scope(), order.message.message.sender.id, order.chat.key);
+        let out = self.store.read(move |conn| consent::opted_out(conn, chat, sender)).await?;
+        // An opt-out of every chat is taken back where it was given.
+        let still = out.filter(|out| *out == Scope::EveryChat && scope != Scope::EveryChat).map(reach);
+        let also = move |tx: &store::Writer<'_>| consent::opt_in(tx, scope, sender);
+        self.answer(job, &order.message, &Notice::Own(wording::opted_in(still)), also).await
+    }
+
+    pub(super) async fn say_anonymous(&self, job: &Job, order: &Order) -> store::Result<()> {
+        self.answer(job, &order.message, &Notice::Own(wording::in_the_name_of_the_chat()), |_| Ok(())).await
+    }
+}
+
+impl Order {
+    /// In private everything is about every chat.
+    fn scope(&self) -> Scope {
+        match self.chat.chat.kind {
+            ChatKind::Private => Scope::EveryChat,
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => Scope::Chat(self.chat.key),
+        }
+    }
+
+    /// An anonymous admin: which of the chat's own messages are theirs cannot be told.
+    pub(super) fn is_in_the_name_of_the_chat(&self) -> bool {
+        let message = &self.message.message;
+        message.sender.is_chat && message.sender.id.0 == message.chat.0
+    }
+}
+
+fn reach(scope: Scope) -> Reach {
+    match scope {
+        Scope::Chat(_) => Reach::ThisChat,
+        Scope::EveryChat => Reach::EveryChat,
+    }
+}

@@ -1,0 +1,275 @@
+//! `/forget`: who may have what forgotten, and having it done.
+
+use std::time::Duration;
+
+use crate::access::run::is_owner;
+use crate::commands::notice::Notice;
+use crate::commands::run::{Commands, Order, format};
+use crate::domain::{
+    ChatId, ChatKey, ChatKind, Job, JobKind, MessagePlace, ReplyTarget, Seq, StoredMessage, Timestamp, UserId,
+};
+use crate::privacy::run::{clear_up, prepare};
+use crate::privacy::wording::{self, Counts};
+use crate::privacy::{Asker, Request, Standing, Target, Verdict, decide, repeats};
+use crate::scheduler::run::Outcome;
+use crate::store::deletions::{self, Deletion, Progress, What};
+use crate::store::forget::{self, Leave, Manner};
+use crate::store::outbox::{NewReply, Purpose};
+use crate::store::{self, Priority, Reader, Writer, chats, jobs, messages};
+use crate::telegram::{MemberStatus, TelegramError};
+
+/// Messages forgotten in one transaction: few enough that answering does not notice.
+const AT_ONCE: u32 = 16;
+
+/// Where somebody stands, or when that can be asked.
+enum Asked {
+    Standing(Standing),
+    NotNow(Outcome),
+}
+
+impl Commands {
+    pub(super) async fn forget_on_request(&self, job: &Job, order: Order) -> store::Result<Outcome> {
+        let message = &order.message.message;
+        let Some(request) = Request::parse(&order.args, message.reply_to.is_some()) else {
+            return self.reply(job, &order, wording::forget_what()).await;
+        };
+        if matches!(request, Request::Me { .. }) && order.is_in_the_name_of_the_chat() {
+            self.say_anonymous(job, &order).await?;
+            return Ok(Outcome::Finished);
+        }
+        let Some((place, target)) = self.target(&order, &request).await? else {
+            return self.reply(job, &order, wording::not_kept()).await;
+        };
+        let is_author = target.as_ref().is_some_and(|target| target.message.sender.id == message.sender.id);
+        let (sender, access) = (message.sender.id, self.access.clone());
+        let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
+        let standing = match (&request, is_author) {
+            (Request::Me { .. }, _) | (_, true) => Standing::Member,
+            _ => match self.standing(place, message.sender.id).await {
+                Asked::Standing(standing) => standing,
+                Asked::NotNow(outcome) => return Ok(outcome),
+            },
+        };
+        match decide(&request, Asker { owns_the_bot, standing, is_author }) {
+            // Who does not belong to another chat learns nothing about it, not even that a message is there.
+            Verdict::Refused(_) if place != message.chat => self.reply(job, &order, wording::not_kept()).await,
+            Verdict::Refused(refusal) => self.reply(job, &order, wording::refused(refusal)).await,
+            Verdict::After(wait) => self.announce_deletion(job, &order, wait).await,
+            Verdict::Now if request == Request::Keep => self.call_off(job, &order).await,
+            Verdict::Now => match what(&order, &request, target.as_ref(), self.now()) {
+                Some(what) => self.start_forgetting(job, &order, what).await,
+                None => self.reply(job, &order, wording::not_kept()).await,
+            },
+        }
+    }
+
+    /// The chat that a request is about, and the message where it is about one; none where there is no such message.
+    async fn target(&self, order: &Order, request: &Request) -> store::Result<Option<(ChatId, Option<StoredMessage>)>> {
+        let here = order.message.message.chat;
+        let target = match (request, order.message.message.reply_to) {
+            (Request::Me { .. } | Request::All | Request::Keep, _) => return Ok(Some((here, None))),
+            (Request::Message(Target::RepliedTo), Some(parent)) => MessagePlace::Ids(here, parent),
+            (Request::Message(Target::RepliedTo), None) => return Ok(None),
+            (Request::Message(Target::Place(place)), _) => place.clone(),
+        };
+        let found = self.store.read(move |conn| find(conn, &target)).await?;
+        Ok(found.map(|stored| (stored.message.chat, Some(stored))))
+    }
+
+    async fn standing(&self, chat: ChatId, user: UserId) -> Asked {
+        // Ids of groups and channels are below zero, those of people above.
+        match (chat.0 == user.0, user.0 < 0) {
+            (true, false) => return Asked::Standing(Standing::Creator),
+            // Only admins write in the name of their group.
+            (true, true) => return Asked::Standing(Standing::Admin),
+            (false, true) => return Asked::Standing(Standing::Outside),
+            (false, false) => {}
+        }
+        match self.telegram.get_chat_member(chat, user).await {
+            Ok(MemberStatus::Owner) => Asked::Standing(Standing::Creator),
+            Ok(MemberStatus::Admin) => Asked::Standing(Standing::Admin),
+            Ok(MemberStatus::Member) => Asked::Standing(Standing::Member),
+            Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => {
+                Asked::Standing(Standing::Outside)
+            }
+            Err(TelegramError::Throttled { retry_after }) => {
+                Asked::NotNow(Outcome::WaitUntil(self.now().plus(retry_after)))
+            }
+            Err(error) => Asked::NotNow(Outcome::Failed(format!("asking for a standing: {error}"))),
+        }
+    }
+
+    /// Writes the request down with the job that does it; it is told when it is done.
+    async fn start_forgetting(&self, job: &Job, order: &Order, what: What) -> store::Result<Outcome> {
+        let (request, now) = (self.request(order, what, false), self.now());
+        let (command, job, lane) = (command_row(order), job.clone(), order.message.message.chat.0);
+        self.store
+            .write(Priority::Answering, move |tx| {
+                if let What::Chat(chat) = what {
+                    call_off(tx, chat)?;
+                }
+                let id = deletions::add(tx, &request)?;
+                jobs::add_or_move(tx, JobKind::Forget, &id.to_string(), lane, now)?;
+                // Not counted as forgotten: nobody thinks of the command as one of their messages.
+                forget::messages(tx, &[command], Manner { leave: Leave::Stub, repeats })?;
+                jobs::finish(tx, job.kind, &job.key)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(Outcome::Finished)
+    }
+
+    async fn announce_deletion(&self, job: &Job, order: &Order, wait: Duration) -> store::Result<Outcome> {
+        let (chat, lane) = (order.chat.key, order.message.message.chat.0);
+        let pending = self.store.read(move |conn| pending_for(conn, chat)).await?;
+        let now = self.now();
+        let request = self.request(order, What::Chat(chat), true);
+        let due_at = pending.map_or(now, |pending| pending.request.asked_at).plus(wait);
+        let notice = Notice::Own(wording::announced(due_at.since(now)));
+        self.answer(job, &order.message, &notice, move |tx| {
+            if pending.is_none() {
+                let id = deletions::add(tx, &request)?;
+                jobs::add_or_move(tx, JobKind::Forget, &id.to_string(), lane, due_at)?;
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn call_off(&self, job: &Job, order: &Order) -> store::Result<Outcome> {
+        let chat = order.chat.key;
+        let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
+        let notice = Notice::Own(wording::called_off(was_pending));
+        self.answer(job, &order.message, &notice, move |tx| call_off(tx, chat)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    /// Works on a `forget` job: its key is the row of the request.
+    pub async fn forget(&self, job: &Job) -> Outcome {
+        match self.do_forget(job).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::Failed(format!("forgetting {}: {error}", job.key)),
+        }
+    }
+
+    async fn do_forget(&self, job: &Job) -> store::Result<Outcome> {
+        let id = job.key.parse().unwrap_or(0);
+        let Some(deletion) = self.store.read(move |conn| deletions::find(conn, id)).await? else {
+            self.finish(job).await?;
+            return Ok(Outcome::Finished);
+        };
+        if deletion.request.was_announced {
+            match self.standing(deletion.request.to.chat, deletion.request.asked_by).await {
+                Asked::Standing(Standing::Creator | Standing::Admin) => {}
+                Asked::Standing(Standing::Member | Standing::Outside) => {
+                    return self.tell(job, &deletion, wording::no_longer_admin()).await;
+                }
+                Asked::NotNow(outcome) => return Ok(outcome),
+            }
+        }
+        // First, since afterwards nobody knows how old the messages were.
+        let request = deletion.request;
+        prepare(&self.store, self.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
+        while self.forget_some(&deletion).await? == Progress::More {}
+        clear_up(&self.store).await?;
+        let done = self.store.read(move |conn| deletions::find(conn, id)).await?.unwrap_or(deletion);
+        let counts = Counts { messages: done.forgotten.messages, answers: done.forgotten.answers };
+        tracing::info!(
+            messages = counts.messages,
+            answers = counts.answers,
+            "forgot {} messages and {} answers on request",
+            counts.messages,
+            counts.answers,
+        );
+        self.tell(job, &deletion, wording::forgotten(counts)).await
+    }
+
+    async fn forget_some(&self, deletion: &Deletion) -> store::Result<Progress> {
+        let (deletion, now) = (*deletion, self.now());
+        self.store
+            .write(Priority::Background, move |tx| {
+                store::scrub::want(tx, now)?;
+                deletions::step(tx, &deletion, AT_ONCE, repeats)
+            })
+            .await
+    }
+
+    /// Tells how a request ended, and ends it.
+    async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> store::Result<Outcome> {
+        let id = deletion.id;
+        let reply = NewReply {
+            key: format!("forget:{id}:{}", deletion.request.asked_at.millis()),
+            purpose: Purpose::Command,
+            answer: None,
+            to: deletion.request.to,
+            parts: format(&Notice::Own(markdown)),
+        };
+        self.settle(job, reply, move |tx| deletions::remove(tx, id)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn reply(&self, job: &Job, order: &Order, markdown: String) -> store::Result<Outcome> {
+        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
+        Ok(Outcome::Finished)
+    }
+
+    fn request(&self, order: &Order, what: What, was_announced: bool) -> deletions::Request {
+        let message = &order.message.message;
+        deletions::Request {
+            what,
+            asked_at: self.now(),
+            asked_by: message.sender.id,
+            was_announced,
+            to: ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) },
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+/// What is to go; none where there is nothing to name.
+fn what(order: &Order, request: &Request, target: Option<&StoredMessage>, now: Timestamp) -> Option<What> {
+    match (request, target) {
+        (Request::Message(_), Some(target)) => Some(What::Message { chat: target.chat, seq: target.seq }),
+        (Request::Me { lately }, _) => Some(What::Member {
+            chat: (order.chat.chat.kind != ChatKind::Private).then_some(order.chat.key),
+            user: order.message.message.sender.id,
+            since: lately.map(|span| now.minus(span)),
+        }),
+        (Request::All, _) => Some(What::Chat(order.chat.key)),
+        (Request::Keep, _) | (Request::Message(_), None) => None,
+    }
+}
+
+fn command_row(order: &Order) -> (ChatKey, Seq) {
+    (order.message.chat, order.message.seq)
+}
+
+fn find(conn: &Reader, place: &MessagePlace) -> store::Result<Option<StoredMessage>> {
+    let (chat, message) = match place {
+        MessagePlace::Ids(chat, message) => (*chat, *message),
+        MessagePlace::Public { username, message } => match chats::by_username(conn, username)? {
+            Some(row) => (row.chat.id, *message),
+            None => return Ok(None),
+        },
+    };
+    messages::find_any(conn, chat, message)
+}
+
+fn pending_for(conn: &Reader, chat: ChatKey) -> store::Result<Option<Deletion>> {
+    match deletions::announced_for(conn, chat)?.first() {
+        Some(id) => deletions::find(conn, *id),
+        None => Ok(None),
+    }
+}
+
+fn call_off(tx: &Writer<'_>, chat: ChatKey) -> store::Result<()> {
+    for id in deletions::announced_for(tx, chat)? {
+        deletions::remove(tx, id)?;
+        jobs::finish(tx, JobKind::Forget, &id.to_string())?;
+    }
+    Ok(())
+}

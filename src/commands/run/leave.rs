@@ -1,0 +1,125 @@
+//! A chat that is not allowed is told once how to be, and left.
+
+use std::time::Duration;
+
+use crate::access::run::served;
+use crate::access::{Access, is_unclaimed, wording};
+use crate::commands::notice::Notice;
+use crate::commands::run::{Commands, format};
+use crate::domain::{ChatId, ChatKind, Job, ReplyTarget, UserId};
+use crate::scheduler::run::Outcome;
+use crate::store::outbox::{NewReply, Purpose};
+use crate::store::{self, Priority, Reader, admission, chats, outbox};
+use crate::telegram::TelegramError;
+
+/// How often it is looked whether the words are out: only then it leaves.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
+/// What is known of the chat when the job is taken up.
+enum Place {
+    /// Nobody, or let in by now.
+    Welcome,
+    NotTold {
+        kind: ChatKind,
+        can_be_claimed: bool,
+    },
+    BeingTold,
+    Told(ChatKind),
+}
+
+impl Commands {
+    /// Works on a `leave` job: its key is the chat.
+    pub async fn leave(&self, job: &Job) -> Outcome {
+        match self.turn_away(job).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::Failed(format!("leaving {}: {error}", job.key)),
+        }
+    }
+
+    async fn turn_away(&self, job: &Job) -> store::Result<Outcome> {
+        let Ok(chat) = job.key.parse().map(ChatId) else {
+            self.finish(job).await?;
+            return Ok(Outcome::Finished);
+        };
+        let key = format!("leave:{chat}");
+        match self.place(chat, key.clone()).await? {
+            Place::NotTold { kind, can_be_claimed } => {
+                let markdown = match kind {
+                    ChatKind::Private => {
+                        wording::turned_away_in_private(chat, self.access.private_chats, can_be_claimed)
+                    }
+                    ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => wording::turned_away(chat),
+                };
+                let to = ReplyTarget { chat, thread: None, reply_to: None };
+                let parts = format(&Notice::Own(markdown));
+                self.write(NewReply { key, purpose: Purpose::Notice, answer: None, to, parts }).await?;
+                Ok(self.later())
+            }
+            Place::BeingTold => Ok(self.later()),
+            Place::Welcome | Place::Told(ChatKind::Private) => {
+                self.finish(job).await?;
+                Ok(Outcome::Finished)
+            }
+            Place::Told(ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => self.go(job, chat).await,
+        }
+    }
+
+    async fn place(&self, chat: ChatId, key: String) -> store::Result<Place> {
+        let access = self.access.clone();
+        let has_code = self.has_claim_code;
+        self.store
+            .read(move |conn: &Reader| {
+                let Some(row) = chats::find(conn, chat)? else { return Ok(Place::Welcome) };
+                // In a private chat the person and the chat have one id; in a group the sender does not matter.
+                if served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed {
+                    return Ok(Place::Welcome);
+                }
+                Ok(match outbox::standing(conn, &key)? {
+                    None => {
+                        let can_be_claimed = has_code && is_unclaimed(&access, admission::has_owner(conn)?);
+                        Place::NotTold { kind: row.chat.kind, can_be_claimed }
+                    }
+                    Some(0) => Place::Told(row.chat.kind),
+                    Some(_) => Place::BeingTold,
+                })
+            })
+            .await
+    }
+
+    async fn go(&self, job: &Job, chat: ChatId) -> store::Result<Outcome> {
+        match self.telegram.leave_chat(chat).await {
+            Ok(()) => tracing::info!(chat.id = chat.0, "left chat {chat}, which is not allowed"),
+            Err(TelegramError::Throttled { retry_after }) => {
+                return Ok(Outcome::WaitUntil(self.clock.now().plus(retry_after)));
+            }
+            // Out already, or out of reach for good.
+            Err(error @ (TelegramError::Gone { .. } | TelegramError::Refused { .. })) => {
+                tracing::info!(chat.id = chat.0, %error, "chat {chat} cannot be left");
+            }
+            Err(error) => return Ok(Outcome::Failed(error.to_string())),
+        }
+        self.store
+            .write(Priority::Background, {
+                let (now, job) = (self.clock.now(), job.clone());
+                move |tx| {
+                    if let Some(row) = chats::find(tx, chat)? {
+                        chats::set_removed(tx, row.key, now)?;
+                    }
+                    store::jobs::finish(tx, job.kind, &job.key)
+                }
+            })
+            .await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn write(&self, reply: NewReply) -> store::Result<()> {
+        let now = self.clock.now();
+        self.store.write(Priority::Answering, move |tx| crate::answer::run::write_reply(tx, &reply, now)).await?;
+        self.wake.wake();
+        Ok(())
+    }
+
+    fn later(&self) -> Outcome {
+        Outcome::WaitUntil(self.clock.now().plus(LOOK_AGAIN))
+    }
+}

@@ -1,0 +1,68 @@
+//! Who gets in: a chat is served, or it is told once how to be and left.
+
+use std::time::Duration;
+
+use crate::access::run::{is_owner, served};
+use crate::access::{Access, is_unclaimed};
+use crate::domain::{Arrival, ChatId, ChatKind, JobKind, Membership, Timestamp};
+use crate::ingest::run::apply::Setting;
+use crate::store::{self, Writer, admission, chats, jobs};
+use crate::trigger::{self, CommandName, Rules, Trigger, TriggerKind};
+
+/// An update that an owner added the bot may come after the first message of the chat: so long is waited for it.
+const ADMISSION_SETTLES: Duration = Duration::from_secs(3);
+
+/// Whether what came in is served.
+pub fn admit(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting, now: Timestamp) -> store::Result<Access> {
+    let sender = arrival.message.sender.id;
+    if arrival.chat.kind == ChatKind::Private
+        && let Some((command, args)) = command_in(arrival, setting)
+    {
+        // Everybody may know what is kept of them and have it deleted, wherever else they may write.
+        if command.is_about_privacy() {
+            return Ok(Access::Allowed);
+        }
+        if command == CommandName::Claim && is_unclaimed(&setting.access, admission::has_owner(tx)?) {
+            if setting.claim.as_ref().is_some_and(|code| code.matches(&args)) {
+                admission::add_owner(tx, sender, now)?;
+                tracing::info!(user.id = sender.0, "user {sender} claimed the bot and owns it now");
+            }
+            // Whoever mistyped the code is told so.
+            return Ok(Access::Allowed);
+        }
+    }
+    served(tx, &arrival.chat, sender, &setting.access)
+}
+
+/// A chat that wrote to us without being allowed: it is told how to be, once, and left.
+pub fn turn_away(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> store::Result<()> {
+    jobs::add_unless_due(tx, JobKind::Leave, &chat.to_string(), chat.0, now.plus(ADMISSION_SETTLES))
+}
+
+/// The bot came into a chat, or its standing there changed. Gives whether the chat is served.
+pub fn enter(tx: &Writer<'_>, membership: &Membership, setting: &Setting, now: Timestamp) -> store::Result<Access> {
+    let Membership { chat, by, .. } = membership;
+    if is_owner(tx, *by, &setting.access)? && chat.kind != ChatKind::Private {
+        let row = chats::upsert(tx, chat)?;
+        admission::allow(tx, row.key, *by, now)?;
+    }
+    let access = served(tx, chat, *by, &setting.access)?;
+    match (access, chat.kind) {
+        (Access::Allowed, _) => chats::upsert(tx, chat).map(drop)?,
+        // Whoever unblocks the bot has not said anything yet.
+        (Access::Refused, ChatKind::Private) => {}
+        (Access::Refused, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
+            jobs::add_unless_due(tx, JobKind::Leave, &chat.id.to_string(), chat.id.0, now)?;
+        }
+    }
+    Ok(access)
+}
+
+fn command_in(arrival: &Arrival, setting: &Setting) -> Option<(CommandName, String)> {
+    let rules = Rules { parent_is_answer: false, languages: setting.languages };
+    let found = trigger::find(&arrival.message, arrival.parent.as_ref(), &setting.bot, arrival.chat.kind, &rules)?;
+    match found {
+        Trigger { kind: TriggerKind::Command(command, args), .. } => Some((command, args)),
+        Trigger { kind: TriggerKind::Ask | TriggerKind::Thanks, .. } => None,
+    }
+}

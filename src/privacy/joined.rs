@@ -1,0 +1,130 @@
+//! What a chat is told once of what is kept of it, in its language. The words are in `joined.toml`.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::privacy::wording::{Promise, command, escaped};
+
+const DAY_SECS: u64 = 24 * 60 * 60;
+
+#[derive(Debug, Deserialize)]
+struct File {
+    language: Vec<Words>,
+}
+
+/// The sentences in one language. What stands in braces is filled in.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    /// ISO 639-3.
+    code: String,
+    /// As in `language_code` of Telegram's users.
+    telegram: String,
+    opening: String,
+    goes_to: String,
+    goes_nowhere: String,
+    kept_for: String,
+    kept_for_good: String,
+    run_by: String,
+    commands: String,
+}
+
+/// The notice for a chat whose language has this ISO 639-3 `code`; English where there is none in it. `retention` is the
+/// chat's, none for good. Markdown.
+pub fn joined(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
+    let Some(words) = in_language(code) else { return String::new() };
+    let whereto = match &promise.model_host {
+        Some(host) => words.goes_to.replace("{host}", &format!("`{host}`")),
+        None => words.goes_nowhere.clone(),
+    };
+    let how_long = match retention {
+        Some(span) => words.kept_for.replace("{days}", &(span.as_secs() / DAY_SECS).to_string()),
+        None => words.kept_for_good.clone(),
+    };
+    let run_by = promise.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
+    let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
+    let items: Vec<String> = [Some(whereto), Some(how_long), run_by, Some(commands)]
+        .into_iter()
+        .flatten()
+        .map(|it| format!("- {it}"))
+        .collect();
+    format!("{}\n\n{}", words.opening, items.join("\n"))
+}
+
+/// The ISO 639-3 code of a language that Telegram names so, where the notice is spoken in it.
+pub fn language_of_app(telegram: &str) -> Option<&'static str> {
+    let main = telegram.split('-').next().unwrap_or(telegram);
+    all().iter().find(|words| words.telegram == main).map(|words| words.code.as_str())
+}
+
+fn in_language(code: &str) -> Option<&'static Words> {
+    all().iter().find(|words| words.code == code).or_else(|| all().first())
+}
+
+fn all() -> &'static [Words] {
+    // A file that does not parse would be empty, which a test rules out.
+    static ALL: LazyLock<Vec<Words>> = LazyLock::new(|| {
+        toml::from_str::<File>(include_str!("joined.toml")).map(|file| file.language).unwrap_or_default()
+    });
+    &ALL
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(DAY_SECS);
+
+    fn promise() -> Promise {
+        Promise {
+            username: "chime_bot".to_owned(),
+            model_host: Some("api.example.org".to_owned()),
+            retention: Some(DAY * 365),
+            contact: Some("@ann_o".to_owned()),
+        }
+    }
+
+    #[test]
+    fn it_says_what_goes_where_for_how_long_and_who_answers_for_it() {
+        expect![[r#"
+            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
+
+            - For an answer, the messages it needs go to `api.example.org`; nothing goes anywhere else.
+            - I keep messages for 365 days.
+            - I am run by @ann\_o.
+            - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]]
+        .assert_eq(&joined(&promise(), promise().retention, "eng"));
+        let quiet = Promise { model_host: None, contact: None, ..promise() };
+        expect![[r#"
+            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
+
+            - Nothing leaves the machine I run on.
+            - I keep messages until somebody has them forgotten.
+            - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]]
+        .assert_eq(&joined(&quiet, None, "a language that nobody speaks"));
+    }
+
+    #[test]
+    fn every_language_fills_in_every_blank() {
+        assert_eq!(all().len(), 9);
+        for words in all() {
+            let said = joined(&promise(), promise().retention, &words.code);
+            for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
+                assert!(said.contains(part), "{}: no {part} in {said}", words.code);
+            }
+            assert!(!said.contains(['{', '}']), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_language_of_an_app_is_known_without_its_region() {
+        assert_eq!(
+            [language_of_app("pt-br"), language_of_app("et"), language_of_app("xx")],
+            [Some("por"), Some("est"), None]
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! What may be kept of whom, and what goes when somebody says so.
+//!
+//! *Owns*: what an opt-out leaves of an arrival, which members and messages a raw update holds, what counts as a
+//! repetition of a forgotten text, what a request to forget asks for and who may ask it, how long things are kept, and
+//! every sentence about it.
+//! *Never*: IO outside its driver; deletes anything itself (that is `store::forget`).
+//! *Entry*: [`strip`] for what comes in, [`Request`] for what is to go, [`run::Keeper`] for what has aged.
+
+mod joined;
+mod repeats;
+mod request;
+mod retention;
+pub mod run;
+mod strip;
+mod traces;
+pub mod wording;
+
+pub use joined::{joined, language_of_app};
+pub use repeats::repeats;
+pub use request::{Asker, Refusal, Request, Standing, Target, Verdict, decide};
+pub use retention::{Cutoffs, cutoffs};
+pub use strip::{Keep, Stripped, Withheld, strip};
+pub use traces::{Traces, traces};

@@ -1,0 +1,51 @@
+//! Does a text repeat another one?
+
+/// So many words in a row are no accident.
+const RUN: usize = 4;
+/// A text of fewer words is repeated by all of them in a row; shorter than this many characters, it says too little
+/// to be recognized.
+const TELLING_CHARS: usize = 10;
+
+/// Whether `text` repeats a part of `forgotten` that is long enough to give it away.
+pub fn repeats(text: &str, forgotten: &str) -> bool {
+    let (text, forgotten) = (words(text), words(forgotten));
+    let run = RUN.min(forgotten.len());
+    if run == 0 {
+        return false;
+    }
+    forgotten
+        .windows(run)
+        .filter(|window| window.iter().map(|word| word.chars().count()).sum::<usize>() >= TELLING_CHARS)
+        .any(|window| text.windows(run).any(|place| place == window))
+}
+
+fn words(text: &str) -> Vec<String> {
+    let word = |word: &str| word.to_lowercase();
+    text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, forgotten: &str, expected: bool) {
+        assert_eq!(repeats(text, forgotten), expected, "{text:?} / {forgotten:?}");
+    }
+
+    #[test]
+    fn four_words_in_a_row_give_a_text_away() {
+        let forgotten = "My new door code is 4711, do not tell anybody";
+        check("Ann said: “the new door code is 4711”.", forgotten, true);
+        check("NEW DOOR CODE IS — yes", forgotten, true);
+        check("There is a new door, and a code.", forgotten, false);
+    }
+
+    #[test]
+    fn a_short_text_is_given_away_by_all_of_it() {
+        check("The word was xylophone-4711, twice.", "xylophone-4711", true);
+        check("It was a xylophone.", "xylophone-4711", false);
+        check("ok then", "ok", false);
+        check("anything", "", false);
+    }
+}

@@ -1,0 +1,48 @@
+//! How long things are kept.
+
+use std::time::Duration;
+
+use crate::domain::Timestamp;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Raw updates only help to find out what went wrong lately.
+const RAW_UPDATES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+/// A bot that was removed by mistake is added again soon.
+const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The moments before which things go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cutoffs {
+    /// Messages, by when they were sent; in chats without a setting of their own. None: kept for good.
+    pub messages: Option<Timestamp>,
+    /// Raw updates, by when they came in.
+    pub raw_updates: Timestamp,
+    /// Everything of a chat, by when the bot was removed from it.
+    pub removals: Timestamp,
+}
+
+/// `retention` is the operator's; a raw update is not kept longer than the message in it.
+pub fn cutoffs(now: Timestamp, retention: Option<Duration>) -> Cutoffs {
+    Cutoffs {
+        messages: retention.map(|span| now.minus(span)),
+        raw_updates: now.minus(retention.map_or(RAW_UPDATES, |span| span.max(DAY).min(RAW_UPDATES))),
+        removals: now.minus(AFTER_REMOVAL),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raw_update_goes_after_two_weeks_or_with_its_message() {
+        let now = Timestamp::from_secs(400 * 86_400);
+        let days_ago = |days: u32| now.minus(DAY * days);
+        let year = cutoffs(now, Some(DAY * 365));
+        assert_eq!((year.messages, year.raw_updates), (Some(days_ago(365)), days_ago(14)));
+        let week = cutoffs(now, Some(DAY * 7));
+        assert_eq!((week.messages, week.raw_updates), (Some(days_ago(7)), days_ago(7)));
+        let for_good = cutoffs(now, None);
+        assert_eq!((for_good.messages, for_good.raw_updates, for_good.removals), (None, days_ago(14), days_ago(30)));
+    }
+}

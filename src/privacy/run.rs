@@ -1,0 +1,145 @@
+//! Deletes what has been kept long enough, a little at a time.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::config::PrivacyConfig;
+use crate::domain::{ChatKey, Job, Timestamp};
+use crate::privacy::{Cutoffs, cutoffs, repeats};
+use crate::scheduler::run::Outcome;
+use crate::store::forget::{self, Leave, Manner};
+use crate::store::{self, Priority, Store, StoreError, backups, inbox, retention, scrub};
+
+/// Looked at so often: a day more or less does not matter, a flood of deletions at midnight would.
+const EVERY: Duration = Duration::from_secs(60 * 60);
+/// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
+const AT_ONCE: u32 = 8;
+/// A file up to this size is written anew at once, in about a second or two; a larger one at a quiet hour.
+const SMALL_FILE: u64 = 64 * 1024 * 1024;
+/// The hour of the day, in UTC, that is taken to be quiet.
+const QUIET_HOUR: i64 = 3;
+/// Nobody waits longer than this for it.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Keeps what is promised about keeping.
+pub struct Keeper {
+    pub store: Store,
+    pub clock: Clock,
+    pub config: PrivacyConfig,
+}
+
+impl Keeper {
+    /// Works on the `retention` job, which comes again and again.
+    pub async fn run(&self, _job: &Job) -> Outcome {
+        // By when it began: what fell due while it ran is not put off for an hour.
+        let now = self.clock.now();
+        match self.keep_promises(now).await {
+            Ok(deleted) => {
+                if deleted > 0 {
+                    tracing::info!(deleted, "deleted {deleted} rows that were kept long enough");
+                }
+                Outcome::WaitUntil(now.plus(EVERY))
+            }
+            // Trying again later is all that can be done about anything; giving up would break a promise.
+            Err(error) => Outcome::RetryAt(now.plus(EVERY), error.to_string()),
+        }
+    }
+
+    async fn keep_promises(&self, now: Timestamp) -> store::Result<usize> {
+        let Cutoffs { messages, raw_updates, removals } = cutoffs(now, self.config.retention);
+        let mut deleted = 0;
+        let ages = self.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
+        for (chat, cutoff) in ages {
+            deleted += self.forget_before(chat, cutoff).await?;
+        }
+        let abandoned = self.store.read(move |conn| retention::abandoned(conn, removals)).await?;
+        for chat in abandoned {
+            deleted += self.forget_before(chat, now).await?;
+            self.background(move |tx| forget::rest_of_chat(tx, chat, now)).await?;
+        }
+        deleted += self.repeat(move |tx| inbox::prune(tx, raw_updates, AT_ONCE)).await?;
+        if let Some(cutoff) = messages {
+            deleted += self.repeat(move |tx| retention::prune_replies(tx, cutoff, AT_ONCE)).await?;
+        }
+        deleted += backups::prune(self.store.path(), now)?;
+        if let Some(since) = self.scrub_due(now).await? {
+            self.store.rewrite().await?;
+            // A copy that was made in between has the same leftovers.
+            prepare(&self.store, Some(since)).await?;
+        }
+        Ok(deleted)
+    }
+
+    async fn forget_before(&self, chat: ChatKey, cutoff: Timestamp) -> store::Result<usize> {
+        let manner = Manner { leave: Leave::Nothing, repeats };
+        self.repeat(move |tx| {
+            let rows = retention::expired(tx, chat, cutoff, AT_ONCE)?;
+            forget::messages(tx, &rows, manner)?;
+            Ok(rows.len())
+        })
+        .await
+    }
+
+    /// Does a piece of work until there is nothing left of it.
+    async fn repeat<F>(&self, piece: F) -> store::Result<usize>
+    where
+        F: Fn(&store::Writer<'_>) -> store::Result<usize> + Copy + Send + 'static,
+    {
+        let mut total = 0;
+        loop {
+            match self.background(piece).await? {
+                0 => return Ok(total),
+                done => total += done,
+            }
+        }
+    }
+
+    async fn background<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&store::Writer<'_>) -> store::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.store.write(Priority::Background, work).await
+    }
+
+    /// Since when the file holds leftovers, if this is the time to end that.
+    async fn scrub_due(&self, now: Timestamp) -> store::Result<Option<Timestamp>> {
+        let (since, size) = self.store.read(|conn| Ok((scrub::wanted_since(conn)?, scrub::size(conn)?))).await?;
+        let hour = now.secs().rem_euclid(86_400) / 3600;
+        let is_time = |since: &Timestamp| size <= SMALL_FILE || hour == QUIET_HOUR || now.since(*since) > LONGEST_WAIT;
+        Ok(since.filter(is_time))
+    }
+}
+
+/// Deletes the automatic copies of the database that may hold what is about to be forgotten; `oldest` is when the first
+/// of it was sent. Nothing in them can be forgotten by itself.
+///
+/// # Errors
+/// When a copy cannot be deleted.
+pub async fn prepare(store: &Store, oldest: Option<Timestamp>) -> store::Result<()> {
+    let Some(oldest) = oldest else { return Ok(()) };
+    let path = store.path().to_owned();
+    let deleted = tokio::task::spawn_blocking(move || backups::delete_since(&path, oldest)).await;
+    let deleted = deleted.map_err(|_| StoreError::Panicked)??;
+    if deleted > 0 {
+        tracing::info!(deleted, "deleted {deleted} automatic copies of the database that hold what is to be forgotten");
+    }
+    Ok(())
+}
+
+/// Clears up after something was forgotten: the log, and what is left in unused parts of the file.
+///
+/// # Errors
+/// Those of the store. The unused parts of a large file wait for a quiet hour, and what goes wrong with them is not an
+/// error here: the job that comes every hour tries again.
+pub async fn clear_up(store: &Store) -> store::Result<()> {
+    store.fold().await?;
+    // A copy that was made since the first of it was forgotten has the same leftovers as the file.
+    prepare(store, store.read(scrub::wanted_since).await?).await?;
+    if store.read(scrub::size).await? <= SMALL_FILE
+        && let Err(error) = store.rewrite().await
+    {
+        tracing::warn!(%error, "the file could not be written anew yet");
+    }
+    Ok(())
+}

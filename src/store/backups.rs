@@ -1,0 +1,112 @@
+//! The copies of the database that were made before migrations.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use chrono::NaiveDateTime;
+
+use super::{Result, StoreError};
+use crate::domain::Timestamp;
+
+/// As many of them stay.
+const KEPT: usize = 3;
+/// None stays for longer.
+const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const MARK: &str = ".before-v";
+const TIME: &str = "%Y%m%d-%H%M%S";
+
+/// Where the copy of `path` goes that is made before migrating to `version`.
+pub fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!("{MARK}{version}-{}", now.to_utc().format(TIME)));
+    PathBuf::from(name)
+}
+
+/// Deletes the copies that are one too many or too old. Gives how many.
+pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
+    let mut copies = copies(path)?;
+    copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
+    let too_many = |place: usize, copy: &Copy| place >= KEPT || now.since(copy.made_at) > KEPT_FOR;
+    delete(copies.into_iter().enumerate().filter(|(place, copy)| too_many(*place, copy)).map(|(_, copy)| copy))
+}
+
+/// Deletes the copies that may hold a message sent at `sent_at`: all that were made since. Gives how many.
+pub fn delete_since(path: &Path, sent_at: Timestamp) -> Result<usize> {
+    // The name tells whole seconds.
+    delete(copies(path)?.into_iter().filter(|copy| copy.made_at.secs() >= sent_at.secs()))
+}
+
+struct Copy {
+    path: PathBuf,
+    made_at: Timestamp,
+}
+
+fn copies(database: &Path) -> Result<Vec<Copy>> {
+    let Some(name) = database.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return Ok(Vec::new());
+    };
+    let folder = match database.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let problem = |source| StoreError::File { action: "cannot look for copies in", path: folder.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(problem)? {
+        let path = entry.map_err(problem)?.path();
+        let made_at = path.file_name().and_then(|file| made_at(&file.to_string_lossy(), &name));
+        found.extend(made_at.map(|made_at| Copy { path, made_at }));
+    }
+    Ok(found)
+}
+
+/// When the copy called `file` of the database called `name` was made; none for any other file.
+fn made_at(file: &str, name: &str) -> Option<Timestamp> {
+    let (_version, time) = file.strip_prefix(name)?.strip_prefix(MARK)?.split_once('-')?;
+    let time = NaiveDateTime::parse_from_str(time, TIME).ok()?;
+    Some(Timestamp::from_secs(time.and_utc().timestamp()))
+}
+
+fn delete(copies: impl Iterator<Item = Copy>) -> Result<usize> {
+    let mut deleted = 0;
+    for Copy { path, .. } in copies {
+        match fs::remove_file(&path) {
+            Ok(()) => deleted += 1,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => return Err(StoreError::File { action: "cannot delete the copy", path, source }),
+        }
+    }
+    Ok(deleted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    /// The copies that are left, by the days before `now` when they were made.
+    fn left(ages: &[u32], act: impl Fn(&Path, Timestamp) -> Result<usize>) -> Vec<u32> {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("chime.db");
+        let now = Timestamp::from_secs(1_767_621_720);
+        let copy = |age: &u32| before_migration(&database, 4, now.minus(DAY * *age));
+        for path in ages.iter().map(copy).chain([database.clone(), folder.path().join("chime.db.before-lunch")]) {
+            fs::write(path, "").unwrap();
+        }
+        act(&database, now).unwrap();
+        assert!(database.exists() && folder.path().join("chime.db.before-lunch").exists());
+        ages.iter().copied().filter(|age| copy(age).exists()).collect()
+    }
+
+    #[test]
+    fn the_newest_three_copies_stay_for_a_month() {
+        assert_eq!(left(&[1, 2, 3, 4, 40], prune), [1, 2, 3]);
+        assert_eq!(left(&[1, 31, 40], prune), [1]);
+    }
+
+    #[test]
+    fn copies_from_before_a_message_cannot_hold_it_and_stay() {
+        assert_eq!(left(&[0, 5, 10], |path, now| delete_since(path, now.minus(DAY * 5))), [10]);
+    }
+}

@@ -1,0 +1,88 @@
+//! Who opted out, and the little that is held of them while their own request is dealt with.
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::{Reader, Result, Writer, messages, row};
+use crate::domain::{ChatId, ChatKey, Entity, Message, MessageId, StoredMessage, Timestamp, UserId, message_key};
+
+/// Where somebody opted out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    Chat(ChatKey),
+    EveryChat,
+}
+
+impl Scope {
+    /// 0 stands for every chat: keys count from 1.
+    fn key(self) -> u32 {
+        match self {
+            Self::Chat(key) => key.0,
+            Self::EveryChat => 0,
+        }
+    }
+}
+
+pub fn opt_out(tx: &Writer<'_>, scope: Scope, user: UserId, now: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO opt_out (chat_key, user_id, since) VALUES (:chat, :user, :now)
+         ON CONFLICT (chat_key, user_id) DO NOTHING",
+    )?
+    .execute(named_params! { ":chat": scope.key(), ":user": user.0, ":now": now.millis() })?;
+    Ok(())
+}
+
+/// Takes an opt-out back. Out of every chat takes back the single ones too.
+pub fn opt_in(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    tx.prepare_cached("DELETE FROM opt_out WHERE user_id = :user AND :chat IN (0, chat_key)")?
+        .execute(named_params! { ":chat": scope.key(), ":user": user.0 })?;
+    Ok(())
+}
+
+/// The widest scope in which `user` is out, as far as it covers `chat`.
+pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Scope>> {
+    let key: Option<u32> = conn
+        .prepare_cached(
+            "SELECT min(chat_key) AS chat_key FROM opt_out WHERE user_id = :user AND chat_key IN (0, :chat)",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":user": user.0 }, |raw| raw.get("chat_key"))?;
+    Ok(key.map(|key| if key == 0 { Scope::EveryChat } else { Scope::Chat(ChatKey(key)) }))
+}
+
+/// Whether the words of a message must not be kept: its author opted out, they were forgotten, or the whole chat was.
+pub fn is_withheld(conn: &Reader, chat: ChatKey, message: &Message) -> Result<bool> {
+    let forgotten_until: Option<i64> = conn
+        .prepare_cached("SELECT forgotten_until FROM chat WHERE chat_key = :chat")?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("forgotten_until"))?;
+    Ok(forgotten_until.is_some_and(|until| message.sent_at.secs() <= until)
+        || opted_out(conn, chat, message.sender.id)?.is_some()
+        || messages::is_stub(conn, message.chat, message.id)?)
+}
+
+/// Holds the words of a member who opted out until the job about them has ended.
+pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO held_text (key, text, entities) VALUES (:key, :text, :entities)
+         ON CONFLICT (key) DO UPDATE SET text = excluded.text, entities = excluded.entities",
+    )?
+    .execute(named_params! {
+        ":key": message_key(message.chat, message.id), ":text": message.text,
+        ":entities": row::to_json(&message.entities, "entities")?,
+    })?;
+    Ok(())
+}
+
+/// The message that a job is about: as it is kept, or, of a member who opted out, with the words that are held for it.
+pub fn for_job(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
+    let Some((text, entities)) = held(conn, chat, id)? else { return messages::find(conn, chat, id) };
+    let Some(stub) = messages::find_any(conn, chat, id)? else { return Ok(None) };
+    let message = Message { text, entities, ..stub.message };
+    Ok(Some(StoredMessage { message, ..stub }))
+}
+
+fn held(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<(String, Vec<Entity>)>> {
+    let found: Option<(String, String)> = conn
+        .prepare_cached("SELECT text, entities FROM held_text WHERE key = :key")?
+        .query_row(named_params! { ":key": message_key(chat, id) }, |raw| Ok((raw.get("text")?, raw.get("entities")?)))
+        .optional()?;
+    found.map(|(text, entities)| Ok((text, row::json(&entities, "entities")?))).transpose()
+}

@@ -1,0 +1,205 @@
+//! Requests to forget: written down when they are made, worked on piece by piece, gone when it is told that they are
+//! done.
+
+use rusqlite::{OptionalExtension, Row, ToSql, named_params};
+
+use super::forget::{self, Forgotten, Leave, Manner};
+use super::{Reader, Result, StoreError, Writer, inbox, messages, row};
+use crate::domain::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
+
+/// What is to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    Message {
+        chat: ChatKey,
+        seq: Seq,
+    },
+    /// What a member wrote; in every chat where none is named.
+    Member {
+        chat: Option<ChatKey>,
+        user: UserId,
+        since: Option<Timestamp>,
+    },
+    Chat(ChatKey),
+}
+
+/// A request. Nothing that came after `asked_at` is touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    pub what: What,
+    pub asked_at: Timestamp,
+    pub asked_by: UserId,
+    /// The chat was told first and could object.
+    pub was_announced: bool,
+    /// Where to tell that it is done.
+    pub to: ReplyTarget,
+}
+
+/// A request with what was forgotten for it so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deletion {
+    pub id: i64,
+    pub request: Request,
+    pub forgotten: Forgotten,
+}
+
+/// Whether there is more to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    More,
+    Done,
+}
+
+const COLUMNS: &str = "id, scope, chat_key, seq, user_id, since, asked_at, asked_by, was_announced, telegram_chat_id, \
+                       thread_id, reply_to_id, messages, answers";
+
+pub fn add(tx: &Writer<'_>, request: &Request) -> Result<i64> {
+    let (scope, chat, seq, user, since) = match request.what {
+        What::Message { chat, seq } => ("message", Some(chat), Some(seq), None, None),
+        What::Member { chat, user, since } => ("member", chat, None, Some(user), since),
+        What::Chat(chat) => ("chat", Some(chat), None, None, None),
+    };
+    tx.prepare_cached(
+        "INSERT INTO deletion (scope, chat_key, seq, user_id, since, asked_at, asked_by, was_announced,
+             telegram_chat_id, thread_id, reply_to_id)
+         VALUES (:scope, :chat, :seq, :user, :since, :asked_at, :asked_by, :was_announced, :to, :thread, :reply_to)",
+    )?
+    .execute(named_params! {
+        ":scope": scope, ":chat": chat.map(|key| key.0), ":seq": seq.map(|seq| seq.0), ":user": user.map(|id| id.0),
+        ":since": since.map(Timestamp::secs), ":asked_at": request.asked_at.millis(), ":asked_by": request.asked_by.0,
+        ":was_announced": request.was_announced, ":to": request.to.chat.0,
+        ":thread": request.to.thread.map(|id| id.0), ":reply_to": request.to.reply_to.map(|id| id.0),
+    })?;
+    Ok(tx.last_insert_rowid())
+}
+
+pub fn find(conn: &Reader, id: i64) -> Result<Option<Deletion>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM deletion WHERE id = :id"))?
+        .query_row(named_params! { ":id": id }, |raw| Ok(from_row(raw)))
+        .optional()?
+        .transpose()
+}
+
+/// The announced deletions of a chat that still wait.
+pub fn announced_for(conn: &Reader, chat: ChatKey) -> Result<Vec<i64>> {
+    let mut statement =
+        conn.prepare_cached("SELECT id FROM deletion WHERE scope = 'chat' AND chat_key = :chat AND was_announced = 1")?;
+    let ids = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("id"))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+pub fn remove(tx: &Writer<'_>, id: i64) -> Result<()> {
+    tx.prepare_cached("DELETE FROM deletion WHERE id = :id")?.execute(named_params! { ":id": id })?;
+    Ok(())
+}
+
+/// When the oldest message was sent that is to go.
+pub fn oldest(conn: &Reader, request: &Request) -> Result<Option<Timestamp>> {
+    let (rule, values) = rule(request);
+    let sql = format!("SELECT min(ts) AS ts FROM message WHERE {rule}");
+    let secs: Option<i64> = conn.prepare_cached(&sql)?.query_row(params(&values).as_slice(), |raw| raw.get("ts"))?;
+    Ok(secs.map(Timestamp::from_secs))
+}
+
+/// Forgets at most `limit` messages, and what hangs on them.
+pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, &str) -> bool) -> Result<Progress> {
+    let request = &deletion.request;
+    let leave = match request.what {
+        What::Message { .. } | What::Member { .. } => Leave::Stub,
+        What::Chat(chat) => {
+            forget::set_forgotten_until(tx, chat, request.asked_at)?;
+            Leave::Nothing
+        }
+    };
+    let rows = next(tx, request, limit)?;
+    let forgotten = forget::messages(tx, &rows, Manner { leave, repeats })?;
+    tx.prepare_cached(
+        "UPDATE deletion SET messages = messages + :messages, answers = answers + :answers WHERE id = :id",
+    )?
+    .execute(named_params! { ":messages": forgotten.messages, ":answers": forgotten.answers, ":id": deletion.id })?;
+    if !rows.is_empty() {
+        return Ok(Progress::More);
+    }
+    inbox::forget_unindexed(tx)?;
+    match request.what {
+        What::Member { chat, user, since: None } => {
+            tx.prepare_cached("DELETE FROM member WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)")?
+                .execute(named_params! { ":user": user.0, ":chat": chat.map(|key| key.0) })?;
+        }
+        What::Chat(chat) => forget::rest_of_chat(tx, chat, request.asked_at)?,
+        What::Message { .. } | What::Member { since: Some(_), .. } => {}
+    }
+    Ok(Progress::Done)
+}
+
+fn next(conn: &Reader, request: &Request, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
+    let (rule, values) = rule(request);
+    let sql = format!("SELECT chat_key, seq FROM message WHERE {rule} LIMIT {limit}");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement
+        .query_map(params(&values).as_slice(), |raw| Ok((ChatKey(raw.get("chat_key")?), Seq(raw.get("seq")?))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+type Values = Vec<(&'static str, i64)>;
+
+/// The messages that a request names and that are not yet forgotten.
+fn rule(request: &Request) -> (&'static str, Values) {
+    let until = (":until", request.asked_at.secs());
+    match request.what {
+        What::Message { chat, seq } => {
+            ("id = :id AND NOT (is_stub = 1 AND user_id = 0)", vec![(":id", messages::row_id(chat, seq))])
+        }
+        What::Member { chat: Some(chat), user, since } => (
+            "user_id = :user AND chat_key = :chat AND ts BETWEEN :since AND :until",
+            vec![(":user", user.0), (":chat", chat.0.into()), (":since", since.map_or(0, Timestamp::secs)), until],
+        ),
+        What::Member { chat: None, user, since } => (
+            "user_id = :user AND ts BETWEEN :since AND :until",
+            vec![(":user", user.0), (":since", since.map_or(0, Timestamp::secs)), until],
+        ),
+        What::Chat(chat) => ("chat_key = :chat AND ts <= :until", vec![(":chat", chat.0.into()), until]),
+    }
+}
+
+fn params(values: &Values) -> Vec<(&str, &dyn ToSql)> {
+    values.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
+}
+
+fn from_row(raw: &Row<'_>) -> Result<Deletion> {
+    let scope: String = row::get(raw, "scope")?;
+    let chat: Option<i64> = row::get(raw, "chat_key")?;
+    let chat = chat.map(|key| row::number(key, "chat_key").map(ChatKey)).transpose()?;
+    let missing = |column| StoreError::BadValue { column, what: format!("missing for scope {scope:?}") };
+    let what = match scope.as_str() {
+        "message" => What::Message {
+            chat: chat.ok_or_else(|| missing("chat_key"))?,
+            seq: Seq(row::number(row::get(raw, "seq")?, "seq")?),
+        },
+        "member" => What::Member {
+            chat,
+            user: UserId(row::get(raw, "user_id")?),
+            since: row::get::<Option<i64>>(raw, "since")?.map(Timestamp::from_secs),
+        },
+        "chat" => What::Chat(chat.ok_or_else(|| missing("chat_key"))?),
+        _ => return Err(StoreError::BadValue { column: "scope", what: format!("unknown word {scope:?}") }),
+    };
+    Ok(Deletion {
+        id: row::get(raw, "id")?,
+        request: Request {
+            what,
+            asked_at: Timestamp::from_millis(row::get(raw, "asked_at")?),
+            asked_by: UserId(row::get(raw, "asked_by")?),
+            was_announced: row::get(raw, "was_announced")?,
+            to: ReplyTarget {
+                chat: ChatId(row::get(raw, "telegram_chat_id")?),
+                thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+                reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
+            },
+        },
+        forgotten: Forgotten {
+            messages: row::number(row::get(raw, "messages")?, "messages")?,
+            answers: row::number(row::get(raw, "answers")?, "answers")?,
+        },
+    })
+}

@@ -1,0 +1,57 @@
+//! What has been kept long enough.
+
+use rusqlite::named_params;
+
+use super::{Reader, Result, Writer, row};
+use crate::config::retention;
+use crate::domain::{ChatKey, Seq, Timestamp};
+
+/// The cutoff of each chat: messages from before it go. Chats that keep theirs for good are not among them.
+/// `default` is for chats that said nothing themselves.
+pub fn cutoffs(conn: &Reader, now: Timestamp, default: Option<Timestamp>) -> Result<Vec<(ChatKey, Timestamp)>> {
+    let mut statement = conn.prepare_cached("SELECT chat_key, retention_days FROM chat ORDER BY chat_key")?;
+    let rows = statement
+        .query_map([], |raw| Ok((raw.get::<_, u32>("chat_key")?, raw.get::<_, Option<i64>>("retention_days")?)))?;
+    let mut found = Vec::new();
+    for raw in rows {
+        let (chat, own) = raw?;
+        let cutoff = match own {
+            None => default,
+            Some(days) => retention(row::number(days, "retention_days")?).map(|span| now.minus(span)),
+        };
+        found.extend(cutoff.map(|cutoff| (ChatKey(chat), cutoff)));
+    }
+    Ok(found)
+}
+
+/// The oldest messages of a chat from before `cutoff`, at most `limit`.
+pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
+    let mut statement = conn
+        .prepare_cached("SELECT seq FROM message WHERE chat_key = :chat AND ts < :cutoff ORDER BY ts LIMIT :limit")?;
+    let params = named_params! { ":chat": chat.0, ":cutoff": cutoff.secs(), ":limit": limit };
+    let rows = statement.query_map(params, |raw| raw.get("seq").map(|seq| (chat, Seq(seq))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Chats that the bot was removed from before `cutoff` and of which something is still kept.
+pub fn abandoned(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key FROM chat WHERE removed_at < :cutoff
+             AND (title IS NOT NULL OR EXISTS (SELECT 1 FROM message WHERE message.chat_key = chat.chat_key)
+                  OR EXISTS (SELECT 1 FROM member WHERE member.chat_key = chat.chat_key))",
+    )?;
+    let rows =
+        statement.query_map(named_params! { ":cutoff": cutoff.millis() }, |raw| raw.get("chat_key").map(ChatKey))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Replies that are none of a kept answer: the output of commands, and notices.
+pub fn prune_replies(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
+    Ok(tx
+        .prepare_cached(
+            "DELETE FROM outbox WHERE id IN
+                 (SELECT id FROM outbox WHERE created_at < :before AND answer_id IS NULL
+                      AND state IN ('sent', 'failed') ORDER BY id LIMIT :limit)",
+        )?
+        .execute(named_params! { ":before": before.millis(), ":limit": limit })?)
+}

@@ -1,0 +1,50 @@
+//! Writing the file anew, so that nothing of what was deleted is left in it.
+
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use super::{Reader, Result, StoreError, Writer};
+use crate::domain::Timestamp;
+
+/// Notes that deleted words may still stand in unused parts of the file.
+pub fn want(tx: &Writer<'_>, now: Timestamp) -> Result<()> {
+    tx.prepare_cached("INSERT INTO scrub (id, wanted_since) VALUES (1, :now) ON CONFLICT (id) DO NOTHING")?
+        .execute(named_params! { ":now": now.millis() })?;
+    Ok(())
+}
+
+/// Since when that is so, if it is.
+pub fn wanted_since(conn: &Reader) -> Result<Option<Timestamp>> {
+    let at: Option<i64> = conn
+        .prepare_cached("SELECT wanted_since FROM scrub WHERE id = 1")?
+        .query_row([], |raw| raw.get("wanted_since"))
+        .optional()?;
+    Ok(at.map(Timestamp::from_millis))
+}
+
+/// Bytes that are in use or unused inside the file.
+pub fn size(conn: &Reader) -> Result<u64> {
+    let pages: u64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok(pages.saturating_mul(page))
+}
+
+/// Folds the log into the file and empties it.
+pub(super) fn fold(conn: &Connection) -> Result<()> {
+    let busy: i64 = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy == 0 {
+        return Ok(());
+    }
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+    Err(StoreError::Busy(rusqlite::Error::SqliteFailure(code, Some("a reader holds the log".to_owned()))))
+}
+
+/// Writes the file anew. Takes about a second for 50 MB and as much free space as the file has; nothing else is written
+/// meanwhile.
+pub(super) fn rewrite(conn: &Connection) -> Result<()> {
+    // The copy goes to a file: in memory it could be larger than the machine.
+    conn.pragma_update(None, "temp_store", "file")?;
+    let outcome = conn.execute_batch("VACUUM; DELETE FROM scrub;").map_err(StoreError::from);
+    conn.pragma_update(None, "temp_store", "memory")?;
+    outcome?;
+    fold(conn)
+}

@@ -1,0 +1,418 @@
+//! Consent, and forgetting down to the last byte.
+
+use std::path::Path;
+use std::time::Duration;
+
+use chime::domain::{ChatId, Timestamp, UserId};
+use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage, Standing};
+use chime::store::{Store, backups, chats, consent, messages};
+use chime::testkit::{Reply, World};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What the model was shown last.
+fn last_prompt(w: &World) -> String {
+    w.model.requests().last().map(ToString::to_string).unwrap_or_default()
+}
+
+fn ago(w: &World, span: Duration) -> Timestamp {
+    w.clock.now().minus(span)
+}
+
+/// The names of the markers that stand anywhere in the files beside the database.
+fn found_in_files(w: &World, markers: &[String]) -> Vec<String> {
+    let folder = w.database().parent().map(Path::to_path_buf).expect("the database is in a folder");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("read the folder") {
+        let path = entry.expect("an entry").path();
+        let bytes = std::fs::read(&path).expect("read a file").to_ascii_lowercase();
+        // What is no text becomes a mark that no marker has, so that nothing of one is lost.
+        let text = String::from_utf8_lossy(&bytes);
+        for marker in markers {
+            if text.contains(marker.as_str()) {
+                found.push(format!("{marker} in {}", path.file_name().unwrap_or_default().to_string_lossy()));
+            }
+        }
+    }
+    found
+}
+
+/// Replies with a command and waits for what it comes to.
+async fn command(w: &mut World, name: &str, text: &str) -> SandboxMessage {
+    let said = w.say(name, text);
+    w.answer_to(said).await
+}
+
+/// A copy of the database as it is made before a migration.
+async fn copy_before_migration(w: &World) {
+    let to = backups::before_migration(&w.database(), 99, w.clock.now());
+    w.read_store(move |conn| chime::store::backup(conn, &to)).await;
+}
+
+fn stand(w: &World, name: &str, standing: Standing) -> UserId {
+    w.telegram.add_member(w.chat, NewMember::named(name).standing(standing))
+}
+
+/// The same as [`command`], from somebody who has a standing in the group.
+async fn order(w: &mut World, from: UserId, text: &str) -> SandboxMessage {
+    let said = w.telegram.say(w.chat, Post::new(from, text, w.clock.now()));
+    w.answer_to(said).await
+}
+
+#[tokio::test]
+async fn what_was_forgotten_is_in_no_byte_of_any_file() {
+    World::run(async |w| {
+        let markers: Vec<String> = ["plain", "caption", "former", "edited", "quoted", "answered", "forwarded", "asked"]
+            .map(|name| format!("zq{name}7xk"))
+            .to_vec();
+        let [plain, caption, former, edited, quoted, answered, forwarded, asked] = &markers[..] else {
+            panic!("eight markers")
+        };
+        let ann = w.member("ann");
+        // Talk of others around it, enough for pages of the file to split.
+        for round in 0..40 {
+            w.say("ben", &format!("round {round}: {}", "the lake is calm and the boat is old ".repeat(round % 9 + 1)));
+            w.say("ann", &format!("note {round} {plain} {}", "with a long tail of words ".repeat(round % 7)));
+        }
+        let photo = Post::new(ann, format!("look at {caption}"), w.clock.now()).with(Content::Photo);
+        w.telegram.say(w.chat, photo);
+        let changed = w.say("ann", &format!("first it said {former} here"));
+        w.telegram.edit(w.chat, changed, &format!("now it says {edited}"), w.clock.now());
+        let secret = w.say("ann", &format!("the code is {quoted} and nothing else"));
+        let ben = w.member("ben");
+        let quoting = Post::new(ben, "is it?", w.clock.now()).reply_to(secret).quote(quoted.as_str());
+        w.telegram.say(w.chat, quoting);
+        let told = format!("pass on {forwarded} to all");
+        w.say("ann", &told);
+        w.telegram.say(w.chat, Post::new(ben, told, w.clock.now()).forwarded_from("ann"));
+        w.model.script([Reply::text(format!("She wrote {answered}, and the code {quoted} [source: m83]."))]);
+        let asking = w.reply("ben", secret, "@bot what is the code?");
+        let answer = w.answer_to(asking).await;
+        w.settled().await;
+        w.reply("ben", answer.id, "thanks!");
+        w.model.script([Reply::text(format!("You asked about {asked}."))]);
+        let own = w.say("ann", &format!("@bot what about {asked}?"));
+        w.answer_to(own).await;
+        w.settled().await;
+        copy_before_migration(w).await;
+        let before = found_in_files(w, &markers);
+        for marker in markers.iter() {
+            assert!(before.iter().any(|found| found.starts_with(marker)), "{marker} was never stored: {before:?}");
+        }
+        assert!(before.iter().any(|found| found.contains("before-v99")), "the copy holds it too");
+
+        let done = command(w, "ann", "/forget me").await;
+        assert!(done.text.starts_with("Forgotten: 45 messages, and 2 answers"), "{}", done.text);
+        w.settled().await;
+        assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
+        w.stop().await;
+        assert_eq!(found_in_files(w, &markers), Vec::<String>::new(), "after the end");
+        w.start().await;
+        let others = w.all_stored(w.chat).await;
+        let ben_said = others.iter().filter(|one| one.message.text.contains("the lake is calm")).count();
+        assert_eq!(ben_said, 40, "what others wrote stays");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reply_does_not_bring_a_forgotten_message_back() {
+    World::run(async |w| {
+        let said = w.say("ann", "zqgone7xk was here");
+        w.settled().await;
+        let forgetting = w.reply("ann", said, "/forget");
+        assert_eq!(w.answer_to(forgetting).await.text, "Forgotten: 1 message.");
+        let tag = w.reply("ben", said, "@bot what did it say?");
+        w.model.script(["I may not read that."]);
+        w.answer_to(tag).await;
+        w.telegram.edit(w.chat, said, "zqgone7xk once more", w.clock.now());
+        w.settled().await;
+        assert!(last_prompt(w).contains("you may not read"), "{}", last_prompt(w));
+        assert!(!last_prompt(w).contains("zqgone7xk"));
+        assert_eq!(found_in_files(w, &["zqgone7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_may_have_what_forgotten() {
+    World::run(async |w| {
+        let dan = stand(w, "dan", Standing::Administrator);
+        let (first, second) = (w.say("ann", "one of mine"), w.say("ann", "another of mine"));
+        let forgetting = w.reply("ben", first, "/forget");
+        assert!(w.answer_to(forgetting).await.text.starts_with("That message is not yours"));
+        let forgetting = w.telegram.say(w.chat, Post::new(dan, "/forget", w.clock.now()).reply_to(first));
+        assert_eq!(w.answer_to(forgetting).await.text, "Forgotten: 1 message.");
+        let link = format!("https://t.me/c/{}/{second}", -1_000_000_000_000 - w.chat.0);
+        assert_eq!(command(w, "ann", &format!("/forget {link}")).await.text, "Forgotten: 1 message.");
+        assert_eq!(command(w, "ann", &format!("/forget {link}0")).await.text, "I keep no such message.");
+        assert!(command(w, "ann", "/forget").await.text.starts_with("Reply to a message with /forget"));
+        assert!(command(w, "ben", "/forget all").await.text.starts_with("Only the admins"));
+
+        // From another chat nobody learns that a message is there.
+        let elsewhere = w.say("ann", "a third of mine");
+        w.settled().await;
+        let link = format!("https://t.me/c/{}/{elsewhere}", -1_000_000_000_000 - w.chat.0);
+        let private = w.telegram.add_chat(NewChat::private("eve"));
+        let asking = w.say_in(private, "eve", &format!("/forget {link}"));
+        assert_eq!(w.answer_to(asking).await.text, "I keep no such message.");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn forget_me_reaches_as_far_back_as_was_said_and_in_private_everywhere() {
+    World::run(async |w| {
+        let ann = w.member("ann");
+        let old = w.telegram.say(w.chat, Post::new(ann, "of yesterday", ago(w, DAY)));
+        let new = w.say("ann", "of today");
+        w.settled().await;
+        assert_eq!(command(w, "ann", "/forget me 1h").await.text, "Forgotten: 1 message.");
+        assert!(w.stored(w.chat, old).await.is_some() && w.stored(w.chat, new).await.is_none());
+
+        let other = w.telegram.add_chat(NewChat::supergroup("The lake"));
+        w.say_in(other, "ann", "in another group");
+        w.say_in(other, "ben", "mine stays");
+        w.settled().await;
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        let asking = w.say_in(private, "ann", "/forget me");
+        assert_eq!(w.answer_to(asking).await.text, "Forgotten: 2 messages.");
+        let is_bens = |text: String| text == "mine stays";
+        assert!(w.all_stored(other).await.into_iter().any(|one| is_bens(one.message.text)));
+        assert!(w.stored(w.chat, old).await.is_none());
+        assert!(w.read_store(move |conn| Ok(!chats::is_known_member(conn, ann)?)).await, "the name goes too");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn forget_all_is_the_creators_at_once_and_an_admins_after_a_day() {
+    World::run(async |w| {
+        let cat = stand(w, "cat", Standing::Creator);
+        let dan = stand(w, "dan", Standing::Administrator);
+        let said = w.say("ann", "zqall7xk for everybody");
+        w.settled().await;
+        assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h I forget everything"));
+        w.clock.advance(HOUR);
+        assert!(order(w, dan, "/forget all").await.text.starts_with("In 23 h"), "asking twice changes nothing");
+        assert!(order(w, cat, "/forget stop").await.text.starts_with("Called off"));
+        assert!(order(w, cat, "/forget stop").await.text.starts_with("Nothing is about"));
+        w.settled().await;
+        w.clock.advance(DAY * 2);
+        assert!(w.stored(w.chat, said).await.is_some(), "what was called off does not happen");
+
+        assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h"));
+        w.clock.advance(DAY);
+        assert!(w.next_sent().await.text.starts_with("Forgotten: "));
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqall7xk".to_owned()]), Vec::<String>::new());
+
+        let again = w.say("ann", "zqall7xk once more");
+        assert!(order(w, cat, "/forget all").await.text.starts_with("Forgotten: "));
+        w.reply("ann", again, "do you still know this?");
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqall7xk".to_owned()]), Vec::<String>::new(), "a reply brings nothing back");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_admin_who_is_none_any_more_cannot_empty_the_chat() {
+    World::run(async |w| {
+        let dan = stand(w, "dan", Standing::Administrator);
+        let said = w.say("ann", "worth keeping");
+        assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h"));
+        stand(w, "dan", Standing::Member);
+        w.clock.advance(DAY);
+        assert!(w.next_sent().await.text.starts_with("Whoever asked me"));
+        assert!(w.stored(w.chat, said).await.is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_who_opted_out_nothing_is_kept_not_even_where_others_quote_it() {
+    World::run(async |w| {
+        let markers = ["zqold7xk", "zqout7xk", "zqedit7xk", "zqask7xk"].map(str::to_owned).to_vec();
+        let old = w.say("ann", "zqold7xk from before");
+        w.settled().await;
+        assert!(command(w, "ann", "/optout").await.text.starts_with("From now on I keep nothing"));
+        let out = w.say("ann", "zqout7xk is private");
+        w.telegram.edit(w.chat, out, "zqedit7xk is private", w.clock.now());
+        let ben = w.member("ben");
+        w.telegram.say(w.chat, Post::new(ben, "really?", w.clock.now()).reply_to(out).quote("zqedit7xk"));
+
+        // Not as an anchor, not in a window, whenever it was written.
+        for (about, answer) in [(out, "That one I may not read."), (old, "Nor that one.")] {
+            w.model.script([answer]);
+            let tag = w.reply("ben", about, "@bot is that true?");
+            w.answer_to(tag).await;
+            let prompt = last_prompt(w);
+            assert!(prompt.contains("a message that you may not read"), "{prompt}");
+            assert!(!markers.iter().any(|marker| prompt.contains(marker)), "{prompt}");
+        }
+
+        // Their own request is answered, and dropped.
+        w.model.script(["Yes."]);
+        let own = w.say("ann", "@bot is zqask7xk fine?");
+        w.answer_to(own).await;
+        assert!(last_prompt(w).contains("zqask7xk") && !last_prompt(w).contains("zqout7xk"), "{}", last_prompt(w));
+        w.settled().await;
+        w.stop().await;
+        assert_eq!(found_in_files(w, &markers[1..3]), Vec::<String>::new(), "neither in rows nor in the inbox");
+        assert_eq!(
+            found_in_files(w, &markers[3..]),
+            Vec::<String>::new(),
+            "the request was held only until its answer"
+        );
+        w.start().await;
+        assert!(command(w, "ann", "/privacy@bot").await.text.contains("You opted out of this chat"));
+
+        assert!(command(w, "ann", "/optin").await.text.starts_with("I read along with you again"));
+        let back = w.say("ann", "zqback7xk, hello");
+        w.reply("ben", out, "still secret?");
+        w.settled().await;
+        assert!(w.stored(w.chat, back).await.is_some());
+        assert_eq!(w.stored(w.chat, out).await, None, "what was written in between stays unread");
+        assert_eq!(found_in_files(w, &markers[1..3]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_opt_out_in_private_holds_everywhere_and_ends_where_it_began() {
+    World::run(async |w| {
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        let asking = w.say_in(private, "ann", "/optout");
+        assert!(w.answer_to(asking).await.text.contains("in any chat"));
+        let said = w.say("ann", "not for keeping");
+        w.settled().await;
+        assert_eq!(w.stored(w.chat, said).await, None);
+        assert!(command(w, "ann", "/optin").await.text.starts_with("You opted out of every chat"));
+        let asking = w.say_in(private, "ann", "/optin");
+        assert!(w.answer_to(asking).await.text.starts_with("I read along"));
+        let said = w.say("ann", "for keeping");
+        w.settled().await;
+        assert!(w.stored(w.chat, said).await.is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_forgotten_while_the_model_thinks_is_in_no_answer() {
+    World::run(async |w| {
+        let said = w.say("ann", "zqrace7xk is the word");
+        w.settled().await;
+        w.model.script([Reply::Hang]);
+        let tag = w.say("ben", "@bot what is the word?");
+        w.model.wait_for_requests(1).await.expect("the model is asked");
+        let forgetting = w.reply("ann", said, "/forget");
+        assert_eq!(w.answer_to(forgetting).await.text, "Forgotten: 1 message.");
+        w.model.always("I do not know the word.");
+        w.model.release();
+        assert_eq!(w.answer_to(tag).await.text, "I do not know the word.");
+        assert!(!last_prompt(w).contains("zqrace7xk"), "{}", last_prompt(w));
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn messages_go_after_the_days_that_were_promised() {
+    World::with(&[("RETENTION_DAYS", "30")], async |w| {
+        let ann = w.member("ann");
+        let old = w.telegram.say(w.chat, Post::new(ann, "zqaged7xk", ago(w, DAY * 31)));
+        let young = w.telegram.say(w.chat, Post::new(ann, "of last week", ago(w, DAY * 7)));
+        w.settled().await;
+        w.clock.advance(HOUR);
+        let chat = w.chat;
+        w.until("the old message is gone", move |conn| Ok(messages::find_any(conn, chat, old)?.is_none())).await;
+        assert!(w.stored(chat, young).await.is_some());
+        w.clock.advance(DAY * 15);
+        w.until("raw updates are gone", |conn| Ok(chime::store::inbox::counts(conn)?.0 == 0)).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_month_after_the_bot_was_removed_nothing_of_the_chat_is_left() {
+    World::run(async |w| {
+        let said = w.say("ann", "zqleft7xk stays here");
+        w.settled().await;
+        assert!(command(w, "ann", "/optout").await.text.starts_with("From now on"));
+        w.telegram.kick_bot(w.chat);
+        w.telegram.all_confirmed().await;
+        let chat = w.chat;
+        w.clock.advance(DAY * 29);
+        w.settled().await;
+        assert!(w.read_store(move |conn| Ok(messages::find_any(conn, chat, said)?.is_some())).await);
+        w.clock.advance(DAY * 2);
+        w.until("everything is gone", move |conn| {
+            let Some(row) = chats::find(conn, chat)? else { return Ok(false) };
+            Ok(messages::all_of(conn, row.key)?.is_empty() && row.chat.title.is_none())
+        })
+        .await;
+        let ann = w.member("ann");
+        let is_out = move |conn: &chime::store::Reader| {
+            let row = chats::find(conn, chat)?.expect("the chat's number stays");
+            Ok(consent::opted_out(conn, row.key, ann)?.is_some())
+        };
+        assert!(w.read_store(is_out).await, "who opted out is not forgotten to be forgotten");
+    })
+    .await;
+}
+
+/// The joining notice, checked.
+async fn notice(w: &mut World, chat: ChatId) {
+    let told = w.next_sent().await;
+    assert!(told.chat == chat && told.text.starts_with("For everybody here"), "{}", told.text);
+    for word in ["127.0.0.1", "90 days", "@ann_o", "/optout", "/forget me", "/privacy@bot"] {
+        assert!(told.text.contains(word), "{word} is not in {}", told.text);
+    }
+}
+
+#[tokio::test]
+async fn a_chat_is_told_once_what_is_kept_of_it() {
+    World::with(&[("RETENTION_DAYS", "90"), ("OPERATOR_CONTACT", "@ann_o")], async |w| {
+        w.announce();
+        w.restart().await;
+        let joined = w.telegram.add_chat(NewChat::supergroup("The lake").with_bot(Standing::Left));
+        let ann = w.telegram.add_member(joined, "ann");
+        w.telegram.add_bot_to(joined, Standing::Member, ann);
+        notice(w, joined).await;
+        w.telegram.add_bot_to(joined, Standing::Administrator, ann);
+        w.settled().await;
+
+        // The joining was not seen here: it goes with the first answer.
+        w.say("ann", "who brings the boat?");
+        w.settled().await;
+        w.model.script(["Ben.", "Still Ben."]);
+        let tag = w.say("cat", "@bot who?");
+        let first = w.answer_to(tag).await;
+        assert!(first.text.starts_with("Ben.\n\nFor everybody here: I read this chat"), "{}", first.text);
+        let tag = w.say("cat", "@bot and now?");
+        assert_eq!(w.answer_to(tag).await.text, "Still Ben.");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_interrupted_forgetting_is_finished_after_the_restart() {
+    World::run(async |w| {
+        for number in 0..60 {
+            w.say("ann", &format!("zqcut7xk number {number}"));
+        }
+        w.settled().await;
+        let said = w.say("ann", "/forget me");
+        w.telegram.all_confirmed().await;
+        w.restart().await;
+        let done = w.answer_to(said).await;
+        assert_eq!(done.text, "Forgotten: 60 messages.");
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqcut7xk".to_owned()]), Vec::<String>::new());
+        assert!(Store::open_to_read(&w.database()).is_ok());
+    })
+    .await;
+}
