@@ -14,7 +14,7 @@ pub enum Task {
     CountAsOld,
 }
 
-/// `age` is by Telegram's date of the message; `is_news` is false where the very same came before.
+/// `sent_at` and `now` are both by Telegram's clock; `is_news` is false where the very same came before.
 pub fn task_for(
     trigger: Option<&Trigger>,
     sent_at: Timestamp,

@@ -233,7 +233,8 @@ async fn nothing_of_the_conversation_or_the_key_is_logged_at_any_level() {
     let writer = log.clone();
     let subscriber =
         tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone()).finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    // For all threads: a call site that another thread meets first without a subscriber stays mute in this one.
+    tracing::subscriber::set_global_default(subscriber).expect("the only subscriber among these tests");
 
     let server = started().await;
     let body = r#"{"error":{"message":"PRIVATE WORDS"}}"#;

@@ -32,6 +32,8 @@ pub struct World {
     pub telegram: Sandbox,
     pub model: ModelServer,
     pub clock: Clock,
+    /// The daemon's own, where it does not go with the world's.
+    daemon_clock: Option<Clock>,
     /// The group in which tests talk unless they say otherwise.
     pub chat: ChatId,
     settings: BTreeMap<String, String>,
@@ -99,7 +101,8 @@ impl World {
         ]);
         all.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let read = telegram.cursor();
-        Self { telegram, model, clock, chat, settings: all, folder, daemon: None, read, announces: false }
+        let daemon_clock = None;
+        Self { telegram, model, clock, daemon_clock, chat, settings: all, folder, daemon: None, read, announces: false }
     }
 
     /// Starts the daemon, as after [`World::stop`].
@@ -116,7 +119,7 @@ impl World {
         let mut config = Config::load(&settings).unwrap_or_else(|error| panic!("{error}"));
         config.privacy.announces = self.announces;
         let stop = CancellationToken::new();
-        let app = App::start(config, self.clock.clone(), stop.clone()).await?;
+        let app = App::start(config, self.daemon_clock.as_ref().unwrap_or(&self.clock).clone(), stop.clone()).await?;
         let (store, claim) = (app.store.clone(), app.claim.clone());
         self.daemon = Some(Daemon { store, claim, stop, finished: Box::pin(app.finished()) });
         Ok(())
@@ -128,6 +131,13 @@ impl World {
         daemon.stop.cancel();
         let ended = tokio::time::timeout(PATIENCE, daemon.finished).await.expect("the daemon stops in time");
         ended.unwrap_or_else(|error| panic!("the daemon failed: {error}"));
+    }
+
+    /// Has the daemon's clock be ahead of everybody else's, from the next start on.
+    pub fn set_daemon_ahead(&mut self, span: Duration) {
+        let clock = Clock::system();
+        clock.advance(span);
+        self.daemon_clock = Some(clock);
     }
 
     /// Has chats told what is kept of them, from the next start on.

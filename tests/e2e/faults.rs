@@ -429,6 +429,18 @@ async fn a_clock_that_jumps_a_day_loses_no_job() {
 }
 
 #[tokio::test]
+async fn a_machine_whose_clock_is_a_day_ahead_takes_no_question_for_old() {
+    World::run(async |w| {
+        w.set_daemon_ahead(DAY);
+        w.restart().await;
+        w.model.script(["Nine."]);
+        let tag = w.say("ann", "@bot how many?");
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_backlog_of_ten_thousand_with_a_thousand_old_tags_is_one_line() {
     const MANY: usize = 10_000;
     World::run(async |w| {

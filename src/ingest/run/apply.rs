@@ -43,6 +43,14 @@ pub struct Setting {
     pub rate: Option<RateLimit>,
 }
 
+/// When a batch is taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    pub now: Timestamp,
+    /// The same by Telegram's clock, which dates the messages: how old they are is told by no other.
+    pub there: Timestamp,
+}
+
 /// What a batch came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
@@ -65,16 +73,16 @@ pub fn apply(
     batch: &[ReadUpdate],
     offset: Option<i64>,
     setting: &Setting,
-    now: Timestamp,
+    at: Moment,
 ) -> store::Result<Applied> {
     // A savepoint for each update would write the full-text index out for each: only a batch that holds a bad one pays.
-    let together = store::in_savepoint(tx, |tx| apply_each(tx, batch, setting, now, take_in_all));
+    let together = store::in_savepoint(tx, |tx| apply_each(tx, batch, setting, at, take_in_all));
     let applied = match together {
-        Err(error) if !blames_the_file(&error) => apply_each(tx, batch, setting, now, take_in_apart)?,
+        Err(error) if !blames_the_file(&error) => apply_each(tx, batch, setting, at, take_in_apart)?,
         together => together?,
     };
     if let Some(offset) = offset {
-        inbox::set_next_offset(tx, offset, now)?;
+        inbox::set_next_offset(tx, offset, at.now)?;
     }
     Ok(applied)
 }
@@ -85,22 +93,22 @@ fn blames_the_file(error: &StoreError) -> bool {
 }
 
 /// Takes in what one update tells.
-type TakeIn = fn(&Writer<'_>, &[Event], &Setting, Timestamp, &mut Applied) -> store::Result<Content>;
+type TakeIn = fn(&Writer<'_>, &[Event], &Setting, Moment, &mut Applied) -> store::Result<Content>;
 
 fn apply_each(
     tx: &Writer<'_>,
     batch: &[ReadUpdate],
     setting: &Setting,
-    now: Timestamp,
+    at: Moment,
     take_in: TakeIn,
 ) -> store::Result<Applied> {
     let mut applied = Applied::default();
     for update in batch {
-        if inbox::is_known(tx, update.id, now)? {
+        if inbox::is_known(tx, update.id, at.now)? {
             continue;
         }
         let content = match &update.events {
-            Ok(events) => take_in(tx, events, setting, now, &mut applied)?,
+            Ok(events) => take_in(tx, events, setting, at, &mut applied)?,
             Err(why) => Content::Unread(why.clone()),
         };
         let (may_keep, error) = match content {
@@ -112,7 +120,7 @@ fn apply_each(
         if let Some(why) = &error {
             applied.parked.push((update.kind.clone(), why.clone()));
         }
-        let received = Received { id: update.id, kind: &update.kind, raw, at: now, error: error.as_deref() };
+        let received = Received { id: update.id, kind: &update.kind, raw, at: at.now, error: error.as_deref() };
         inbox::add(tx, &received)?;
         if let (Some(_), Some(traces)) = (raw, &update.traces) {
             inbox::index(tx, &received, &traces.messages)?;
@@ -127,10 +135,10 @@ fn take_in_apart(
     tx: &Writer<'_>,
     events: &[Event],
     setting: &Setting,
-    now: Timestamp,
+    at: Moment,
     applied: &mut Applied,
 ) -> store::Result<Content> {
-    match store::in_savepoint(tx, |tx| take_in_all(tx, events, setting, now, applied)) {
+    match store::in_savepoint(tx, |tx| take_in_all(tx, events, setting, at, applied)) {
         Err(error) if !blames_the_file(&error) => Ok(Content::Unread(error.to_string())),
         taken => taken,
     }
@@ -151,15 +159,15 @@ fn take_in_all(
     tx: &Writer<'_>,
     events: &[Event],
     setting: &Setting,
-    now: Timestamp,
+    at: Moment,
     applied: &mut Applied,
 ) -> store::Result<Content> {
     // An update that tells nothing (of a kind we do not use, or not to be stored) leaves no content behind either.
     let mut content = Content::Drop;
     for event in events {
         let kept = match event {
-            Event::Message(arrival) | Event::Edit(arrival) => take_in_message(tx, arrival, setting, now, applied)?,
-            Event::Membership(membership) => note_membership(tx, membership, setting, now, applied)?,
+            Event::Message(arrival) | Event::Edit(arrival) => take_in_message(tx, arrival, setting, at, applied)?,
+            Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
             Event::Migration(migration) => follow_migration(tx, *migration)?,
             // Reactions and buttons get their uses with the features that need them.
             Event::Reaction(_) | Event::Callback { .. } => Content::Drop,
@@ -175,16 +183,16 @@ fn take_in_message(
     tx: &Writer<'_>,
     arrival: &Arrival,
     setting: &Setting,
-    now: Timestamp,
+    at: Moment,
     applied: &mut Applied,
 ) -> store::Result<Content> {
     let Arrival { chat, message, .. } = arrival;
-    if door::admit(tx, arrival, setting, now)? == Access::Refused {
+    if door::admit(tx, arrival, setting, at.now)? == Access::Refused {
         applied.refused_chats.insert(chat.id.0);
         let nameless = Chat { title: None, username: None, ..chat.clone() };
         let row = chats::upsert(tx, &nameless)?;
         messages::insert_stub(tx, &row, message)?;
-        door::turn_away(tx, chat.id, now)?;
+        door::turn_away(tx, chat.id, at.now)?;
         applied.postponed = true;
         return Ok(Content::Drop);
     }
@@ -206,7 +214,7 @@ fn take_in_message(
             News { chat: row.key, is_news: messages::insert_stub(tx, &row, message)?, words: Words::Held }
         }
     };
-    start_work(tx, arrival, news, setting, now, applied)?;
+    start_work(tx, arrival, news, setting, at, applied)?;
     Ok(Content::Keep)
 }
 
@@ -232,23 +240,23 @@ fn start_work(
     arrival: &Arrival,
     News { chat: chat_key, is_news, words }: News,
     setting: &Setting,
-    now: Timestamp,
+    at: Moment,
     applied: &mut Applied,
 ) -> store::Result<()> {
     let Arrival { chat, message, parent, .. } = arrival;
     let rules = Rules { parent_is_answer: is_answer(tx, parent.as_ref())?, languages: setting.languages };
     let found = trigger::find(message, parent.as_ref(), &setting.bot, chat.kind, &rules);
     let lane = message.chat.0;
-    match task_for(found.as_ref(), message.sent_at, is_news, now, setting.backlog_max_age) {
+    match task_for(found.as_ref(), message.sent_at, is_news, at.there, setting.backlog_max_age) {
         Task::Nothing => {}
         Task::Start(kind) => {
-            match admission::start(tx, Request { kind, chat: chat_key, message }, setting.rate, now)? {
+            match admission::start(tx, Request { kind, chat: chat_key, message }, setting.rate, at.now)? {
                 Start::Known => {}
                 Start::Started(job) => {
                     if words == Words::Held {
                         consent::hold(tx, message)?;
                         // Once they are dropped, nothing of them may stay in unused parts of the file.
-                        scrub::want(tx, now)?;
+                        scrub::want(tx, at.now)?;
                     }
                     applied.started.push(job);
                 }
@@ -260,7 +268,7 @@ fn start_work(
         }
         Task::CountAsOld => {
             backlog::count_one(tx, message.chat, message.thread)?;
-            let due_at = now.plus(BACKLOG_SETTLES);
+            let due_at = at.now.plus(BACKLOG_SETTLES);
             jobs::add_or_move(tx, JobKind::Backlog, &message.chat.to_string(), lane, due_at)?;
             applied.postponed = true;
         }
@@ -395,7 +403,13 @@ mod tests {
                     "CREATE TRIGGER poison BEFORE INSERT ON message WHEN new.text = 'poison'
                      BEGIN SELECT RAISE(FAIL, 'cannot be stored'); END",
                 )?;
-                apply(tx, &batch(&["first", "poison", "@bot last"]), Some(4), &setting(), NOW)
+                apply(
+                    tx,
+                    &batch(&["first", "poison", "@bot last"]),
+                    Some(4),
+                    &setting(),
+                    Moment { now: NOW, there: NOW },
+                )
             })
             .await
             .unwrap();

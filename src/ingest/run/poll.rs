@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, Stopwatch};
-use crate::ingest::run::apply::{Applied, Setting, apply};
+use crate::ingest::run::apply::{Applied, Moment, Setting, apply};
 use crate::ingest::run::read::{offset_after, read_batch};
 use crate::resilience::{Backoff, random};
 use crate::scheduler::run::Wake;
@@ -144,9 +144,11 @@ impl Ingest {
         let batch = Arc::new(read_batch(batch, setting.bot.id));
         let mut backoff = Backoff::default();
         loop {
-            let (now, batch, setting) = (self.clock.now(), Arc::clone(&batch), Arc::clone(setting));
+            let now = self.clock.now();
+            let at = Moment { now, there: self.telegram.server_date().unwrap_or(now) };
+            let (batch, setting) = (Arc::clone(&batch), Arc::clone(setting));
             let written =
-                self.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, now)).await;
+                self.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, at)).await;
             match written {
                 Ok(applied) => {
                     self.health.note(&self.clock, None);
