@@ -144,7 +144,7 @@ impl Parts {
             .await
             .map_err(AppError::from)
         });
-        let menu = Menu { telegram: self.telegram.clone(), clock: self.clock.clone() };
+        let menu = Menu { telegram: self.telegram.clone(), clock: self.clock.clone(), promise: self.promise() };
         tasks.spawn("menu", |stop| async move { menu.run(stop).await });
         let watchdog = Watchdog { health, clock: self.clock.clone(), poll_timeout: self.config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });

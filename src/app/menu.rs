@@ -1,24 +1,29 @@
-//! Tells Telegram which commands there are.
+//! Tells Telegram which commands there are, and in a line what the bot keeps.
 
 use tokio_util::sync::CancellationToken;
 
 use crate::app::AppError;
 use crate::clock::Clock;
 use crate::commands::COMMANDS;
+use crate::privacy::wording::{self, Promise};
 use crate::resilience::{Backoff, random};
-use crate::telegram::Telegram;
+use crate::telegram::{Telegram, TelegramError};
 
-/// Sets the command menu once, however long that takes. Nothing waits for it.
+/// Sets command menu and description once, however long that takes. Nothing waits for it.
 pub struct Menu {
     pub telegram: Telegram,
     pub clock: Clock,
+    pub promise: Promise,
 }
 
 impl Menu {
     pub async fn run(self, stop: CancellationToken) -> Result<(), AppError> {
         let mut backoff = Backoff::default();
-        while let Err(error) = self.telegram.set_commands(&COMMANDS).await {
-            tracing::info!(%error, "the command menu could not be set, trying again");
+        while let Err(error) = self.introduce().await {
+            tracing::info!(%error, "command menu and description could not be set");
+            if error.is_lasting() {
+                break;
+            }
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 () = self.clock.sleep(backoff.failed(random())) => {}
@@ -26,6 +31,15 @@ impl Menu {
         }
         // A task that ends stops the daemon.
         stop.cancelled().await;
+        Ok(())
+    }
+
+    async fn introduce(&self) -> Result<(), TelegramError> {
+        self.telegram.set_commands(&COMMANDS).await?;
+        // What the operator wrote there stays.
+        if self.telegram.short_description().await?.is_empty() {
+            self.telegram.set_short_description(&wording::in_a_line(self.promise.retention)).await?;
+        }
         Ok(())
     }
 }

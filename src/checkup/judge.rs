@@ -7,6 +7,7 @@ use crate::checkup::Finding;
 use crate::config::{AccessConfig, AllowedChats, Problem, Warning, format_duration};
 use crate::domain::{BotIdentity, Chat, span_in_words};
 use crate::llm::{Check, LlmError};
+use crate::store::admission::Admitted;
 use crate::store::jobs::ParkedJob;
 use crate::store::{Inspection, StoreError};
 use crate::telegram::TelegramError;
@@ -18,7 +19,7 @@ const NO_SPACE: u64 = 64 * MIB;
 const MIB: u64 = 1 << 20;
 /// Ages of messages are told wrongly from here on.
 const SKEW_SEEN: Duration = Duration::from_secs(10);
-/// Fresh tags may look old from here on, and certificates invalid.
+/// Certificates may look invalid from here on.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
 /// Parked jobs that one line names.
 const JOBS_NAMED: usize = 3;
@@ -34,21 +35,25 @@ pub fn warning(warning: &Warning) -> Finding {
     Finding::warn("config", format!("{} {}", warning.name, warning.what), "change it unless you mean it")
 }
 
-/// Whether anybody may use the bot at all. `has_chats`: it works in some already.
-pub fn access(config: &AccessConfig, has_chats: bool) -> Finding {
-    let is_closed = config.owners.is_empty() && config.chats == AllowedChats::Only(Vec::new());
-    if is_closed && !has_chats {
+/// Whether anybody may use the bot at all. `admitted` is what was said in Telegram, beside the configuration.
+pub fn access(config: &AccessConfig, admitted: Admitted) -> Finding {
+    let owners = config.owners.len() as u64 + admitted.owners;
+    let (is_closed, chats) = match &config.chats {
+        AllowedChats::All => (false, "every chat".to_owned()),
+        AllowedChats::Only(listed) => {
+            let chats = listed.len() as u64 + admitted.chats;
+            (chats == 0, chats.to_string())
+        }
+    };
+    if is_closed && owners == 0 {
         return Finding::warn(
             "access",
             "there is no owner and no allowed chat, so nobody can use the bot",
-            "set OWNER_IDS to your Telegram id, or ALLOWED_CHATS to the ids of your groups",
+            "start `chime run` and send the bot the /claim line that it shows, or set OWNER_IDS to your Telegram id, or \
+             ALLOWED_CHATS to the ids of your groups",
         );
     }
-    let chats = match &config.chats {
-        AllowedChats::All => "every chat".to_owned(),
-        AllowedChats::Only(chats) => chats.len().to_string(),
-    };
-    Finding::ok("access", format!("owners: {}, allowed chats: {chats}", config.owners.len()))
+    Finding::ok("access", format!("owners: {owners}, allowed chats: {chats}"))
 }
 
 pub fn database(path: &Path, inspected: &Result<Inspection, StoreError>) -> Finding {

@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::config::{AccessConfig, Config, ConfigError, Environment, LlmConfig, StoreConfig, TelegramConfig};
 use crate::domain::{Chat, UserId};
 use crate::llm::{Llm, LlmOptions};
+use crate::store::admission::{self, Admitted};
 use crate::store::jobs::ParkedJob;
 use crate::store::{self, Reader, Store, chats, inspect, jobs};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
@@ -30,6 +31,7 @@ pub struct Checkup<'a> {
 #[derive(Debug, Default)]
 struct Kept {
     groups: Vec<Chat>,
+    admitted: Admitted,
     open: u64,
     parked: Vec<ParkedJob>,
     all_parked: u64,
@@ -53,7 +55,7 @@ impl Checkup<'_> {
             kept = self.database(&path, &mut tell).await;
         }
         if let Ok(access) = AccessConfig::load(&settings) {
-            tell(judge::access(&access, !kept.groups.is_empty()));
+            tell(judge::access(&access, kept.admitted));
         }
         if self.offline {
             return worst;
@@ -153,7 +155,8 @@ impl Checkup<'_> {
 fn look(conn: &Reader) -> store::Result<Kept> {
     let (open, all_parked) = jobs::counts(conn)?;
     let groups = chats::groups(conn, GROUPS)?.into_iter().map(|row| row.chat).collect();
-    Ok(Kept { groups, open, parked: jobs::parked(conn, PARKED)?, all_parked })
+    let admitted = admission::count(conn)?;
+    Ok(Kept { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked })
 }
 
 async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> Standing {

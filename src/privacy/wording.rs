@@ -32,6 +32,12 @@ pub struct Counts {
     pub answers: u64,
 }
 
+/// Under the bot's name, where strangers look first: at most 120 characters, without formatting.
+pub fn in_a_line(retention: Option<Duration>) -> String {
+    let how_long = retention.map(|span| format!(" for {}", span_in_words(span))).unwrap_or_default();
+    format!("Reads its chats, answers when tagged, with links. Keeps what it reads{how_long}: /privacy")
+}
+
 /// `/privacy`.
 pub fn privacy(promise: &Promise, retention: Option<Duration>, out: Option<Reach>) -> String {
     let standing = match out {

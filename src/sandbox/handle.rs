@@ -212,6 +212,11 @@ impl Sandbox {
         self.messages(chat).into_iter().filter(is_own).collect()
     }
 
+    /// The line under the bot's name.
+    pub fn short_description(&self) -> String {
+        self.world.read(|state| state.short_description.clone())
+    }
+
     /// The commands that are set, as JSON, each with the JSON of its scope.
     pub fn commands(&self) -> Vec<(String, serde_json::Value)> {
         self.world.read(|state| state.commands.clone().into_iter().collect())

@@ -59,6 +59,8 @@ pub(super) struct State {
     pub(super) actions: Vec<BotAction>,
     /// The commands that are set, as JSON, by the JSON of their scope.
     pub(super) commands: BTreeMap<String, serde_json::Value>,
+    /// The line under the bot's name.
+    pub(super) short_description: String,
     /// Presses on buttons that wait for an answer.
     pub(super) open_presses: Vec<String>,
     pub(super) presses: u64,
@@ -85,6 +87,7 @@ impl State {
             queue: Queue::new(),
             actions: Vec::new(),
             commands: BTreeMap::new(),
+            short_description: String::new(),
             open_presses: Vec::new(),
             presses: 0,
             unexpected: Vec::new(),

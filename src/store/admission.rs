@@ -21,6 +21,21 @@ pub fn has_owner(conn: &Reader) -> Result<bool> {
     Ok(conn.query_row("SELECT EXISTS (SELECT 1 FROM owner) AS found", [], |raw| raw.get("found"))?)
 }
 
+/// How many owners and chats were let in by what was said in Telegram.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Admitted {
+    pub owners: u64,
+    pub chats: u64,
+}
+
+pub fn count(conn: &Reader) -> Result<Admitted> {
+    Ok(conn.query_row(
+        "SELECT (SELECT count(*) FROM owner) AS owners, (SELECT count(*) FROM allowed_chat) AS chats",
+        [],
+        |raw| Ok(Admitted { owners: raw.get("owners")?, chats: raw.get("chats")? }),
+    )?)
+}
+
 /// Lets the bot work in a chat from now on.
 pub fn allow(tx: &Writer<'_>, chat: ChatKey, by: UserId, now: Timestamp) -> Result<()> {
     tx.prepare_cached(

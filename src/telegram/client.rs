@@ -12,7 +12,10 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use teloxide::payloads::{AnswerCallbackQuery, DeleteWebhook, GetChatMember, GetMe, GetWebhookInfo, LeaveChat};
+use teloxide::payloads::{
+    AnswerCallbackQuery, DeleteWebhook, GetChatMember, GetMe, GetMyShortDescription, GetWebhookInfo, LeaveChat,
+    SetMyShortDescription,
+};
 use teloxide::requests::Payload;
 use teloxide::types as wire;
 
@@ -157,6 +160,19 @@ impl Telegram {
     pub async fn set_commands(&self, commands: &[(&str, &str)]) -> Result<(), TelegramError> {
         self.tell(&request::set_commands(commands, wire::BotCommandScope::Default)).await?;
         self.tell(&request::set_commands(commands, wire::BotCommandScope::AllGroupChats)).await
+    }
+
+    /// The line under the bot's name, as it is now.
+    pub async fn short_description(&self) -> Result<String, TelegramError> {
+        let kept: dto::ShortDescription = self.request(&GetMyShortDescription::new()).await?;
+        Ok(kept.short_description.unwrap_or_default())
+    }
+
+    /// At most 120 characters.
+    pub async fn set_short_description(&self, line: &str) -> Result<(), TelegramError> {
+        let mut payload = SetMyShortDescription::new();
+        payload.short_description = Some(line.to_owned());
+        self.tell(&payload).await
     }
 
     pub async fn leave_chat(&self, chat: ChatId) -> Result<(), TelegramError> {

@@ -101,6 +101,7 @@ wire! {
     Webhook { url: String }
     ReactionUpdated { chat: Chat, message_id: i64, user: User, actor_chat: Chat, new_reaction: Items<ReactionType> }
     ReactionType { emoji: String }
+    ShortDescription { short_description: String }
     CallbackQuery { id: String, from: User, message: Place, data: String }
     /// As much of a message as is left when it can no longer be seen.
     Place { chat: Chat, message_id: i64, date: i64 }

@@ -57,6 +57,27 @@ pub enum TelegramError {
     Malformed { fault: String },
 }
 
+impl TelegramError {
+    /// Whether the very same request would be refused again.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            Self::Unauthorized
+            | Self::Gone { .. }
+            | Self::NotModified
+            | Self::Refused { .. }
+            | Self::Malformed { .. } => true,
+            Self::Throttled { .. }
+            | Self::Conflict { .. }
+            | Self::Migrated { .. }
+            | Self::ReplyGone
+            | Self::ThreadGone
+            | Self::NotSent(_)
+            | Self::Unknown(_)
+            | Self::Failed { .. } => false,
+        }
+    }
+}
+
 /// Why there is no word from Telegram on a request that went out.
 #[derive(Debug, thiserror::Error)]
 pub enum LostReply {

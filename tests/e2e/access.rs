@@ -194,13 +194,19 @@ async fn commands_of_other_bots_are_left_to_them() {
 }
 
 #[tokio::test]
-async fn telegram_is_told_which_commands_there_are() {
+async fn telegram_is_told_which_commands_there_are_and_what_is_kept() {
     World::run(async |w| {
         w.telegram.called("setMyCommands", 2).await;
         let told = format!("{:?}", w.telegram.commands());
         for command in ["ask", "why", "forget", "optout", "optin", "privacy", "help"] {
             assert!(told.contains(&format!("\"{command}\"")), "{command} is not in {told}");
         }
+        w.telegram.called("setMyShortDescription", 1).await;
+        let told = w.telegram.short_description();
+        assert_eq!(
+            told,
+            "Reads its chats, answers when tagged, with links. Keeps what it reads for 365 days: /privacy"
+        );
     })
     .await;
 }

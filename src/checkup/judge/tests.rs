@@ -204,11 +204,12 @@ fn each_failure_of_a_model_has_its_own_remedy() {
 fn a_bot_that_nobody_may_use_is_pointed_out() {
     let closed = AccessConfig { chats: AllowedChats::Only(Vec::new()), ..AccessConfig::open() };
     let owned = AccessConfig { owners: vec![UserId(1)], ..closed.clone() };
+    let nobody = Admitted::default();
     check(
-        [access(&closed, false), access(&closed, true), access(&owned, false)],
+        [access(&closed, nobody), access(&closed, Admitted { owners: 1, chats: 2 }), access(&owned, nobody)],
         expect![[r#"
-            warn access: there is no owner and no allowed chat, so nobody can use the bot; do: set OWNER_IDS to your Telegram id, or ALLOWED_CHATS to the ids of your groups
-            ok access: owners: 0, allowed chats: 0
+            warn access: there is no owner and no allowed chat, so nobody can use the bot; do: start `chime run` and send the bot the /claim line that it shows, or set OWNER_IDS to your Telegram id, or ALLOWED_CHATS to the ids of your groups
+            ok access: owners: 1, allowed chats: 2
             ok access: owners: 1, allowed chats: 0"#]],
     );
 }

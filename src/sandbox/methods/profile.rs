@@ -34,6 +34,20 @@ pub(super) fn delete_webhook(state: &mut State, params: &Params, _now: Timestamp
     Ok(true.into())
 }
 
+pub(super) fn get_my_short_description(state: &mut State, _params: &Params, _now: Timestamp) -> Answer {
+    Ok(json!({ "short_description": state.short_description }))
+}
+
+pub(super) fn set_my_short_description(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    const MOST: usize = 120;
+    let line = params.text("short_description").unwrap_or_default();
+    if line.chars().count() > MOST {
+        return Err(ApiError::bad_request("BOT_SHORT_DESCRIPTION_TOO_LONG"));
+    }
+    state.short_description = line.to_owned();
+    Ok(true.into())
+}
+
 pub(super) fn set_my_commands(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
     let commands = params.parsed::<Vec<BotCommand>>("commands")?.unwrap_or_default();
     if commands.len() > MOST_COMMANDS {

@@ -18,11 +18,17 @@ struct Method {
     run: Run,
 }
 
-const METHODS: [Method; 13] = [
+const METHODS: [Method; 15] = [
     Method { name: "getMe", params: &[], run: profile::get_me },
     Method { name: "getWebhookInfo", params: &[], run: profile::get_webhook_info },
     Method { name: "deleteWebhook", params: &["drop_pending_updates"], run: profile::delete_webhook },
     Method { name: "setMyCommands", params: &["commands", "scope", "language_code"], run: profile::set_my_commands },
+    Method { name: "getMyShortDescription", params: &["language_code"], run: profile::get_my_short_description },
+    Method {
+        name: "setMyShortDescription",
+        params: &["short_description", "language_code"],
+        run: profile::set_my_short_description,
+    },
     Method {
         name: "sendMessage",
         params: &[

@@ -60,7 +60,7 @@ async fn a_fresh_machine_without_a_model_is_told_what_comes_next() {
         ok config: every setting is valid
         warn database: there is none at chime.db yet; do: start chime run, or set DATABASE_PATH
         (the disk of this machine)
-        warn access: there is no owner and no allowed chat, so nobody can use the bot; do: set OWNER_IDS to your Telegram id, or ALLOWED_CHATS to the ids of your groups
+        warn access: there is no owner and no allowed chat, so nobody can use the bot; do: start `chime run` and send the bot the /claim line that it shows, or set OWNER_IDS to your Telegram id, or ALLOWED_CHATS to the ids of your groups
         ok telegram: the token belongs to @bot
         ok clock: agrees with Telegram's
         ok webhook: none is set, so chime may poll
