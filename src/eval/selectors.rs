@@ -1,6 +1,8 @@
 //! The selectors that can be compared: ours, and what others do.
 
-use crate::context::{ContextWindow, History, Params, Picker, get_smart_context};
+use std::time::Duration;
+
+use crate::context::{ContextWindow, History, Params, get_smart_context};
 use crate::domain::MessageId;
 use crate::eval::score::Prediction;
 
@@ -20,14 +22,16 @@ pub enum Selector {
 
 /// Messages around a reply target that `recent-windows` takes.
 const AROUND: usize = 5;
+const SEED_COUNT: usize = 20;
+const SEED_SILENCE: Duration = Duration::from_secs(60 * 60);
 const RECENT: usize = 50;
 const CHAIN: usize = 4;
 
 impl Selector {
     pub fn select(self, query_id: &str, history: &History, k: usize) -> Prediction {
         let (selected, ranked) = match self {
-            Self::Chime => of_window(&get_smart_context(history, &params(Picker::Strands, k))),
-            Self::Seed => of_window(&get_smart_context(history, &params(Picker::Clusters, k))),
+            Self::Chime => of_window(&get_smart_context(history, &params(k))),
+            Self::Seed => seed(history),
             Self::Last20 => newest_first(history, 20),
             Self::RecentWindows => recent_windows(history),
         };
@@ -36,8 +40,8 @@ impl Selector {
 }
 
 /// Without a budget: what is measured is the choice.
-fn params(picker: Picker, k: usize) -> Params {
-    Params { picker, strand_limit: k, token_budget: usize::MAX, ..Params::new(|_| 1) }
+fn params(k: usize) -> Params {
+    Params { strand_limit: k, token_budget: usize::MAX, ..Params::new(|_| 1) }
 }
 
 fn of_window(window: &ContextWindow) -> (Vec<i64>, Vec<i64>) {
@@ -53,6 +57,19 @@ fn of_window(window: &ContextWindow) -> (Vec<i64>, Vec<i64>) {
 fn newest_first(history: &History, count: usize) -> (Vec<i64>, Vec<i64>) {
     let ranked: Vec<i64> = history.recent.iter().rev().map(|stored| stored.message.id.0).collect();
     (ranked.iter().take(count).copied().collect(), ranked)
+}
+
+fn seed(history: &History) -> (Vec<i64>, Vec<i64>) {
+    let mut after = history.trigger.message.sent_at;
+    let run = history.recent.iter().rev().take(SEED_COUNT).take_while(|stored| {
+        let silence = after.since(stored.message.sent_at);
+        after = stored.message.sent_at;
+        silence <= SEED_SILENCE
+    });
+    let mut selected: Vec<i64> = run.map(|stored| stored.message.id.0).collect();
+    let anchor = history.trigger.message.reply_to.filter(|anchor| !selected.contains(&anchor.0));
+    selected.extend(anchor.filter(|id| history.recent.iter().any(|stored| stored.message.id == *id)).map(|id| id.0));
+    (selected.clone(), selected)
 }
 
 fn recent_windows(history: &History) -> (Vec<i64>, Vec<i64>) {

@@ -1,0 +1,70 @@
+//! The yardstick measures right: its figures are those of an independent scorer on the same predictions.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+type Figures = BTreeMap<String, BTreeMap<String, f64>>;
+
+const PACK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/groups");
+/// Written by the independent scorer, by selector.
+const FIGURES: &str = include_str!("../data/groups/figures.json");
+
+fn chime(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_chime")).args(arguments).output().expect("run chime");
+    (output.status.code(), String::from_utf8(output.stdout).expect("text"))
+}
+
+#[test]
+fn figures_agree_with_an_independent_scorer_to_three_decimals() {
+    let expected: BTreeMap<String, Figures> = serde_json::from_str(FIGURES).expect("figures");
+    assert_eq!(expected.len(), 3);
+    for (selector, expected) in expected {
+        let (code, printed) = chime(&["eval", "context", PACK, "--selector", &selector, "--json"]);
+        assert_eq!(code, Some(0));
+        let mut packs: BTreeMap<String, Figures> = serde_json::from_str(&printed).expect("one object");
+        let found = packs.remove("groups").expect("the pack by its name");
+        let names = |figures: &Figures| figures.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&found), names(&expected), "{selector}");
+        for (heading, figures) in &expected {
+            for (name, value) in figures {
+                let ours = found[heading].get(name).copied().unwrap_or(f64::NAN);
+                assert!((ours - value).abs() < 6e-4, "{selector} {heading} {name}: {ours}, not {value}");
+            }
+        }
+    }
+}
+
+/// The choice of messages may change with every fit; that it is ahead of the rules it stands against may not.
+#[test]
+fn what_the_daemon_runs_is_ahead_of_every_baseline() {
+    let f1 = |selector: &str| {
+        let (_, printed) = chime(&["eval", "context", PACK, "--selector", selector, "--json"]);
+        let packs: BTreeMap<String, Figures> = serde_json::from_str(&printed).expect("one object");
+        packs["groups"]["group"]["F1"]
+    };
+    let ours = f1("chime");
+    for baseline in ["last-20", "seed", "recent-windows"] {
+        assert!(ours > f1(baseline), "{baseline} is ahead of {ours}");
+    }
+}
+
+#[test]
+fn predictions_are_a_line_a_query_within_the_limits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("predictions.jsonl");
+    let (code, _) = chime(&["eval", "context", PACK, "--k", "7", "--predictions", &file.display().to_string()]);
+    assert_eq!(code, Some(0));
+    let lines = std::fs::read_to_string(&file).expect("predictions");
+    assert_eq!(lines.lines().count(), 26);
+    for line in lines.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).expect("an object");
+        let ids = |name: &str| line[name].as_array().map_or(0, Vec::len);
+        assert!(line["query_id"].is_string() && ids("selected") <= 7 && ids("ranked") <= 200, "{line}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_pack_is_told() {
+    let (code, printed) = chime(&["eval", "context", "/nowhere/at/all"]);
+    assert_eq!((code, printed.as_str()), (Some(1), ""));
+}
