@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::config::ContextConfig;
 use crate::domain::JobId;
 use crate::eval::Selector;
 
@@ -30,7 +31,8 @@ pub enum Command {
     Demo(DemoOptions),
     /// Show which messages an answer to MESSAGE rests on, and what was left out; no model is called
     #[command(
-        after_help = "Examples:\n  chime explain -1001234567890 42\n  chime explain https://t.me/c/1234567890/42 --json"
+        after_help = "Examples:\n  chime explain -1001234567890 42\n  chime explain https://t.me/c/1234567890/42 --json\n  \
+                      chime explain -1001234567890 42 --with CONTEXT_TOKENS=1500"
     )]
     Explain(ExplainOptions),
     /// Check everything that Chime needs, and say what to do about what is missing
@@ -117,6 +119,9 @@ pub struct ExplainOptions {
     /// The message's id
     #[arg(allow_negative_numbers = true)]
     pub message: Option<i64>,
+    /// Decide as if this setting were so; may be given more than once
+    #[arg(long = "with", value_name = "KEY=VALUE", value_parser = replayed)]
+    pub with: Vec<(String, String)>,
     /// One JSON object, for scripts
     #[arg(long)]
     pub json: bool,
@@ -176,5 +181,16 @@ impl FromStr for Retried {
             "all" => Ok(Self::All),
             number => number.trim_start_matches('#').parse().map(|id| Self::One(JobId(id))).map_err(|_| "no number"),
         }
+    }
+}
+
+/// `KEY=VALUE` of a setting that the choice of messages depends on.
+fn replayed(raw: &str) -> Result<(String, String), String> {
+    let keys: Vec<&str> = ContextConfig::KEYS.iter().map(|key| key.name).collect();
+    let (key, value) = raw.split_once('=').ok_or("write KEY=VALUE")?;
+    if keys.contains(&key) {
+        Ok((key.to_owned(), value.to_owned()))
+    } else {
+        Err(format!("the choice of messages depends on {}", keys.join(", ")))
     }
 }

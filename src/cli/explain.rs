@@ -29,7 +29,7 @@ pub async fn run(options: ExplainOptions) -> Exit {
         return report(&NoPlace(options.chat), Exit::Usage);
     };
     let environment = match std::env::current_dir() {
-        Ok(folder) => Environment::read(&folder),
+        Ok(folder) => Environment::read(&folder).with(options.with),
         Err(error) => return report(&error, Exit::Failed),
     };
     let settings = environment.settings();

@@ -13,6 +13,8 @@ const FILE: &str = ".env";
 /// What `.env` says, read once. The process's own environment is never changed: that is unsafe beside other threads.
 #[derive(Debug, Default)]
 pub struct Environment {
+    /// Given for this one run: wins over everything.
+    given: BTreeMap<String, String>,
     from_file: BTreeMap<String, String>,
     problems: Vec<Problem>,
 }
@@ -31,13 +33,19 @@ impl Environment {
         }
     }
 
+    /// The same with these names and values in place of what they are otherwise.
+    pub fn with(self, given: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { given: given.into_iter().collect(), ..self }
+    }
+
     /// Settings over the real environment first and the file second.
     ///
     /// A variable that is set but blank hides the file's value: so it can be switched off for one run.
     pub fn settings(&self) -> Settings<'_> {
-        Settings::new(|name| match std::env::var_os(name) {
-            Some(value) => Some(value.to_string_lossy().into_owned()),
-            None => self.from_file.get(name).cloned(),
+        Settings::new(|name| match (self.given.get(name), std::env::var_os(name)) {
+            (Some(value), _) => Some(value.clone()),
+            (None, Some(value)) => Some(value.to_string_lossy().into_owned()),
+            (None, None) => self.from_file.get(name).cloned(),
         })
         .with_problems(self.problems.clone())
     }
@@ -60,7 +68,7 @@ impl Environment {
 
     fn unusable(found: &str) -> Self {
         let problem = problem(FILE.to_owned(), found, "a readable UTF-8 text file, or none at all");
-        Self { from_file: BTreeMap::new(), problems: vec![problem] }
+        Self { problems: vec![problem], ..Self::default() }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tracing::level_filters::LevelFilter;
 
-use crate::config::keys;
+use crate::config::keys::{self, Key};
 use crate::config::settings::{Noted, Settings};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -37,6 +37,9 @@ pub struct ContextConfig {
 }
 
 impl ContextConfig {
+    /// What the choice of messages depends on.
+    pub const KEYS: [&Key; 3] = [&keys::CONTEXT_TOKENS, &keys::LOOKBACK_LIMIT, &keys::TIME_THRESHOLD];
+
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
         let tokens = settings.count(&keys::CONTEXT_TOKENS, 100..=1_000_000);
         let lookback_limit = settings.count(&keys::LOOKBACK_LIMIT, 1..=1000);

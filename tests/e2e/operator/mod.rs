@@ -1,6 +1,7 @@
 //! What the person sees who runs it: the real binary as a process of its own.
 
 mod check;
+mod explain;
 mod keep;
 mod service;
 mod watch;
