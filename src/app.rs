@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::run::{Answering, AnsweringParts, Budget, Delivery, ModelGuard};
@@ -22,8 +23,9 @@ use crate::app::watchdog::{Watchdog, patience};
 use crate::clock::Clock;
 use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig};
-use crate::context::{Params, Picker};
-use crate::domain::{BotIdentity, estimate_tokens};
+use crate::context::Params;
+use crate::context::run::{Foresight, NOTED, Readings};
+use crate::domain::{BotIdentity, Conversation, estimate_tokens};
 use crate::embed::Embedder;
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
@@ -70,8 +72,7 @@ impl App {
         recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
         service::waiting();
-        let picker = context_params(&config.context).picker;
-        let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder(picker));
+        let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder());
         let bot = bot?;
         if !bot.reads_all_group_messages {
             tracing::warn!(
@@ -79,8 +80,8 @@ impl App {
                  switch it off in @BotFather (/setprivacy), then remove the bot from the group and add it again"
             );
         }
-        let parts =
-            Parts { config, clock, stop, prompts, store, telegram, bot, languages: Languages::shipped(), embedder };
+        let (languages, readings) = (Languages::shipped(), Arc::new(Readings::new(embedder)));
+        let parts = Parts { config, clock, stop, prompts, store, telegram, bot, languages, readings };
         let app = parts.launch().await?;
         service::ready();
         Ok(app)
@@ -104,7 +105,7 @@ struct Parts {
     telegram: Telegram,
     bot: BotIdentity,
     languages: &'static Languages,
-    embedder: Option<Arc<Embedder>>,
+    readings: Arc<Readings>,
 }
 
 impl Parts {
@@ -120,8 +121,15 @@ impl Parts {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
             });
         }
-        let ingest = self.ingest(&wake, &health);
+        let (heard, news) = mpsc::channel(NOTED);
+        let ingest = self.ingest(&wake, &health, heard);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
+        let readings = Arc::clone(&self.readings);
+        let foresight = Foresight { store: self.store.clone(), clock: self.clock.clone(), readings, news };
+        tasks.spawn("foresight", |stop| async move {
+            foresight.run(stop).await;
+            Ok(())
+        });
         let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake, limits: Limits::default() };
         tasks.spawn("work", |stop| async move {
             pool.run(stop, |job| {
@@ -137,13 +145,14 @@ impl Parts {
         Ok(App { store: self.store, bot: self.bot, tasks })
     }
 
-    fn ingest(&self, wake: &Wake, health: &PollHealth) -> Ingest {
+    fn ingest(&self, wake: &Wake, health: &PollHealth, heard: mpsc::Sender<Conversation>) -> Ingest {
         Ingest {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
             clock: self.clock.clone(),
             wake: wake.clone(),
             health: health.clone(),
+            heard,
             setting: Arc::new(Setting {
                 bot: self.bot.clone(),
                 access: self.config.access.clone(),
@@ -165,7 +174,7 @@ impl Parts {
             bot: self.bot.clone(),
             languages: self.languages,
             params: context_params(&self.config.context),
-            embedder: self.embedder.clone(),
+            readings: Arc::clone(&self.readings),
             guard: guard.clone(),
             budget: Budget { caps: self.config.limits.daily_tokens, prices: self.config.limits.prices },
         });
@@ -221,9 +230,7 @@ pub fn context_params(config: &ContextConfig) -> Params {
         lookback_limit: config.lookback_limit,
         time_threshold: config.time_threshold,
         token_budget: config.tokens,
-        // Strands are measured beside it (`chime eval context`) and choose better, but a trigger waits 10 ms longer for
-        // them and the model they use takes 20 MB: they take over once they are as fast as this.
-        ..Params::clusters(estimate_tokens)
+        ..Params::new(estimate_tokens)
     }
 }
 
@@ -244,11 +251,8 @@ async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
     Ok(store)
 }
 
-/// The embedding model, where strands are picked. It only sharpens the choice, so that the daemon starts without it too.
-async fn load_embedder(picker: Picker) -> Option<Arc<Embedder>> {
-    if picker == Picker::Clusters {
-        return None;
-    }
+/// The embedding model. It only sharpens the choice of messages, so that the daemon starts without it too.
+async fn load_embedder() -> Option<Arc<Embedder>> {
     match tokio::task::spawn_blocking(Embedder::shipped).await {
         Ok(Ok(embedder)) => Some(Arc::new(embedder)),
         Ok(Err(error)) => {

@@ -1,6 +1,7 @@
 //! `chime explain`: the context decision for a stored message, without asking a model.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
 use crate::cli::exit::{Exit, report};
 use crate::config::{ContextConfig, Environment, StoreConfig};
-use crate::context::run::{Asked, gather};
+use crate::context::run::{Asked, Readings, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{ChatId, EntityKind, MessageId, SlotUse, StoredMessage, utf16_slice};
 use crate::embed::Embedder;
@@ -40,9 +41,9 @@ pub async fn run(options: ExplainOptions) -> Exit {
     };
     let params = context_params(&context);
     // Without it the choice is made all the same, as in the daemon.
-    let embedder = Embedder::shipped().ok();
+    let readings = Readings::new(Embedder::shipped().ok().map(Arc::new));
     let decided = match Store::open_to_read(&store.path) {
-        Ok(store) => store.read(move |conn| decide(conn, &place, &params, embedder.as_ref())).await,
+        Ok(store) => store.read(move |conn| decide(conn, &place, &params, &readings)).await,
         Err(error) => Err(error),
     };
     match decided {
@@ -87,12 +88,7 @@ impl Place {
     }
 }
 
-fn decide(
-    conn: &Reader,
-    place: &Place,
-    params: &Params,
-    embedder: Option<&Embedder>,
-) -> store::Result<Option<Decision>> {
+fn decide(conn: &Reader, place: &Place, params: &Params, readings: &Readings) -> store::Result<Option<Decision>> {
     let (chat, message) = match place {
         Place::Ids(chat, message) => (*chat, *message),
         Place::Public { username, message } => match chats::by_username(conn, username)? {
@@ -104,7 +100,7 @@ fn decide(
     let ask = without_mentions(&trigger);
     let is_tag = ask != trigger.message.text;
     let asked = Asked { trigger: trigger.clone(), ask, is_tag };
-    let (history, _) = gather(conn, asked, params, embedder)?;
+    let history = gather(conn, asked, params, readings)?;
     let window = get_smart_context(&history, params);
     let slots = answers::to_trigger(conn, trigger.chat, trigger.seq)?.map_or_else(Vec::new, |record| record.slots);
     Ok(Some(Decision { trigger, window, slots }))

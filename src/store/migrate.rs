@@ -5,12 +5,13 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// In order; the number of a migration is its place, counted from 1.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../../migrations/0003_answers_and_outbox.sql"),
     include_str!("../../migrations/0005_limits_and_budgets.sql"),
     include_str!("../../migrations/0006_links.sql"),
+    include_str!("../../migrations/0007_link_rows.sql"),
 ];
 
 /// The version that this program writes.

@@ -16,13 +16,12 @@ use crate::answer::run::guard::ModelGuard;
 use crate::answer::run::log;
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
 use crate::clock::{Clock, Stopwatch};
-use crate::context::run::{Asked, FreshLinks, gather};
+use crate::context::run::{Asked, Readings, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{
     AnswerId, AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, Spent, StoredMessage, ThreadId, Timestamp,
     message_link, parse_message_key,
 };
-use crate::embed::Embedder;
 use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::scheduler;
@@ -50,8 +49,7 @@ pub struct AnsweringParts {
     pub bot: BotIdentity,
     pub languages: &'static Languages,
     pub params: Params,
-    /// None where embeddings are switched off.
-    pub embedder: Option<Arc<Embedder>>,
+    pub readings: Arc<Readings>,
     pub guard: ModelGuard,
     pub budget: Budget,
 }
@@ -77,7 +75,6 @@ struct Question {
     is_tag: bool,
     window: ContextWindow,
     earliest: Option<Timestamp>,
-    fresh_links: FreshLinks,
     /// Of the day, before this answer.
     spent: Spent,
 }
@@ -157,8 +154,8 @@ impl Answering {
     async fn find(&self, job: &Job) -> store::Result<Found> {
         let Some((chat, message)) = parse_message_key(&job.key) else { return Ok(Found::Gone) };
         let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
-        let (languages, embedder) = (self.parts.languages, self.parts.embedder.clone());
-        let reading = Reading { params, bot, languages, embedder, now: self.parts.clock.now() };
+        let (languages, readings) = (self.parts.languages, Arc::clone(&self.parts.readings));
+        let reading = Reading { params, bot, languages, readings, now: self.parts.clock.now() };
         self.parts.store.read(move |conn| reading.find(conn, chat, message)).await
     }
 
@@ -166,9 +163,9 @@ impl Answering {
     async fn halve(&self, question: &mut Question) -> store::Result<()> {
         let params = Params { token_budget: self.parts.params.token_budget / 2, ..self.parts.params.clone() };
         let asked = Asked { trigger: question.trigger.clone(), ask: question.ask.clone(), is_tag: question.is_tag };
-        let embedder = self.parts.embedder.clone();
+        let readings = Arc::clone(&self.parts.readings);
         let pick = move |conn: &Reader| {
-            let (history, _) = gather(conn, asked, &params, embedder.as_deref())?;
+            let history = gather(conn, asked, &params, &readings)?;
             Ok(get_smart_context(&history, &params))
         };
         question.window = self.parts.store.read(pick).await?;
@@ -256,12 +253,11 @@ impl Answering {
     async fn settle(
         &self,
         job: &Job,
-        mut question: Question,
+        question: Question,
         built: BuiltPrompt,
         draft: Draft,
         watch: Stopwatch,
     ) -> store::Result<()> {
-        let fresh_links = std::mem::take(&mut question.fresh_links);
         let now = self.parts.clock.now();
         let given = citable(&question);
         let checked = citations::check(&draft.markdown, &given, now);
@@ -291,7 +287,6 @@ impl Answering {
         })
         .await?;
         self.parts.wake.offer(send);
-        fresh_links.keep(&self.parts.store).await;
         Ok(())
     }
 
@@ -306,7 +301,7 @@ struct Reading {
     params: Params,
     bot: BotIdentity,
     languages: &'static Languages,
-    embedder: Option<Arc<Embedder>>,
+    readings: Arc<Readings>,
     now: Timestamp,
 }
 
@@ -329,11 +324,11 @@ impl Reading {
         let (ask, generic) =
             found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
         let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag };
-        let (history, fresh_links) = gather(conn, asked, &self.params, self.embedder.as_deref())?;
+        let history = gather(conn, asked, &self.params, &self.readings)?;
         let window = get_smart_context(&history, &self.params);
         let earliest = messages::earliest(conn, trigger.chat)?;
         let spent = usage::spent(conn, self.now, trigger.chat, trigger.message.sender.id)?;
-        let question = Question { trigger, chat: row, ask, generic, is_tag, window, earliest, fresh_links, spent };
+        let question = Question { trigger, chat: row, ask, generic, is_tag, window, earliest, spent };
         Ok(Found::Ready(Box::new(question)))
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::access::{Access, chat_access};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, Because, BotIdentity, Chat, ChatId, ChatKind, Event, Job, JobKind, Membership, Message, Migration,
-    Timestamp,
+    Arrival, Because, BotIdentity, Chat, ChatId, ChatKind, Conversation, Event, Job, JobKind, Membership, Message,
+    Migration, Timestamp,
 };
 use crate::ingest::run::admission::{self, Start};
 use crate::ingest::run::read::ReadUpdate;
@@ -51,6 +51,8 @@ pub struct Applied {
     pub refused: Vec<(ChatId, Because)>,
     /// Chats that wrote to us without being allowed.
     pub refused_chats: HashSet<i64>,
+    /// Where something was said.
+    pub heard: HashSet<Conversation>,
 }
 
 /// Stores `batch` and moves the offset. Must run inside the one transaction that makes all of it durable.
@@ -178,6 +180,7 @@ fn take_in_message(
         messages::take_in(tx, &row, parent)?;
     }
     let taken = messages::take_in(tx, &row, message)?;
+    applied.heard.insert(taken.message().conversation());
     chats::upsert_member(tx, row.key, &message.sender)?;
     judge_language(tx, &row, &taken)?;
     start_work(tx, arrival, &taken, setting, now, applied)?;
