@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::context::SCORER_VERSION;
+use crate::context::links::WINDOW;
 use crate::context::run::readings::Readings;
 use crate::domain::Conversation;
 use crate::store::{Priority, Store, StoreError, links};
@@ -62,9 +63,11 @@ impl Foresight {
     }
 
     async fn prepare(&self, conversation: Conversation, stop: &CancellationToken) -> Result<(), StoreError> {
-        while !stop.is_cancelled() {
+        // Not until all is done: where messages come in faster than they are scored, that would never be.
+        for _ in 0..=WINDOW / AT_ONCE {
             let readings = Arc::clone(&self.readings);
-            if self.store.read(move |conn| readings.prepare(conn, conversation, AT_ONCE)).await? {
+            let prepared = self.store.read(move |conn| readings.prepare(conn, conversation, AT_ONCE)).await?;
+            if prepared || stop.is_cancelled() {
                 break;
             }
         }
