@@ -2,7 +2,7 @@
 
 use crate::context::matters::fragment::Fragment;
 use crate::context::matters::ground::Ground;
-use crate::context::matters::kinship::{Rows, scores};
+use crate::context::matters::kinship::{Bond, bond, scores};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::weights::Weights;
 use crate::context::places::PlaceSet;
@@ -19,7 +19,10 @@ pub struct Drawing<'a> {
     known: Quick<PlaceSet, usize>,
     /// The matters of the world that was drawn last, and room for more.
     matters: Vec<Matter>,
-    rows: Rows,
+    /// Numbers of the matters of all worlds so far.
+    numbers: Quick<PlaceSet, u32>,
+    /// By the numbers of fragment and matter.
+    bonds: Quick<u64, Bond>,
 }
 
 /// A matter of one world.
@@ -39,7 +42,8 @@ impl<'a> Drawing<'a> {
             fragments: Vec::new(),
             known: Quick::default(),
             matters: Vec::new(),
-            rows: Rows::new(),
+            numbers: Quick::default(),
+            bonds: Quick::default(),
         }
     }
 
@@ -60,7 +64,10 @@ impl<'a> Drawing<'a> {
                 self.matters[chosen].clear(self.ground);
                 count += 1;
             }
-            self.matters[chosen].add(fragment, self.ground);
+            let matter = &mut self.matters[chosen];
+            matter.add(fragment, self.ground);
+            let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+            matter.number = *self.numbers.entry(matter.members).or_insert(next);
         }
         let taken_up = if self.ground.remarks.len() > candidates {
             let trigger = self.fragment(PlaceSet::of([candidates]));
@@ -82,8 +89,16 @@ impl<'a> Drawing<'a> {
 
     /// How likely a fragment takes up each of the first `count` matters; what is missing to 1 is that it begins a new one.
     fn likelihoods(&mut self, fragment: usize, count: usize, is_trigger: bool) -> Vec<f64> {
-        let Self { ground, weights, fragments, matters, rows, .. } = self;
-        let mut scores = scores(ground, &fragments[fragment], &matters[..count], is_trigger, (weights, rows));
+        let Self { ground, weights, fragments, matters, bonds, .. } = self;
+        let bonds: Vec<(Bond, usize)> = matters[..count]
+            .iter()
+            .map(|matter| {
+                let known = bonds.entry((fragment as u64) << 32 | u64::from(matter.number));
+                let pair = (&fragments[fragment], matter);
+                (*known.or_insert_with(|| bond(ground, pair, is_trigger, weights)), matter.count)
+            })
+            .collect();
+        let mut scores = scores(ground, &bonds, is_trigger, weights);
         let highest = scores.iter().copied().fold(0.0, f64::max);
         let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();
         scores.iter_mut().for_each(|score| *score = (*score - highest).exp() / sum);

@@ -12,47 +12,33 @@ pub const NAMES: [&str; FEATURES] = [
     "ldt", "ld", "mq", "ovl", "auth_nb", "auth_cos", "starter", "lex_nb", "lex_cos", "lex_max", "lex_nbb", "emb_cos",
     "men", "lT", "lf", "fq", "fgreet", "fst", "nT", "tst", "emb_ctr", "lex_ctr", "auth_ctr", "rank",
 ];
-const LD: usize = 1;
-const AUTH_NB: usize = 4;
-const LEX_COS: usize = 8;
-const EMB_COS: usize = 11;
-/// A feature, and the one that it centres by its mean over all matters.
-const CENTRED: [(usize, usize); 3] = [(20, EMB_COS), (21, LEX_COS), (22, AUTH_NB)];
+const N_T: usize = 18;
+const EMB_CTR: usize = 20;
+const LEX_CTR: usize = 21;
+const AUTH_CTR: usize = 22;
 const RANK: usize = 23;
 
-/// The features of a fragment with each matter, kept from one fragment to the next so that nothing is allocated.
-pub type Rows = Vec<[f64; FEATURES]>;
-
-/// The scores of a fragment with each earlier matter: log odds against "a new matter". `is_trigger` adds what the words
-/// of a trigger weigh more.
-pub fn scores(
-    ground: &Ground<'_>,
-    fragment: &Fragment,
-    matters: &[Matter],
-    is_trigger: bool,
-    (weights, rows): (&Weights, &mut Rows),
-) -> Vec<f64> {
-    rows.clear();
-    rows.extend(matters.iter().map(|matter| features(ground, fragment, matter, matters.len())));
-    centre(rows, matters);
-    rows.iter()
-        .map(|row| {
-            let base = weights.bias + weights.bias_slow * ground.slowness;
-            row.iter().zip(&weights.terms).zip(&weights.of_trigger).fold(
-                base,
-                |sum, ((value, (weight, low, high)), extra)| {
-                    let weight = if is_trigger { weight + extra } else { *weight };
-                    sum + weight * value.clamp(*low, *high)
-                },
-            )
-        })
-        .collect()
+/// What a fragment and a matter have in common whatever other matters there are: the same in every world that has both.
+#[derive(Debug, Clone, Copy)]
+pub struct Bond {
+    /// The weighted sum of all features but those that compare the matter with the others.
+    base: f64,
+    /// Messages between the two.
+    distance: usize,
+    meaning: f64,
+    words: f64,
+    people: f64,
 }
 
-fn features(ground: &Ground<'_>, fragment: &Fragment, matter: &Matter, matters: usize) -> [f64; FEATURES] {
+/// Looks at a fragment and a matter. `is_trigger` adds what the words of a trigger weigh more.
+pub fn bond(
+    ground: &Ground<'_>,
+    (fragment, matter): (&Fragment, &Matter),
+    is_trigger: bool,
+    weights: &Weights,
+) -> Bond {
     let start = fragment.start();
-    let before = matter.members.last_before(start);
-    let near = before.unwrap_or(matter.first);
+    let near = matter.members.last_before(start).unwrap_or(matter.first);
     let seconds = (ground.remarks[start].at - ground.remarks[near].at).abs();
     let silence = ground.silences.between(near.min(start) + 1, near.max(start) + 1);
     let overlaps = matter.members.last() > Some(start);
@@ -60,8 +46,9 @@ fn features(ground: &Ground<'_>, fragment: &Fragment, matter: &Matter, matters: 
     let (auth_nb, auth_cos) = people(ground, fragment, matter);
     let words = words(ground, fragment, matter);
     let named = fragment.named.iter().any(|who| matter.authors[*who] > 0.0);
-    let logarithms = &ground.logarithms;
-    [
+    let (logarithms, emb_cos) = (&ground.logarithms, meaning(fragment, matter));
+    // In the order of their names; those that compare are added when all matters are known.
+    let features = [
         (seconds / 60.0).ln_1p().min(7.0),
         logarithms.after(start.abs_diff(near)),
         silence,
@@ -73,21 +60,61 @@ fn features(ground: &Ground<'_>, fragment: &Fragment, matter: &Matter, matters: 
         words.cosine,
         words.rarest,
         words.support,
-        meaning(fragment, matter),
+        emb_cos,
         flag(named),
         logarithms.after(matter.count - 1),
         logarithms.after(fragment.count() - 1),
         flag(ground.remarks[start].is_question),
         flag(ground.remarks[start].is_greeting),
         fragment.stem_count.ln_1p(),
-        logarithms.after(matters),
-        matter.stem_count.ln_1p(),
-        // These say how the matter compares with the others, and are filled in when all are known.
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-    ]
+    ];
+    let own = features.into_iter().enumerate().chain([(N_T + 1, matter.stem_count.ln_1p())]);
+    Bond {
+        base: own.map(|(place, value)| weights.weigh(place, value, is_trigger)).sum(),
+        distance: start.abs_diff(near),
+        meaning: emb_cos,
+        words: words.cosine,
+        people: auth_nb,
+    }
+}
+
+/// The scores of a fragment with each earlier matter: log odds against "a new matter". Each bond comes with the number of
+/// the matter's members.
+pub fn scores(ground: &Ground<'_>, bonds: &[(Bond, usize)], is_trigger: bool, weights: &Weights) -> Vec<f64> {
+    let total: f64 = bonds.iter().map(|(_, count)| *count as f64).sum();
+    // What is usual here is no sign: means over all matters are subtracted.
+    let mean = |of: fn(&Bond) -> f64| {
+        let sum: f64 = bonds.iter().map(|(bond, count)| of(bond) * *count as f64).sum();
+        if total > 0.0 { sum / total } else { 0.0 }
+    };
+    let (meaning, words, people) = (mean(|bond| bond.meaning), mean(|bond| bond.words), mean(|bond| bond.people));
+    let nearer = nearer(ground.remarks.len(), bonds);
+    let weigh = |place, value| weights.weigh(place, value, is_trigger);
+    let logarithms = &ground.logarithms;
+    let base = weights.bias + weights.bias_slow * ground.slowness + weigh(N_T, logarithms.after(bonds.len()));
+    bonds
+        .iter()
+        .map(|(bond, _)| {
+            base + bond.base
+                + weigh(EMB_CTR, bond.meaning - meaning)
+                + weigh(LEX_CTR, bond.words - words)
+                + weigh(AUTH_CTR, bond.people - people)
+                + weigh(RANK, logarithms.after(nearer[bond.distance]))
+        })
+        .collect()
+}
+
+/// For every distance, how many matters are nearer.
+fn nearer(distances: usize, bonds: &[(Bond, usize)]) -> Vec<usize> {
+    let mut at = vec![0; distances + 1];
+    bonds.iter().for_each(|(bond, _)| at[bond.distance] += 1);
+    let mut sum = 0;
+    at.iter()
+        .map(|count| {
+            sum += count;
+            sum - count
+        })
+        .collect()
 }
 
 /// How much more the fragment's people speak in the matter than elsewhere, and the cosine of both.
@@ -143,20 +170,6 @@ fn words(ground: &Ground<'_>, fragment: &Fragment, matter: &Matter) -> Words {
 fn meaning(fragment: &Fragment, matter: &Matter) -> f64 {
     let lengths = fragment.vector_length * matter.vector_length;
     if lengths <= 0.0 { 0.0 } else { f64::from(dot(&fragment.vector, &matter.vector) / lengths.max(1e-6)) }
-}
-
-/// What is usual here is no sign: subtracts means over all matters, and ranks the matters by nearness.
-fn centre(rows: &mut [[f64; FEATURES]], matters: &[Matter]) {
-    let total: f64 = matters.iter().map(|matter| matter.count as f64).sum();
-    for (centred, of) in CENTRED {
-        let sum: f64 = rows.iter().zip(matters).map(|(row, matter)| row[of] * matter.count as f64).sum();
-        let mean = if total > 0.0 { sum / total } else { 0.0 };
-        rows.iter_mut().for_each(|row| row[centred] = row[of] - mean);
-    }
-    for place in 0..rows.len() {
-        let nearer = rows.iter().filter(|row| row[LD] < rows[place][LD]).count();
-        rows[place][RANK] = (nearer as f64).ln_1p();
-    }
 }
 
 fn flag(is: bool) -> f64 {

@@ -8,6 +8,8 @@ use crate::context::places::PlaceSet;
 /// Made once and used again in every world: what counts people and words is as wide as the window knows of them.
 #[derive(Debug, Clone, Default)]
 pub struct Matter {
+    /// Matters of the same members have the same number, in whatever worlds.
+    pub number: u32,
     pub members: PlaceSet,
     pub count: usize,
     /// The place that came first.
