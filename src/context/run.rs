@@ -10,7 +10,7 @@ mod shelf;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use foresight::{Foresight, NOTED};
+pub use foresight::{AT_ONCE, ENOUGH, Foresight, NOTED, WRITTEN_AT_ONCE};
 pub use readings::Readings;
 
 use crate::context::links::WINDOW;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::NonZeroU32;
 
 use serde::Deserialize;
 use serde::de::{Error, MapAccess, Visitor};
@@ -11,6 +12,9 @@ const INSIDE: &str = "##";
 /// Slots of the table for each piece: half of them stay empty, so that a search ends soon.
 const SLOTS_PER_PIECE: usize = 2;
 
+/// No piece is longer.
+const MOST_BYTES: usize = 64;
+
 /// Every piece once, in one text, with a table of numbers to find it by: half a megabyte where a map of strings takes four.
 #[derive(Debug)]
 pub struct Vocabulary {
@@ -19,7 +23,7 @@ pub struct Vocabulary {
     /// Where each piece begins in `text`, and where the last ends.
     starts: Vec<u32>,
     /// Numbers of pieces by their hash; the next free slot where that is taken.
-    slots: Vec<Option<std::num::NonZeroU32>>,
+    slots: Vec<Option<NonZeroU32>>,
     longest: usize,
 }
 
@@ -40,26 +44,35 @@ impl Vocabulary {
 
     /// The longest piece that `rest` begins with, and its length in bytes without the prefix.
     fn longest_at(&self, prefix: &str, rest: &str) -> Option<(u32, usize)> {
-        let ends = rest.char_indices().map(|(start, c)| start + c.len_utf8());
-        let mut ends: Vec<usize> = ends.take_while(|end| *end <= self.longest).collect();
-        while let Some(end) = ends.pop() {
-            if let Some(number) = self.find(prefix, &rest[..end]) {
-                return Some((number, end));
-            }
+        // The hash of every beginning is had on the way to the longest.
+        let mut hashes = [0; MOST_BYTES];
+        let mut hash = hash(START, prefix);
+        for (at, byte) in hashes.iter_mut().zip(rest.bytes()).take(self.longest) {
+            hash = with_byte(hash, byte);
+            *at = hash;
         }
-        None
+        let longest = rest.len().min(self.longest);
+        (1..=longest).rev().filter(|end| rest.is_char_boundary(*end)).find_map(|end| {
+            let number = self.find(hashes[end - 1], prefix, &rest[..end])?;
+            Some((number, end))
+        })
     }
 
-    /// The number of a piece.
-    fn find(&self, prefix: &str, piece: &str) -> Option<u32> {
-        let mut slot = hash(prefix, piece) as usize % self.slots.len().max(1);
+    /// The number of a piece, by its hash.
+    fn find(&self, hash: u64, prefix: &str, piece: &str) -> Option<u32> {
+        let mut slot = self.slot(hash);
         loop {
-            let number = self.slots.get(slot).copied().flatten()?.get() - 1;
+            let number = self.slots[slot]?.get() - 1;
             if self.piece(number).strip_prefix(prefix) == Some(piece) {
                 return Some(number);
             }
-            slot = (slot + 1) % self.slots.len();
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
+    }
+
+    /// Where the search for a hash begins. There are as many slots as a power of two, and the upper bits are mixed best.
+    fn slot(&self, hash: u64) -> usize {
+        (hash ^ (hash >> 32)) as usize & (self.slots.len() - 1)
     }
 
     fn piece(&self, number: u32) -> &str {
@@ -69,21 +82,27 @@ impl Vocabulary {
 
     fn index(&mut self) {
         let count = self.starts.len().saturating_sub(1);
-        self.slots = vec![None; count * SLOTS_PER_PIECE];
+        self.slots = vec![None; (count * SLOTS_PER_PIECE).next_power_of_two()];
         for number in 0..u32::try_from(count).unwrap_or(0) {
-            let mut slot = hash("", self.piece(number)) as usize % self.slots.len();
+            let mut slot = self.slot(hash(START, self.piece(number)));
             while self.slots[slot].is_some() {
-                slot = (slot + 1) % self.slots.len();
+                slot = (slot + 1) & (self.slots.len() - 1);
             }
-            self.slots[slot] = std::num::NonZeroU32::new(number + 1);
+            self.slots[slot] = NonZeroU32::new(number + 1);
         }
     }
 }
 
+/// Where hashing begins.
+const START: u64 = 0xcbf2_9ce4_8422_2325;
+
 /// FNV-1a: short texts, and nobody chooses them against us.
-fn hash(prefix: &str, piece: &str) -> u64 {
-    let bytes = prefix.bytes().chain(piece.bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+fn hash(from: u64, text: &str) -> u64 {
+    text.bytes().fold(from, with_byte)
+}
+
+fn with_byte(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
 }
 
 impl<'de> Deserialize<'de> for Vocabulary {
@@ -107,6 +126,9 @@ impl<'de> Visitor<'de> for InOrder {
         while let Some((piece, number)) = map.next_entry::<Cow<'de, str>, usize>()? {
             if number + 1 != vocabulary.starts.len() {
                 return Err(M::Error::custom("a piece out of order"));
+            }
+            if piece.len() > MOST_BYTES {
+                return Err(M::Error::custom("a piece that is too long"));
             }
             vocabulary.text.push_str(&piece);
             vocabulary.starts.push(u32::try_from(vocabulary.text.len()).map_err(M::Error::custom)?);

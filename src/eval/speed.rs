@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::clock::{Clock, Stopwatch};
-use crate::context::run::{Asked, Readings, gather};
+use crate::context::run::{AT_ONCE, Asked, ENOUGH, Readings, WRITTEN_AT_ONCE, gather};
 use crate::context::{Params, SCORER_VERSION, get_smart_context};
 use crate::domain::{ChatId, StoredMessage, Timestamp, estimate_tokens};
 use crate::embed::Embedder;
@@ -25,8 +25,6 @@ const INGESTED: u32 = 10_000;
 const TRIGGERS: u32 = 300;
 /// Before the clock runs: pages and statements are read, words of the model are met.
 const WARM_UP: u32 = 100;
-/// Rows that the daemon works out at once.
-const AT_ONCE: usize = 16;
 /// The largest chat.
 const FIRST_CHAT: ChatId = ChatId(-1_009_000_000_000);
 
@@ -134,13 +132,18 @@ impl Bench {
 
     /// What the daemon does when nobody waits, for every chat.
     async fn prepare_all(&self) -> Result<(), SpeedError> {
-        for number in 0..CHATS * 10 {
+        // As many numbers as it takes to meet every chat.
+        for number in 0..CHATS * 2 {
             let trigger = self.find(number).await?;
             self.prepare(&trigger).await?;
+            self.keep().await?;
         }
-        let rows = self.readings.take_unkept(1, usize::MAX);
-        self.store.write(Priority::Background, move |tx| links::keep(tx, SCORER_VERSION, &rows)).await?;
         Ok(())
+    }
+
+    async fn keep(&self) -> Result<(), StoreError> {
+        let rows = self.readings.take_unkept(ENOUGH, WRITTEN_AT_ONCE);
+        self.store.write(Priority::Background, move |tx| links::keep(tx, SCORER_VERSION, &rows)).await
     }
 
     async fn find(&self, number: u32) -> Result<StoredMessage, SpeedError> {

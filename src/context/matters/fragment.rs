@@ -16,6 +16,8 @@ pub struct Fragment {
     /// All stems with how often they occur here, those included that are used nowhere else.
     pub all_stems: Vec<(usize, u16)>,
     pub stem_count: f64,
+    /// ln(1 + stems of all messages)
+    pub wordiness: f64,
     /// What the words say of a matter that uses none of them, but for how long it is.
     pub strangeness: f64,
     /// Sum of the rarities.
@@ -49,6 +51,7 @@ impl Fragment {
             stems: Vec::with_capacity(all_stems.len()),
             stem_count: all_stems.iter().map(|(_, times)| f64::from(*times)).sum(),
             all_stems,
+            wordiness: 0.0,
             strangeness: 0.0,
             rarity: 0.0,
             lexical_length: 0.0,
@@ -58,6 +61,7 @@ impl Fragment {
             places,
         };
         fragment.vector_length = dot(&fragment.vector, &fragment.vector).sqrt();
+        fragment.wordiness = fragment.stem_count.ln_1p();
         fragment.weigh_stems(ground);
         fragment
     }

@@ -66,9 +66,9 @@ pub fn bond(
         logarithms.after(fragment.count() - 1),
         flag(ground.remarks[start].is_question),
         flag(ground.remarks[start].is_greeting),
-        fragment.stem_count.ln_1p(),
+        fragment.wordiness,
     ];
-    let own = features.into_iter().enumerate().chain([(N_T + 1, matter.stem_count.ln_1p())]);
+    let own = features.into_iter().enumerate().chain([(N_T + 1, matter.wordiness)]);
     Bond {
         base: own.map(|(place, value)| weights.weigh(place, value, is_trigger)).sum(),
         distance: start.abs_diff(near),

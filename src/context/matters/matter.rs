@@ -19,7 +19,9 @@ pub struct Matter {
     authors_square: f64,
     /// Members by stem.
     pub stems: Vec<u16>,
-    pub stem_count: f64,
+    stem_count: f64,
+    /// ln(1 + stems of all members)
+    pub wordiness: f64,
     lexical_square: f64,
     pub vector: Vec<f32>,
     pub vector_length: f32,
@@ -50,6 +52,7 @@ impl Matter {
             self.authors[*author] = before + times;
         }
         self.stem_count += fragment.stem_count;
+        self.wordiness = self.stem_count.ln_1p();
         for (stem, times) in &fragment.all_stems {
             let before = usize::from(self.stems[*stem]);
             let after = before + usize::from(*times);

@@ -17,11 +17,12 @@ use crate::store::{Priority, Store, StoreError, links};
 /// What comes in within this time is prepared together.
 const SETTLES: Duration = Duration::from_secs(1);
 /// Rows that are worked out in one read: about 2 ms, since there are two who can read.
-const AT_ONCE: usize = 16;
-/// Rows are kept when this many have come together: fewer are worked out again before anybody could tell.
-const ENOUGH: usize = 64;
+pub const AT_ONCE: usize = 16;
+/// Rows are kept when this many have come together: fewer are soon worked out again, and before there are many more of
+/// them, memory may have given them up.
+pub const ENOUGH: usize = 8;
 /// Rows that are written in one transaction: about 2 ms.
-const WRITTEN_AT_ONCE: usize = 256;
+pub const WRITTEN_AT_ONCE: usize = 256;
 
 /// Conversations that wait to be prepared. More are not noted: then a trigger does what was left undone.
 pub const NOTED: usize = 256;
@@ -53,9 +54,9 @@ impl Foresight {
                 if let Err(error) = self.prepare(conversation, &stop).await {
                     tracing::debug!(%error, "a conversation was not prepared");
                 }
-            }
-            if let Err(error) = self.keep().await {
-                tracing::warn!(%error, "link scores were not kept");
+                if let Err(error) = self.keep().await {
+                    tracing::warn!(%error, "link scores were not kept");
+                }
             }
         }
         // Nobody is left to tell anything; the end is for others to say.
