@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{ClaimCode, is_unclaimed};
@@ -26,8 +27,9 @@ use crate::app::watchdog::{Watchdog, patience};
 use crate::clock::Clock;
 use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig};
-use crate::context::{Params, Picker};
-use crate::domain::{BotIdentity, JobKind, estimate_tokens};
+use crate::context::Params;
+use crate::context::run::{Foresight, NOTED, Readings};
+use crate::domain::{BotIdentity, Conversation, JobKind, estimate_tokens};
 use crate::embed::Embedder;
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
@@ -81,8 +83,7 @@ impl App {
         recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
         service::waiting();
-        let picker = context_params(&config.context).picker;
-        let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder(picker));
+        let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder());
         let bot = bot?;
         if !bot.reads_all_group_messages {
             tracing::warn!(
@@ -91,8 +92,8 @@ impl App {
             );
         }
         let claim = claim_code(&config, &store).await?;
-        let languages = Languages::shipped();
-        let parts = Parts { config, clock, stop, prompts, store, telegram, bot, claim, languages, embedder };
+        let (languages, readings) = (Languages::shipped(), Arc::new(Readings::new(embedder)));
+        let parts = Parts { config, clock, stop, prompts, store, telegram, bot, claim, languages, readings };
         let app = parts.launch().await?;
         service::ready();
         Ok(app)
@@ -117,7 +118,7 @@ struct Parts {
     bot: BotIdentity,
     claim: Option<ClaimCode>,
     languages: &'static Languages,
-    embedder: Option<Arc<Embedder>>,
+    readings: Arc<Readings>,
 }
 
 impl Parts {
@@ -133,8 +134,15 @@ impl Parts {
                 server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
             });
         }
-        let ingest = self.ingest(&wake, &health);
+        let (heard, news) = mpsc::channel(NOTED);
+        let ingest = self.ingest(&wake, &health, heard);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
+        let readings = Arc::clone(&self.readings);
+        let foresight = Foresight { store: self.store.clone(), clock: self.clock.clone(), readings, news };
+        tasks.spawn("foresight", |stop| async move {
+            foresight.run(stop).await;
+            Ok(())
+        });
         let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake, limits: Limits::default() };
         tasks.spawn("work", |stop| async move {
             pool.run(stop, |job| {
@@ -152,13 +160,14 @@ impl Parts {
         Ok(App { store: self.store, bot: self.bot, claim: self.claim, tasks })
     }
 
-    fn ingest(&self, wake: &Wake, health: &PollHealth) -> Ingest {
+    fn ingest(&self, wake: &Wake, health: &PollHealth, heard: mpsc::Sender<Conversation>) -> Ingest {
         Ingest {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
             clock: self.clock.clone(),
             wake: wake.clone(),
             health: health.clone(),
+            heard,
             setting: Arc::new(Setting {
                 bot: self.bot.clone(),
                 access: self.config.access.clone(),
@@ -182,7 +191,7 @@ impl Parts {
             bot: self.bot.clone(),
             languages: self.languages,
             params: context_params(&self.config.context),
-            embedder: self.embedder.clone(),
+            readings: Arc::clone(&self.readings),
             guard: guard.clone(),
             budget: Budget { caps: self.config.limits.daily_tokens, prices: self.config.limits.prices },
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
@@ -254,9 +263,7 @@ pub fn context_params(config: &ContextConfig) -> Params {
         lookback_limit: config.lookback_limit,
         time_threshold: config.time_threshold,
         token_budget: config.tokens,
-        // Strands are measured beside it (`chime eval context`) and choose better, but a trigger waits 10 ms longer for
-        // them and the model they use takes 20 MB: they take over once they are as fast as this.
-        ..Params::clusters(estimate_tokens)
+        ..Params::new(estimate_tokens)
     }
 }
 
@@ -277,11 +284,8 @@ async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
     Ok(store)
 }
 
-/// The embedding model, where strands are picked. It only sharpens the choice, so that the daemon starts without it too.
-async fn load_embedder(picker: Picker) -> Option<Arc<Embedder>> {
-    if picker == Picker::Clusters {
-        return None;
-    }
+/// The embedding model. It only sharpens the choice of messages, so that the daemon starts without it too.
+async fn load_embedder() -> Option<Arc<Embedder>> {
     match tokio::task::spawn_blocking(Embedder::shipped).await {
         Ok(Ok(embedder)) => Some(Arc::new(embedder)),
         Ok(Err(error)) => {

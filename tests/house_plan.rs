@@ -48,7 +48,7 @@ const ROOMS: &[Room] = &[
         &["store", "telegram", "clock", "scheduler"],
     ),
     room("scheduler", &["domain"], &["store", "clock"]),
-    room("eval", &["domain", "context", "embed", "trigger"], &[]),
+    room("eval", &["domain", "context", "embed", "trigger", "store", "clock"], &[]),
     room("health", &["domain", "store", "answer", "ingest", "telemetry"], &["clock"]),
     room("checkup", &["domain", "config", "store", "llm", "telegram"], &["clock"]),
     room("sandbox", &["domain", "clock"], &[]),

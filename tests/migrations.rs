@@ -6,21 +6,23 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 6] = [
+const SAMPLES: [&str; 7] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
     include_str!("data/migrations/0004.sql"),
     include_str!("data/migrations/0005.sql"),
     include_str!("data/migrations/0006.sql"),
+    include_str!("data/migrations/0007.sql"),
 ];
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
     include_str!("../migrations/0004_limits_and_budgets.sql"),
     include_str!("../migrations/0005_links.sql"),
     include_str!("../migrations/0006_privacy.sql"),
+    include_str!("../migrations/0007_link_rows.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

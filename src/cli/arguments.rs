@@ -63,6 +63,29 @@ pub enum EvalCommand {
     /// Choosing the messages that a trigger is about
     #[command(after_help = "Example:\n  chime eval context tests/data/pack --selector seed")]
     Context(EvalContextOptions),
+    /// How fast it is in made-up chats, in a database of its own
+    #[command(after_help = "Example:\n  chime eval speed --messages 100k")]
+    Speed(EvalSpeedOptions),
+}
+
+#[derive(Debug, Args)]
+pub struct EvalSpeedOptions {
+    /// Messages in the database: 10k, 1m
+    #[arg(long, value_name = "N", value_parser = count, default_value = "100k")]
+    pub messages: u32,
+    /// Print one JSON line and no table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `10k`, `1m`, or plain digits.
+fn count(written: &str) -> Result<u32, String> {
+    let (digits, unit) = match written.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1_000),
+        None => written.strip_suffix(['m', 'M']).map_or((written, 1), |digits| (digits, 1_000_000)),
+    };
+    let number = digits.parse::<u32>().ok().and_then(|number| number.checked_mul(unit));
+    number.ok_or_else(|| "a number like 50k or 1m".to_owned())
 }
 
 #[derive(Debug, Args)]

@@ -4,20 +4,35 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-use crate::cli::arguments::{EvalCommand, EvalContextOptions};
+use crate::cli::arguments::{EvalCommand, EvalContextOptions, EvalSpeedOptions};
 use crate::cli::exit::{Exit, report};
+use crate::clock::Clock;
 use crate::embed::Embedder;
 use crate::eval::context::{Evaluated, evaluate};
 use crate::eval::pack::Pack;
 use crate::eval::score::Prediction;
+use crate::eval::speed::measure;
 
-pub fn run(command: EvalCommand) -> Exit {
-    match command {
-        EvalCommand::Context(options) => match context(&options) {
-            Ok(()) => Exit::Done,
-            Err(error) => report(error.as_ref(), Exit::Failed),
-        },
+pub async fn run(command: EvalCommand) -> Exit {
+    let done = match command {
+        EvalCommand::Context(options) => context(&options),
+        EvalCommand::Speed(options) => speed(&options).await,
+    };
+    match done {
+        Ok(()) => Exit::Done,
+        Err(error) => report(error.as_ref(), Exit::Failed),
     }
+}
+
+async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Error>> {
+    let figures = measure(options.messages, &Clock::system()).await?;
+    let mut out = std::io::stdout();
+    // A reader that went away, such as `head`, is no fault.
+    if !options.json {
+        let _ = write!(out, "{}", figures.table());
+    }
+    let _ = writeln!(out, "{}", serde_json::to_string(&figures)?);
+    Ok(())
 }
 
 fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {

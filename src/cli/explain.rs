@@ -1,6 +1,7 @@
 //! `chime explain`: the context decision for a stored message, without asking a model.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
 use crate::cli::exit::{Exit, report};
 use crate::config::{ContextConfig, Environment, StoreConfig};
-use crate::context::run::{Asked, gather};
+use crate::context::run::{Asked, Readings, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{
     ChatId, EntityKind, MessageId, MessagePlace, SlotUse, StoredMessage, parse_message_link, utf16_slice,
@@ -42,9 +43,9 @@ pub async fn run(options: ExplainOptions) -> Exit {
     };
     let params = context_params(&context);
     // Without it the choice is made all the same, as in the daemon.
-    let embedder = Embedder::shipped().ok();
+    let readings = Readings::new(Embedder::shipped().ok().map(Arc::new));
     let decided = match Store::open_to_read(&store.path) {
-        Ok(store) => store.read(move |conn| decide(conn, &place, &params, embedder.as_ref())).await,
+        Ok(store) => store.read(move |conn| decide(conn, &place, &params, &readings)).await,
         Err(error) => Err(error),
     };
     match decided {
@@ -77,7 +78,7 @@ fn decide(
     conn: &Reader,
     place: &MessagePlace,
     params: &Params,
-    embedder: Option<&Embedder>,
+    readings: &Readings,
 ) -> store::Result<Option<Decision>> {
     let (chat, message) = match place {
         MessagePlace::Ids(chat, message) => (*chat, *message),
@@ -90,7 +91,7 @@ fn decide(
     let ask = without_mentions(&trigger);
     let is_tag = ask != trigger.message.text;
     let asked = Asked { trigger: trigger.clone(), ask, is_tag };
-    let (history, _) = gather(conn, asked, params, embedder)?;
+    let history = gather(conn, asked, params, readings)?;
     let window = get_smart_context(&history, params);
     let slots = answers::to_trigger(conn, trigger.chat, trigger.seq)?.map_or_else(Vec::new, |record| record.slots);
     Ok(Some(Decision { trigger, window, slots }))

@@ -44,7 +44,7 @@ pub fn main() -> Exit {
             Command::Retry(options) => retry::run(&options),
             Command::Backup(options) => copy::back_up(options),
             Command::Restore(options) => copy::restore(&options),
-            Command::Eval(command) => eval::run(command),
+            Command::Eval(command) => eval::run(command).await,
         }
     });
     // A blocking read of standard input may still be waiting: do not wait for it.

@@ -4,10 +4,11 @@
 //! *Never*: IO, a clock, SQL or a model outside its driver. The same history gives the same window, byte for byte.
 //! *Entry*: [`run::gather`] fetches; [`get_smart_context`] picks.
 //!
-//! In reading order: `window` (the door and its stages), `pool` (what may be chosen from), `links` (which message goes on
-//! from which), `worlds` (strands as samples), `matters` (what is taken up across silences), `choose` (the set worth
-//! taking), `strands` (all of these together), `chain`, `cluster` (the seed's rule, kept as a baseline and for short
-//! talks), `fit`, `shorten`, and `run` (what is fetched).
+//! In reading order: `window` (the door and its stages), `pool` (what may be chosen from), `reading` (what is read off each
+//! message, `token` its words as numbers), `links` (which message goes on from which), `worlds` (strands as samples,
+//! `places` sets of messages), `matters` (what is taken up across silences), `choose` (the set worth taking), `strands`
+//! (all of these together), `chain`, `cluster` (the seed's rule, kept as a baseline and for short talks), `fit`, `shorten`,
+//! and `run` (what is fetched, and what is kept of it in memory).
 
 mod chain;
 mod choose;
@@ -15,15 +16,19 @@ mod cluster;
 mod fit;
 mod links;
 mod matters;
+mod places;
 mod pool;
+mod reading;
 pub mod run;
 mod shorten;
 mod strands;
+mod token;
 mod window;
 mod worlds;
 
 pub use links::{Antecedents, Link, SCORER_VERSION};
-pub use strands::{Evidence, antecedent_rows};
+pub use reading::{Evidence, Reading};
+pub use strands::antecedent_rows;
 pub use window::{ContextWindow, Entry, History, Params, Picker, get_smart_context};
 
 #[cfg(test)]

@@ -1,17 +1,24 @@
 //! Fetches what the pure part needs: one read of the store, no network, no model.
+//!
+//! In reading order: [`gather`]; `readings` (what is known of the messages it fetches), `shelf` (where that is remembered),
+//! `foresight` (who sees to it before anybody asks).
+
+mod foresight;
+mod readings;
+mod shelf;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::context::strands::{complete, fingerprints};
-use crate::context::{Antecedents, Evidence, History, Link, Params, Picker, SCORER_VERSION};
-use crate::domain::{ChatKey, MessageId, Seq, StoredMessage};
-use crate::embed::Embedder;
-use crate::store::links::CachedLinks;
-use crate::store::{self, Priority, Reader, Store, links, messages};
+pub use foresight::{AT_ONCE, ENOUGH, Foresight, NOTED, WRITTEN_AT_ONCE};
+pub use readings::Readings;
 
-/// Messages before the trigger that are fetched: the candidates, and what those are scored against.
-const RECENT: usize = 400;
+use crate::context::links::WINDOW;
+use crate::context::reading::{Address, address};
+use crate::context::{History, Params, Picker};
+use crate::domain::{MessageId, StoredMessage};
+use crate::store::{self, Reader, messages};
+
 /// Replies to one message that are looked at.
 const REPLIES: usize = 20;
 
@@ -25,35 +32,8 @@ pub struct Asked {
     pub is_tag: bool,
 }
 
-/// Link scores that had to be worked out, to be kept for the next trigger.
-#[derive(Debug, Clone, Default)]
-pub struct FreshLinks(Vec<(ChatKey, Seq, CachedLinks)>);
-
-impl FreshLinks {
-    /// Keeps them. Nobody waits for this, and failing costs only time.
-    pub async fn keep(self, store: &Store) {
-        if self.0.is_empty() {
-            return;
-        }
-        let kept = store.write(Priority::Background, move |tx| {
-            for (chat, seq, cached) in self.0 {
-                links::keep(tx, chat, SCORER_VERSION, &[(seq, cached)])?;
-            }
-            Ok(())
-        });
-        if let Err(error) = kept.await {
-            tracing::warn!(%error, "link scores were not kept");
-        }
-    }
-}
-
-/// Fetches the trigger's recent messages and everything that reply links lead to, with the link scores of all of them.
-pub fn gather(
-    conn: &Reader,
-    asked: Asked,
-    params: &Params,
-    embedder: Option<&Embedder>,
-) -> store::Result<(History, FreshLinks)> {
+/// Fetches the trigger's recent messages and everything that reply links lead to, with what is known of all of them.
+pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings) -> store::Result<History> {
     let Asked { mut trigger, ask, is_tag } = asked;
     let anchor_withheld = match trigger.message.reply_to {
         Some(parent) => messages::is_withheld(conn, trigger.message.chat, parent)?,
@@ -64,7 +44,7 @@ pub fn gather(
         trigger.message.quote = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
-    let recent = messages::before(conn, trigger.conversation(), moment, RECENT)?;
+    let recent = messages::before(conn, trigger.conversation(), moment, WINDOW)?;
     let mut found = Links::new(&trigger, &recent);
     found.follow_up(conn, &trigger, params.chain_depth)?;
     let anchor = found.found.first().cloned();
@@ -77,73 +57,18 @@ pub fn gather(
         found.follow_up(conn, member, params.chain_depth)?;
     }
     found.complete_albums(conn, &recent, params.lookback_limit)?;
-    let (evidence, fresh) = match params.picker {
-        Picker::Strands => evidence(conn, &trigger, &ask, &recent, embedder)?,
+    let evidence = match params.picker {
+        Picker::Strands => readings.evidence(conn, (&trigger, &ask), &recent)?,
         Picker::Clusters => Default::default(),
     };
-    let linked = found.found;
-    let evidence = Arc::new(evidence);
-    let history = History { trigger, anchor_withheld, recent, linked, ask, is_tag, evidence };
-    Ok((history, fresh))
-}
-
-/// Vectors of all texts, and link scores: those kept from before, and the others worked out now.
-fn evidence(
-    conn: &Reader,
-    trigger: &StoredMessage,
-    ask: &str,
-    recent: &[StoredMessage],
-    embedder: Option<&Embedder>,
-) -> store::Result<(Evidence, FreshLinks)> {
-    let mut evidence = Evidence::default();
-    let texts = recent.iter().map(|stored| (stored, stored.message.text.as_str())).chain([(trigger, ask)]);
-    if let Some(embedder) = embedder {
-        evidence.vectors =
-            texts.map(|(stored, text)| ((stored.message.chat, stored.message.id), embedder.embed(text))).collect();
-    }
-    let conversation: Vec<&StoredMessage> = recent.iter().collect();
-    let marks = fingerprints(&conversation);
-    let candidates = &conversation[conversation.len() - marks.len()..];
-    let cached = cached_rows(conn, candidates)?;
-    for (stored, mark) in candidates.iter().zip(&marks) {
-        if let Some(known) = cached.get(&stored.seq).filter(|known| known.past == *mark) {
-            evidence.antecedents.insert((stored.message.chat, stored.message.id), antecedents(known));
-        }
-    }
-    let fresh: HashSet<_> = complete(&conversation, &mut evidence).into_iter().collect();
-    let fresh = candidates.iter().zip(marks).filter_map(|(stored, past)| {
-        let address = (stored.message.chat, stored.message.id);
-        let row = evidence.antecedents.get(&address).filter(|_| fresh.contains(&address))?;
-        Some((
-            stored.chat,
-            stored.seq,
-            CachedLinks { past, links: row.0.iter().map(|link| (link.distance, link.probability)).collect() },
-        ))
-    });
-    let fresh = FreshLinks(fresh.collect());
-    Ok((evidence, fresh))
-}
-
-fn cached_rows(conn: &Reader, candidates: &[&StoredMessage]) -> store::Result<HashMap<Seq, CachedLinks>> {
-    let seqs = candidates.iter().map(|stored| stored.seq);
-    match (seqs.clone().min(), seqs.max(), candidates.first()) {
-        (Some(from), Some(to), Some(any)) => links::between(conn, any.chat, (from, to), SCORER_VERSION),
-        _ => Ok(HashMap::new()),
-    }
-}
-
-fn antecedents(cached: &CachedLinks) -> Antecedents {
-    Antecedents(
-        cached
-            .links
-            .iter()
-            .map(|(distance, probability)| Link { distance: *distance, probability: *probability })
-            .collect(),
-    )
+    let (linked, evidence) = (found.found, Arc::new(evidence));
+    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, evidence })
 }
 
 /// What links led to, each message once and never one that is recent anyway, unless it is the anchor.
 struct Links {
+    /// What the recent messages reply to: of those nothing needs to be fetched.
+    parents: HashMap<Address, Option<MessageId>>,
     seen: HashSet<MessageId>,
     found: Vec<StoredMessage>,
 }
@@ -152,7 +77,8 @@ impl Links {
     fn new(trigger: &StoredMessage, recent: &[StoredMessage]) -> Self {
         let mut seen: HashSet<_> = recent.iter().map(|stored| stored.message.id).collect();
         seen.insert(trigger.message.id);
-        Self { seen, found: Vec::new() }
+        let parents = recent.iter().map(|stored| (address(stored), stored.message.reply_to)).collect();
+        Self { parents, seen, found: Vec::new() }
     }
 
     fn add(&mut self, stored: StoredMessage) {
@@ -170,6 +96,10 @@ impl Links {
         let mut parent = from.message.reply_to;
         for _ in 0..depth {
             let Some(id) = parent else { break };
+            if let Some(known) = self.parents.get(&(from.message.chat, id)) {
+                parent = *known;
+                continue;
+            }
             let Some(stored) = messages::find(conn, from.message.chat, id)? else { break };
             parent = stored.message.reply_to;
             self.add(stored);
@@ -195,3 +125,6 @@ impl Links {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

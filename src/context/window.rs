@@ -8,7 +8,8 @@ use crate::context::chain;
 use crate::context::cluster::{self, End};
 use crate::context::fit::{self, Pick};
 use crate::context::pool::{Place, Pool};
-use crate::context::strands::{self, Asking, Evidence};
+use crate::context::reading::Evidence;
+use crate::context::strands::{self, Asking};
 use crate::domain::{Chosen, MessageId, Omitted, Reason, Seq, StoredMessage, span_in_words};
 
 /// How far to look and how much to take.

@@ -1,68 +1,104 @@
-//! The static model: a text's vector is the mean of its tokens' vectors.
+//! The static model: a text's vector is the mean of its pieces' vectors.
 
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
 
-use model2vec_rs::model::StaticModel;
+use serde::Deserialize;
 
-use crate::embed::coverage::Coverage;
+use crate::embed::coverage::covers;
+use crate::embed::table::Table;
+use crate::embed::vocabulary::Vocabulary;
+use crate::embed::words::each_word;
 
 const TOKENIZER: &[u8] = include_bytes!("../../embedding/chat-static-256-int8/tokenizer.json");
 const TABLE: &[u8] = include_bytes!("../../embedding/chat-static-256-int8/model.safetensors");
-const SETTINGS: &[u8] = include_bytes!("../../embedding/chat-static-256-int8/config.json");
 /// The mean vector of chat texts. All texts share it, so it says nothing about any.
 const MEAN: &str = include_str!("../../embedding/mean.json");
 /// Characters of a text that are embedded.
 const WITHIN: usize = 1500;
+/// Pieces of a text that are embedded.
+const PIECES: usize = 512;
 
 /// Turns texts into vectors of unit length.
+///
+/// The table is read where it lies in the program: only the rows of words that were met ever come into memory. Libraries
+/// for such models copy it and keep a tree of the vocabulary beside it, which takes 20 MB.
 pub struct Embedder {
-    model: StaticModel,
+    vocabulary: Vocabulary,
+    table: Table,
     mean: Vec<f32>,
-    coverage: Option<Coverage>,
+    limits: Limits,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum EmbedError {
-    #[error("the embedding model inside the program cannot be read: {0}")]
-    Shipped(String),
-    #[error("the embedding model in {path} cannot be read: {what}")]
-    Folder { path: PathBuf, what: String },
+#[error("the embedding model inside the program cannot be read: {0}")]
+pub struct EmbedError(String);
+
+#[derive(Deserialize)]
+struct TokenizerFile<'a> {
+    #[serde(borrow)]
+    model: TokenizerModel<'a>,
+}
+
+#[derive(Deserialize)]
+struct TokenizerModel<'a> {
+    vocab: Vocabulary,
+    #[serde(borrow)]
+    unk_token: Cow<'a, str>,
+    max_input_chars_per_word: usize,
+}
+
+struct Limits {
+    /// The piece that stands for words that cannot be read; it says nothing.
+    unknown: Option<u32>,
+    word_chars: usize,
 }
 
 impl Embedder {
     /// The model that is part of the program. English; 256 dimensions; about 2 µs a text.
     pub fn shipped() -> Result<Self, EmbedError> {
-        let model = StaticModel::from_bytes(TOKENIZER, TABLE, SETTINGS, Some(true))
-            .map_err(|error| EmbedError::Shipped(error.to_string()))?;
-        let mean = serde_json::from_str(MEAN).map_err(|error| EmbedError::Shipped(error.to_string()))?;
-        Ok(Self { model, mean, coverage: Coverage::read(TOKENIZER) })
-    }
-
-    /// Another Model2Vec model, from its folder. It covers whatever it was made for.
-    pub fn from_folder(path: &Path) -> Result<Self, EmbedError> {
-        let model = StaticModel::from_pretrained(path, None, Some(true), None)
-            .map_err(|error| EmbedError::Folder { path: path.to_owned(), what: error.to_string() })?;
-        Ok(Self { model, mean: Vec::new(), coverage: None })
+        let file: TokenizerFile<'_> =
+            serde_json::from_slice(TOKENIZER).map_err(|error| EmbedError(error.to_string()))?;
+        let TokenizerModel { vocab: vocabulary, unk_token, max_input_chars_per_word: word_chars } = file.model;
+        let table = Table::read(TABLE).map_err(EmbedError)?;
+        let mean = serde_json::from_str(MEAN).map_err(|error| EmbedError(error.to_string()))?;
+        let mut unknown = None;
+        vocabulary.split(&unk_token, |piece| unknown = Some(piece));
+        Ok(Self { vocabulary, table, mean, limits: Limits { unknown, word_chars } })
     }
 
     /// The vector of `text`; empty where the model does not know enough of it.
     pub fn embed(&self, text: &str) -> Vec<f32> {
         let text = text.char_indices().nth(WITHIN).map_or(text, |(end, _)| &text[..end]);
-        if text.trim().is_empty() || self.coverage.as_ref().is_some_and(|coverage| !coverage.covers(text)) {
+        if text.trim().is_empty() || !covers(&self.vocabulary, text) {
             return Vec::new();
         }
-        let mut vector = self.model.encode_single(text);
+        let mut vector = self.sum(text);
         normalise(&mut vector);
         for (value, mean) in vector.iter_mut().zip(&self.mean) {
             *value -= mean;
         }
         normalise(&mut vector);
-        if vector.iter().all(|value| value.is_finite() && *value == 0.0)
-            || vector.iter().any(|value| !value.is_finite())
-        {
-            return Vec::new();
+        let is_noise = vector.iter().all(|value| *value == 0.0) || vector.iter().any(|value| !value.is_finite());
+        if is_noise { Vec::new() } else { vector }
+    }
+
+    /// The sum of the pieces' vectors. Its length says nothing.
+    fn sum(&self, text: &str) -> Vec<f32> {
+        let mut pieces: Vec<u32> = Vec::with_capacity(text.len() / 4);
+        let mut scratch = String::new();
+        each_word(text, &mut scratch, |word| {
+            let known = pieces.len();
+            let is_short = word.len() <= self.limits.word_chars || word.chars().count() <= self.limits.word_chars;
+            if !is_short || self.vocabulary.split(word, |piece| pieces.push(piece)).is_none() {
+                pieces.truncate(known);
+                pieces.extend(self.limits.unknown);
+            }
+        });
+        let mut sum = vec![0.0; self.table.dimensions()];
+        for piece in pieces.into_iter().take(PIECES).filter(|piece| Some(*piece) != self.limits.unknown) {
+            self.table.add(piece, &mut sum);
         }
-        vector
+        sum
     }
 }
 
@@ -80,6 +116,29 @@ mod tests {
     fn similarity(a: &str, b: &str) -> f32 {
         let embedder = Embedder::shipped().unwrap();
         embedder.embed(a).iter().zip(embedder.embed(b)).map(|(a, b)| a * b).sum()
+    }
+
+    /// A few numbers of a vector, as the model's own library for Rust computed them from the same files.
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let embedder = Embedder::shipped().unwrap();
+        let mut sum = embedder.sum(text);
+        normalise(&mut sum);
+        let shown: Vec<String> = sum.iter().step_by(37).map(|value| format!("{value:.5}")).collect();
+        assert_eq!(shown.join(" "), expected, "{text}");
+    }
+
+    #[test]
+    fn vectors_are_those_of_the_models_own_library() {
+        check("Shall we book a table at the restaurant?", "0.33390 -0.17098 0.05331 0.08358 0.00305 0.04104 -0.00401");
+        check(
+            "I'm at 7:30pm, naïve café — \"don't\" wait!! 😂",
+            "0.28289 0.13640 0.04698 0.00783 -0.07181 0.00818 -0.04703",
+        );
+        check(
+            "supercalifragilisticexpialidocious antidisestablishmentarianism",
+            "0.08477 0.07661 -0.05744 -0.03495 0.06159 -0.00806 0.04828",
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::context::{Evidence, History, antecedent_rows};
+use crate::context::{Evidence, History, Reading, antecedent_rows};
 use crate::domain::{
     ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, Timestamp, UserId,
 };
@@ -89,10 +89,9 @@ fn prepare(messages: &[PackMessage], embedder: Option<&Embedder>) -> Prepared {
     let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
     let mut evidence = Evidence::default();
     for one in &stored {
-        if let Some(embedder) = embedder {
-            let vector = embedder.embed(&one.message.text);
-            evidence.vectors.insert((one.message.chat, one.message.id), vector);
-        }
+        let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&one.message.text));
+        let reading = Reading::of(&one.message, &one.message.text, vector);
+        evidence.readings.insert((one.message.chat, one.message.id), Arc::new(reading));
     }
     evidence.antecedents = antecedent_rows(&stored, &evidence);
     let lengths = messages.iter().map(|message| (message.message_id, message.text.chars().count())).collect();

@@ -1,12 +1,14 @@
 //! The product's own yardstick: how well messages are chosen, on packs whose answers are known.
 //!
-//! *Owns*: reading packs, named baselines, the scores, what is printed of them.
+//! *Owns*: reading packs, named baselines, the scores, what is printed of them; made-up chats, and how fast all is in them.
 //! *Never*: a second selector (what runs here is what the daemon runs); lets a selector see gold.
-//! *Entry*: [`context::evaluate`] over a [`pack::Pack`].
+//! *Entry*: [`context::evaluate`] over a [`pack::Pack`]; [`speed::measure`].
 
 pub mod context;
 pub mod pack;
 pub mod score;
 mod selectors;
+pub mod speed;
+pub mod synthetic;
 
 pub use selectors::Selector;

@@ -1,20 +1,79 @@
 //! The cache of link scores: what is in it saves time, what is not is worked out again.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use rusqlite::named_params;
+use rusqlite::types::ValueRef;
+use rusqlite::{Row, named_params};
 
 use super::messages::row_id;
-use super::{Reader, Result, Writer, row};
-use crate::domain::{ChatKey, Seq};
+use super::{Reader, Result, StoreError, Writer};
+use crate::domain::{ChatId, ChatKey, Conversation, MessageId, Seq, Timestamp};
+
+/// Rows of a chat that are kept: about this many messages back from its newest. A trigger looks back 200 in its
+/// conversation, of which a forum has several.
+const KEPT: u32 = 2_000;
+/// Bytes of a link: a distance and a probability.
+const LINK: usize = 5;
 
 /// Where a message may go on from, as a scorer saw it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CachedLinks {
     /// Of the messages that it was scored against: of use only while they are the same.
     pub past: i64,
-    /// How many messages back, and how likely; best first.
-    pub links: Vec<(usize, f32)>,
+    /// How many messages back, at most 255, and how likely; best first.
+    pub links: Vec<(u8, f32)>,
+}
+
+/// Everything of a message that a score may depend on, as one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    pub chat: ChatId,
+    pub id: MessageId,
+    pub mark: u64,
+}
+
+/// Marks of the messages that [`messages::before`](super::messages::before) gives for the same arguments.
+pub fn marks_before(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<Vec<Mark>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT telegram_chat_id, message_id, user_id, sender_name, sender_username, ts, edit_ts, text, entities, source
+         FROM message
+         WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+               AND is_stub = 0 AND role <> 'system'
+         ORDER BY ts DESC, message_id DESC LIMIT :limit",
+    )?;
+    let params = named_params! {
+        ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+        ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+    };
+    let rows = statement.query_map(params, |raw| {
+        Ok(Mark {
+            chat: ChatId(raw.get("telegram_chat_id")?),
+            id: MessageId(raw.get("message_id")?),
+            mark: hash_of_all(raw)?,
+        })
+    })?;
+    let mut marks = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    marks.reverse();
+    Ok(marks)
+}
+
+fn hash_of_all(raw: &Row<'_>) -> rusqlite::Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    for column in 0..raw.as_ref().column_count() {
+        match raw.get_ref(column)? {
+            ValueRef::Null => hasher.write_u8(0),
+            ValueRef::Integer(number) => number.hash(&mut hasher),
+            ValueRef::Real(number) => number.to_bits().hash(&mut hasher),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.hash(&mut hasher),
+        }
+    }
+    Ok(hasher.finish())
 }
 
 /// The rows of a chat from `from` to `to` that a scorer of this version wrote.
@@ -25,11 +84,11 @@ pub fn between(conn: &Reader, chat: ChatKey, (from, to): (Seq, Seq), scorer: u32
     )?;
     let params = named_params! { ":from": row_id(chat, from), ":to": row_id(chat, to), ":scorer": scorer };
     let rows = statement.query_map(params, |raw| {
-        Ok((raw.get("seq").map(Seq)?, raw.get::<_, i64>("past")?, raw.get::<_, String>("antecedents")?))
+        Ok((raw.get("seq").map(Seq)?, raw.get::<_, i64>("past")?, raw.get::<_, Vec<u8>>("antecedents")?))
     })?;
     rows.map(|found| {
-        let (seq, past, json) = found?;
-        Ok((seq, CachedLinks { past, links: row::json(&json, "antecedents")? }))
+        let (seq, past, bytes) = found?;
+        Ok((seq, CachedLinks { past, links: unpacked(&bytes)? }))
     })
     .collect()
 }
@@ -40,16 +99,49 @@ pub fn forget(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
     Ok(())
 }
 
-/// Keeps rows in place of what was there.
-pub fn keep(tx: &Writer<'_>, chat: ChatKey, scorer: u32, rows: &[(Seq, CachedLinks)]) -> Result<()> {
-    for (seq, cached) in rows {
+/// Keeps rows in place of what was there, and drops those that are far back by now.
+pub fn keep(tx: &Writer<'_>, scorer: u32, rows: &[(ChatKey, Seq, CachedLinks)]) -> Result<()> {
+    let mut newest: HashMap<ChatKey, Seq> = HashMap::new();
+    for (chat, seq, cached) in rows {
         tx.prepare_cached(
             "INSERT OR REPLACE INTO link_cache (id, scorer, past, antecedents) VALUES (:id, :scorer, :past, :links)",
         )?
         .execute(named_params! {
-            ":id": row_id(chat, *seq), ":scorer": scorer, ":past": cached.past,
-            ":links": row::to_json(&cached.links, "antecedents")?,
+            ":id": row_id(*chat, *seq), ":scorer": scorer, ":past": cached.past, ":links": packed(&cached.links),
+        })?;
+        let last = newest.entry(*chat).or_insert(*seq);
+        *last = (*last).max(*seq);
+    }
+    for (chat, seq) in newest {
+        tx.prepare_cached("DELETE FROM link_cache WHERE id BETWEEN :from AND :to")?.execute(named_params! {
+            ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(seq.0.saturating_sub(KEPT))),
         })?;
     }
     Ok(())
+}
+
+fn packed(links: &[(u8, f32)]) -> Vec<u8> {
+    let bytes = |(distance, probability): &(u8, f32)| std::iter::once(*distance).chain(probability.to_le_bytes());
+    links.iter().flat_map(bytes).collect()
+}
+
+fn unpacked(bytes: &[u8]) -> Result<Vec<(u8, f32)>> {
+    let (links, rest) = bytes.as_chunks::<LINK>();
+    if !rest.is_empty() {
+        return Err(StoreError::BadValue { column: "antecedents", what: format!("{} bytes", bytes.len()) });
+    }
+    Ok(links.iter().map(|[distance, a, b, c, d]| (*distance, f32::from_le_bytes([*a, *b, *c, *d]))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_come_back_to_the_bit() {
+        let links = vec![(1, 0.75), (200, f32::MIN_POSITIVE), (3, 0.1 + 0.2)];
+        assert_eq!(unpacked(&packed(&links)).unwrap(), links);
+        assert_eq!(unpacked(&[]).unwrap(), []);
+        assert!(unpacked(&[1, 2, 3]).is_err());
+    }
 }

@@ -243,7 +243,7 @@ async fn why_shows_the_messages_of_an_answer_with_their_links() {
         let asked = w.reply("cat", answer.id, "/why");
         let why = w.answer_to(asked).await;
         assert!(why.text.starts_with("I used these messages:"), "{}", why.text);
-        assert!(why.text.contains("said shortly before or after, cited"), "{}", why.text);
+        assert!(why.text.contains("part of the same talk, cited"), "{}", why.text);
         assert!(why.text.contains(&record.id.to_string()), "{}", why.text);
         assert_eq!(links(&why), [format!("https://t.me/c/{}/1", w.chat.0.unsigned_abs() - 1_000_000_000_000)]);
 
@@ -290,18 +290,18 @@ async fn a_long_answer_comes_in_parts() {
     .await;
 }
 
-/// Seed scenario A: A three days ago, B two days ago, a gap of 48 hours, C ten minutes ago, D now.
+/// Seed scenario A: A three days ago, B two days ago, a gap of 48 hours, C ten minutes ago, D now. The seed's own rule
+/// stops at the gap (its test is beside the rule, in `context`); the product knows that all four belong together.
 async fn scenario_a(w: &mut World, tag: &str) {
     let (ann, ben) = (w.member("ann"), w.member("ben"));
     let say = |from, text: &str, age| w.telegram.say(w.chat, Post::new(from, text, ago(w, age)));
-    say(ann, "Msg A", DAY * 3);
-    say(ben, "Msg B", DAY * 2);
-    let c = say(ann, "Msg C", MINUTE * 10);
+    let a = say(ann, "We should look at the restaurant for the gathering", DAY * 3);
+    let b = say(ben, "Any thoughts?", DAY * 2);
+    let c = say(ann, "The thai restaurant on 10th Ave?", MINUTE * 10);
     let d = say(ben, tag, Duration::ZERO);
     let answer = w.answer_to(d).await;
-    assert!(answer.text.contains("Msg C"), "{}", answer.text);
-    assert!(!answer.text.contains("Msg A") && !answer.text.contains("Msg B"), "{}", answer.text);
-    assert_eq!(window_and_trigger(w, &answer).await, [c, d], "context is [C, D]");
+    assert!(answer.text.contains("The thai restaurant on 10th Ave?"), "{}", answer.text);
+    assert_eq!(window_and_trigger(w, &answer).await, [a, b, c, d], "context is [A, B, C, D]");
 }
 
 #[tokio::test]

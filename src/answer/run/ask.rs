@@ -19,12 +19,11 @@ use crate::answer::run::log;
 use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
 use crate::clock::{Clock, Stopwatch};
-use crate::context::run::{Asked, gather};
+use crate::context::run::{Asked, Readings, gather};
 use crate::context::{Params, get_smart_context};
 use crate::domain::{
     AnswerId, AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, ThreadId, Timestamp, parse_message_key,
 };
-use crate::embed::Embedder;
 use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::scheduler;
@@ -51,8 +50,7 @@ pub struct AnsweringParts {
     pub bot: BotIdentity,
     pub languages: &'static Languages,
     pub params: Params,
-    /// None where embeddings are switched off.
-    pub embedder: Option<Arc<Embedder>>,
+    pub readings: Arc<Readings>,
     pub guard: ModelGuard,
     pub budget: Budget,
     pub introduction: Introduction,
@@ -138,9 +136,9 @@ impl Answering {
     async fn find(&self, job: &Job) -> store::Result<Found> {
         let Some((chat, message)) = parse_message_key(&job.key) else { return Ok(Found::Gone) };
         let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
-        let (languages, embedder) = (self.parts.languages, self.parts.embedder.clone());
+        let (languages, readings) = (self.parts.languages, Arc::clone(&self.parts.readings));
         let (introduction, now) = (self.parts.introduction.clone(), self.parts.clock.now());
-        let reading = Reading { params, bot, languages, embedder, introduction, now };
+        let reading = Reading { params, bot, languages, readings, introduction, now };
         self.parts.store.read(move |conn| reading.find(conn, chat, message)).await
     }
 
@@ -148,9 +146,9 @@ impl Answering {
     async fn halve(&self, question: &mut Question) -> store::Result<()> {
         let params = Params { token_budget: self.parts.params.token_budget / 2, ..self.parts.params.clone() };
         let asked = Asked { trigger: question.trigger.clone(), ask: question.ask.clone(), is_tag: question.is_tag };
-        let embedder = self.parts.embedder.clone();
+        let readings = Arc::clone(&self.parts.readings);
         let pick = move |conn: &Reader| {
-            let (history, _) = gather(conn, asked, &params, embedder.as_deref())?;
+            let history = gather(conn, asked, &params, &readings)?;
             Ok(get_smart_context(&history, &params))
         };
         question.window = self.parts.store.read(pick).await?;
@@ -243,7 +241,6 @@ impl Answering {
         draft: Draft,
         watch: Stopwatch,
     ) -> anyhow::Result<()> {
-        let fresh_links = std::mem::take(&mut question.fresh_links);
         let now = self.parts.clock.now();
         let given = question.citable();
         let links: Vec<&str> = given.iter().filter_map(|source| source.link.as_deref()).collect();
@@ -288,7 +285,6 @@ impl Answering {
             Written::Ended => tracing::info!("the bot was removed from the chat, so nothing is said there"),
             Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
         }
-        fresh_links.keep(&self.parts.store).await;
         Ok(())
     }
 

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use crate::answer::citations::Citable;
 use crate::answer::run::introduction::Introduction;
-use crate::context::run::{Asked, FreshLinks, gather};
+use crate::context::run::{Asked, Readings, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{BotIdentity, ChatId, FormattedText, MessageId, Spent, StoredMessage, Timestamp, message_link};
-use crate::embed::Embedder;
 use crate::store::chats::{self, ChatRow};
 use crate::store::{self, Reader, answers, consent, messages, usage};
 use crate::trigger::{self, How, Languages, Rules};
@@ -29,7 +28,6 @@ pub struct Question {
     pub is_tag: bool,
     pub window: ContextWindow,
     pub earliest: Option<Timestamp>,
-    pub fresh_links: FreshLinks,
     /// What the chat was not told yet.
     pub introduction: Option<FormattedText>,
     /// Of the day, before this answer.
@@ -41,7 +39,7 @@ pub struct Reading {
     pub params: Params,
     pub bot: BotIdentity,
     pub languages: &'static Languages,
-    pub embedder: Option<Arc<Embedder>>,
+    pub readings: Arc<Readings>,
     pub introduction: Introduction,
     pub now: Timestamp,
 }
@@ -66,7 +64,7 @@ impl Reading {
         let (ask, generic) =
             found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
         let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag };
-        let (history, fresh_links) = gather(conn, asked, &self.params, self.embedder.as_deref())?;
+        let history = gather(conn, asked, &self.params, &self.readings)?;
         let window = get_smart_context(&history, &self.params);
         let earliest = messages::earliest(conn, trigger.chat)?;
         let spent = usage::spent(conn, self.now, trigger.chat, trigger.message.sender.id)?;
@@ -79,7 +77,6 @@ impl Reading {
             is_tag,
             window,
             earliest,
-            fresh_links,
             introduction,
             spent,
         })))

@@ -1,7 +1,7 @@
 //! From scores to a distribution: which message a message goes on from, or that it starts something new.
 
 use crate::context::links::features::{Turn, WINDOW, pairs};
-use crate::context::links::model::LinkModel;
+use crate::context::links::model::{LinkModel, Values};
 use crate::context::links::speech::Speech;
 
 /// Links kept of a message. The others hardly ever decide anything.
@@ -67,8 +67,8 @@ impl Past<'_> {
 
     fn with_model(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Antecedents {
         let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
-        let mut scores = Vec::with_capacity(past.len());
-        pairs(message, past, bare, |place, raw| scores.push((past.len() - place, model.score(raw))));
+        let (mut scores, mut values) = (Vec::with_capacity(past.len()), Values::default());
+        pairs(message, past, bare, |place, raw| scores.push((past.len() - place, model.score(raw, &mut values))));
         // "Starts something new" has the score 0.
         let highest = scores.iter().map(|(_, score)| *score).fold(0.0, f32::max);
         let sum = (-highest).exp() + scores.iter().map(|(_, score)| (score - highest).exp()).sum::<f32>();

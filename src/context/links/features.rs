@@ -3,10 +3,11 @@
 //! Time enters twice: capped at half an hour, and relative to the chat's own rhythm, so that a chat with a message a day
 //! and one with ten a minute look alike.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::context::links::similarity::Similarity;
 use crate::context::links::speech::{Heard, Names, Speech};
+use crate::context::token::Quick;
 use crate::domain::UserId;
 
 /// Messages before one that may be its antecedent.
@@ -120,11 +121,11 @@ struct Scene<'a> {
     own_count: f32,
     /// Distinct authors of the last 20.
     speakers: f32,
-    spoken: HashMap<UserId, f32>,
+    spoken: Quick<UserId, f32>,
     /// Messages in which one of the pair names the other.
-    naming: HashMap<UserId, f32>,
+    naming: Quick<UserId, f32>,
     /// Places where the author and somebody else follow each other.
-    alternation: HashMap<UserId, f32>,
+    alternation: Quick<UserId, f32>,
     /// Whom the author named last.
     last_target: Option<UserId>,
     /// Place of the last message that names the author.
@@ -139,7 +140,7 @@ struct Walk {
     over_90: f32,
     over_98: f32,
     by_author: f32,
-    by: HashMap<UserId, f32>,
+    by: Quick<UserId, f32>,
 }
 
 impl Walk {
@@ -170,9 +171,9 @@ impl<'a> Scene<'a> {
             own,
             own_count: 0.0,
             speakers: distinct(past.iter().rev().take(20)),
-            spoken: HashMap::new(),
-            naming: HashMap::new(),
-            alternation: HashMap::new(),
+            spoken: Quick::default(),
+            naming: Quick::default(),
+            alternation: Quick::default(),
             last_target: None,
             last_addressed: heard.iter().rposition(|heard| heard.mentions.contains(&author)),
             speaks_to: names.heard(message.speech),

@@ -19,25 +19,34 @@ static SHIPPED: LazyLock<LinkModel> =
 pub struct LinkModel {
     bias: f32,
     terms: Vec<Term>,
+    /// Raw features of which only what exceeds a bound counts: max(0, x - bound).
+    hinges: Vec<(usize, f32)>,
 }
 
 #[derive(Debug, Clone)]
 struct Term {
-    factors: Vec<Factor>,
+    /// Places in [`Values`].
+    factors: [u8; FACTORS],
     weight: f32,
     /// What was seen in training, nearly all of it: no extrapolation.
     low: f32,
     high: f32,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Factor {
-    /// x
-    Is(usize),
-    /// 1 - x
-    Not(usize),
-    /// max(0, x - c)
-    Above(usize, f32),
+/// Most factors of a term.
+const FACTORS: usize = 3;
+/// Everything that a factor may be: 1, each raw feature x, each 1 - x, and the hinges. As long as a `u8` counts, so that
+/// looking one up needs no check.
+pub struct Values([f32; 256]);
+/// Where the raw features begin, where what is missing to 1 does, and where the hinges do.
+const IS: usize = 1;
+const NOT: usize = IS + RAW;
+const ABOVE: usize = NOT + RAW;
+
+impl Default for Values {
+    fn default() -> Self {
+        Self([1.0; 256])
+    }
 }
 
 impl LinkModel {
@@ -46,26 +55,24 @@ impl LinkModel {
     }
 
     fn empty() -> Self {
-        Self { bias: 0.0, terms: Vec::new() }
+        Self { bias: 0.0, terms: Vec::new(), hinges: Vec::new() }
     }
 
-    /// The log odds of an antecedent against "starts something new".
-    pub fn score(&self, raw: &[f32; RAW]) -> f32 {
-        self.bias + self.terms.iter().map(|term| term.value(raw)).sum::<f32>()
-    }
-}
-
-impl Term {
-    fn value(&self, raw: &[f32; RAW]) -> f32 {
-        let product = self.factors.iter().fold(1.0, |product, factor| {
-            product
-                * match *factor {
-                    Factor::Is(index) => raw[index],
-                    Factor::Not(index) => 1.0 - raw[index],
-                    Factor::Above(index, from) => (raw[index] - from).max(0.0),
-                }
-        });
-        self.weight * product.clamp(self.low, self.high)
+    /// The log odds of an antecedent against "starts something new". `values` is room to work in.
+    pub fn score(&self, raw: &[f32; RAW], values: &mut Values) -> f32 {
+        let Values(values) = values;
+        for (place, value) in raw.iter().enumerate() {
+            values[IS + place] = *value;
+            values[NOT + place] = 1.0 - value;
+        }
+        for (place, (feature, bound)) in self.hinges.iter().enumerate() {
+            values[ABOVE + place] = (raw[*feature] - bound).max(0.0);
+        }
+        let value = |term: &Term| {
+            let product = term.factors.iter().fold(1.0, |product, factor| product * values[usize::from(*factor)]);
+            term.weight * product.max(term.low).min(term.high)
+        };
+        self.bias + self.terms.iter().map(value).sum::<f32>()
     }
 }
 
@@ -95,27 +102,39 @@ impl TryFrom<Table> for LinkModel {
     type Error = String;
 
     fn try_from(table: Table) -> Result<Self, String> {
-        let terms = table.features.into_iter().map(term).collect::<Result<_, String>>()?;
-        Ok(Self { bias: table.bias, terms })
+        let mut model = Self { bias: table.bias, ..Self::empty() };
+        for row in table.features {
+            let mut factors = [0; FACTORS];
+            if row.factors.len() > FACTORS {
+                return Err(format!("more than {FACTORS} factors"));
+            }
+            for (place, written) in factors.iter_mut().zip(row.factors) {
+                *place = model.factor(written)?;
+            }
+            model.terms.push(Term { factors, weight: row.w, low: row.lo, high: row.hi });
+        }
+        Ok(model)
     }
 }
 
-fn term(row: TableRow) -> Result<Term, String> {
-    let factors = row.factors.into_iter().map(factor).collect::<Result<_, String>>()?;
-    Ok(Term { factors, weight: row.w, low: row.lo, high: row.hi })
-}
-
-fn factor(written: TableFactor) -> Result<Factor, String> {
-    let (operation, name, from) = match written {
-        TableFactor::Plain(operation, name) => (operation, name, 0.0),
-        TableFactor::From(operation, name, from) => (operation, name, from),
-    };
-    let index = RAW_NAMES.iter().position(|raw| *raw == name).ok_or_else(|| format!("no feature `{name}`"))?;
-    match operation.as_str() {
-        "id" => Ok(Factor::Is(index)),
-        "not" => Ok(Factor::Not(index)),
-        "hinge" => Ok(Factor::Above(index, from)),
-        other => Err(format!("no operation `{other}`")),
+impl LinkModel {
+    /// The place of a factor among the values.
+    fn factor(&mut self, written: TableFactor) -> Result<u8, String> {
+        let (operation, name, bound) = match written {
+            TableFactor::Plain(operation, name) => (operation, name, 0.0),
+            TableFactor::From(operation, name, bound) => (operation, name, bound),
+        };
+        let index = RAW_NAMES.iter().position(|raw| *raw == name).ok_or_else(|| format!("no feature `{name}`"))?;
+        let place = match operation.as_str() {
+            "id" => IS + index,
+            "not" => NOT + index,
+            "hinge" => {
+                self.hinges.push((index, bound));
+                ABOVE + self.hinges.len() - 1
+            }
+            other => return Err(format!("no operation `{other}`")),
+        };
+        u8::try_from(place).map_err(|_| "too many hinges".to_owned())
     }
 }
 
@@ -126,5 +145,20 @@ mod tests {
     #[test]
     fn the_shipped_table_can_be_read() {
         assert!(LinkModel::shipped().terms.len() > 100);
+    }
+
+    #[test]
+    fn a_term_is_a_clamped_product_of_its_factors() {
+        let table = r#"{"bias": 0.5, "features": [
+            {"name": "x", "factors": [["id", "ld"], ["not", "same"]], "w": 2.0, "lo": 0.0, "hi": 3.0},
+            {"name": "y", "factors": [["hinge", "ld", 1.5]], "w": 1.0, "lo": 0.0, "hi": 9.0}]}"#;
+        let model: LinkModel = serde_json::from_str(table).unwrap();
+        let mut raw = [0.0; RAW];
+        raw[RAW_NAMES.iter().position(|name| *name == "ld").unwrap()] = 2.0;
+        assert_eq!(model.score(&raw, &mut Values::default()), 0.5 + 4.0 + 0.5);
+        raw[RAW_NAMES.iter().position(|name| *name == "same").unwrap()] = 1.0;
+        assert_eq!(model.score(&raw, &mut Values::default()), 0.5 + 0.0 + 0.5);
+        let unknown = table.replace("\"ld\"", "\"no such\"");
+        assert!(serde_json::from_str::<LinkModel>(&unknown).is_err());
     }
 }

@@ -1,11 +1,11 @@
 //! What is read off one message: who is spoken to, which words it has, what kind of remark it is.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::context::token::{Quick, Token, token};
 use crate::domain::{EntityKind, Message, Timestamp, UserId};
 
 /// People whose mention counts, in the order of their appearance.
@@ -16,9 +16,6 @@ const NAMES_WITHIN: usize = 600;
 const WORDS_WITHIN: usize = 1500;
 /// Shorter words are too common to be names or to tell anything.
 const MIN_NAME_CHARS: usize = 3;
-
-/// A word as a number: compared often, shown never.
-pub type Token = u64;
 
 /// A message as the scorer sees it, from the message alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,9 +55,9 @@ pub struct Heard {
 /// How the people are called who have spoken.
 #[derive(Debug, Default)]
 pub struct Names {
-    full: HashMap<Token, UserId>,
+    full: Quick<Token, UserId>,
     /// None where several share the first name.
-    first: HashMap<Token, Option<UserId>>,
+    first: Quick<Token, Option<UserId>>,
 }
 
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[^\W_]+(?:[._+\-'’][^\W_]+)*"));
@@ -191,12 +188,6 @@ fn words(text: &str) -> Vec<(Token, u32)> {
         }
     }
     counted
-}
-
-fn token(word: &str) -> Token {
-    let mut hasher = DefaultHasher::new();
-    word.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// At most `chars` characters of `text`.

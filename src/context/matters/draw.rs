@@ -1,54 +1,114 @@
-//! One world: its fragments, and which of them take up the same matter.
+//! One world after the other: its fragments, and which of them take up the same matter.
 
+use crate::context::matters::fragment::Fragment;
 use crate::context::matters::ground::Ground;
-use crate::context::matters::kinship::{Matter, scores};
+use crate::context::matters::kinship::{Bond, bond, scores};
+use crate::context::matters::matter::Matter;
 use crate::context::matters::weights::Weights;
+use crate::context::places::PlaceSet;
+use crate::context::token::Quick;
 
-/// The matters of one world.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Matters {
-    /// For every candidate, the number of its matter.
-    pub of: Vec<usize>,
-    pub count: usize,
-    /// How likely the trigger's own words take up each matter; empty where they do not count.
-    pub taken_up: Vec<f64>,
+/// Draws the matters of worlds that share a ground.
+pub struct Drawing<'a> {
+    ground: &'a Ground<'a>,
+    weights: &'a Weights,
+    /// Whether the trigger's words weigh more than another message's.
+    is_asking: bool,
+    /// The fragments of all worlds so far: most of them come again.
+    fragments: Vec<Fragment>,
+    known: Quick<PlaceSet, usize>,
+    /// The matters of the world that was drawn last, and room for more.
+    matters: Vec<Matter>,
+    /// Numbers of the matters of all worlds so far.
+    numbers: Quick<PlaceSet, u32>,
+    /// By the numbers of fragment and matter.
+    bonds: Quick<u64, Bond>,
 }
 
-impl Matters {
-    /// `antecedents` are those that the world drew for the `candidates` first remarks of the ground; `chances` decide, one
-    /// for each candidate. What the ground holds beyond the candidates is the trigger; `is_asking` where its words weigh
-    /// more than another message's.
-    pub fn draw(
-        ground: &Ground<'_>,
-        antecedents: &[Option<usize>],
-        chances: &[f32],
-        is_asking: bool,
-        weights: &Weights,
-    ) -> Self {
-        let candidates = antecedents.len();
-        let mut matters: Vec<Matter> = Vec::new();
-        let mut of = vec![0; candidates];
-        for fragment in fragments(ground, antecedents, weights.far) {
-            let probabilities = likelihoods(ground, &fragment, &matters, false, weights);
-            let chosen = drawn(&probabilities, f64::from(chances[fragment[0]])).unwrap_or(matters.len());
-            if chosen == matters.len() {
-                matters.push(Matter::default());
-            }
-            matters[chosen].add(&fragment, ground);
-            fragment.iter().for_each(|place| of[*place] = chosen);
+/// A matter of one world.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn {
+    pub members: PlaceSet,
+    /// How likely the trigger's own words take it up; 0 where they do not count.
+    pub taken_up: f64,
+}
+
+impl<'a> Drawing<'a> {
+    pub fn new(ground: &'a Ground<'a>, is_asking: bool, weights: &'a Weights) -> Self {
+        Self {
+            ground,
+            weights,
+            is_asking,
+            fragments: Vec::new(),
+            known: Quick::default(),
+            matters: Vec::new(),
+            numbers: Quick::default(),
+            bonds: Quick::default(),
         }
-        let taken_up = if ground.remarks.len() > candidates {
-            likelihoods(ground, &[candidates], &matters, is_asking, weights)
+    }
+
+    /// The matters of one world, the oldest first. `antecedents` are those that it drew for the `candidates` first remarks
+    /// of the ground; `chances` decide, one for each candidate. What the ground holds beyond them is the trigger.
+    pub fn world(&mut self, antecedents: &[Option<usize>], chances: &[f32]) -> Vec<Drawn> {
+        let candidates = antecedents.len();
+        let mut count = 0;
+        for members in fragments(self.ground, antecedents, self.weights.far) {
+            let number = self.fragment(members);
+            let probabilities = self.likelihoods(number, count, false);
+            let fragment = &self.fragments[number];
+            let chosen = drawn(&probabilities, f64::from(chances[fragment.start()])).unwrap_or(count);
+            if chosen == self.matters.len() {
+                self.matters.push(Matter::default());
+            }
+            if chosen == count {
+                self.matters[chosen].clear(self.ground);
+                count += 1;
+            }
+            let matter = &mut self.matters[chosen];
+            matter.add(fragment, self.ground);
+            let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+            matter.number = *self.numbers.entry(matter.members).or_insert(next);
+        }
+        let taken_up = if self.ground.remarks.len() > candidates {
+            let trigger = self.fragment(PlaceSet::of([candidates]));
+            self.likelihoods(trigger, count, self.is_asking)
         } else {
-            Vec::new()
+            vec![0.0; count]
         };
-        Self { of, count: matters.len(), taken_up }
+        let drawn = self.matters[..count].iter().zip(taken_up);
+        drawn.map(|(matter, taken_up)| Drawn { members: matter.members, taken_up }).collect()
+    }
+
+    /// The number of a fragment.
+    fn fragment(&mut self, members: PlaceSet) -> usize {
+        *self.known.entry(members).or_insert_with(|| {
+            self.fragments.push(Fragment::new(members.places().collect(), self.ground));
+            self.fragments.len() - 1
+        })
+    }
+
+    /// How likely a fragment takes up each of the first `count` matters; what is missing to 1 is that it begins a new one.
+    fn likelihoods(&mut self, fragment: usize, count: usize, is_trigger: bool) -> Vec<f64> {
+        let Self { ground, weights, fragments, matters, bonds, .. } = self;
+        let bonds: Vec<(Bond, usize)> = matters[..count]
+            .iter()
+            .map(|matter| {
+                let known = bonds.entry((fragment as u64) << 32 | u64::from(matter.number));
+                let pair = (&fragments[fragment], matter);
+                (*known.or_insert_with(|| bond(ground, pair, is_trigger, weights)), matter.count)
+            })
+            .collect();
+        let mut scores = scores(ground, &bonds, is_trigger, weights);
+        let highest = scores.iter().copied().fold(0.0, f64::max);
+        let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();
+        scores.iter_mut().for_each(|score| *score = (*score - highest).exp() / sum);
+        scores
     }
 }
 
 /// Strands, cut where a silence is long and no reply bridges it; in the order of their first messages.
-fn fragments(ground: &Ground<'_>, antecedents: &[Option<usize>], far: f64) -> Vec<Vec<usize>> {
-    let mut fragments: Vec<Vec<usize>> = Vec::new();
+fn fragments(ground: &Ground<'_>, antecedents: &[Option<usize>], far: f64) -> Vec<PlaceSet> {
+    let mut fragments: Vec<PlaceSet> = Vec::new();
     let mut of: Vec<usize> = Vec::with_capacity(antecedents.len());
     for (place, antecedent) in antecedents.iter().enumerate() {
         let remark = &ground.remarks[place];
@@ -57,30 +117,14 @@ fn fragments(ground: &Ground<'_>, antecedents: &[Option<usize>], far: f64) -> Ve
         let fragment = match joined {
             Some(from) => of[from],
             None => {
-                fragments.push(Vec::new());
+                fragments.push(PlaceSet::default());
                 fragments.len() - 1
             }
         };
-        fragments[fragment].push(place);
+        fragments[fragment].insert(place);
         of.push(fragment);
     }
     fragments
-}
-
-/// How likely a fragment takes up each matter; what is missing to 1 is that it begins a new one.
-fn likelihoods(
-    ground: &Ground<'_>,
-    fragment: &[usize],
-    matters: &[Matter],
-    is_trigger: bool,
-    weights: &Weights,
-) -> Vec<f64> {
-    let mut own = Matter::default();
-    own.add(fragment, ground);
-    let scores = scores(ground, &own, matters, is_trigger, weights);
-    let highest = scores.iter().copied().fold(0.0, f64::max);
-    let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();
-    scores.into_iter().map(|score| (score - highest).exp() / sum).collect()
 }
 
 fn drawn(probabilities: &[f64], chance: f64) -> Option<usize> {

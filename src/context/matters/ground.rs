@@ -1,7 +1,7 @@
 //! The candidates made ready: people and stems as small numbers, so that counting is indexing.
 
-use std::collections::{HashMap, HashSet};
-
+use crate::context::matters::tables::{Logarithms, Maxima};
+use crate::context::token::{Quick, Token};
 use crate::domain::UserId;
 
 /// A message as this room sees it.
@@ -10,10 +10,9 @@ pub struct Remark<'a> {
     /// Unix seconds.
     pub at: f64,
     pub author: UserId,
-    pub mentions: Vec<UserId>,
-    pub stems: HashSet<String>,
-    /// How long the silence before it was for this chat: `-ln(1.02 - q)`.
-    pub silence: f64,
+    pub mentions: &'a [UserId],
+    /// Each once.
+    pub stems: &'a [Token],
     pub is_question: bool,
     pub is_greeting: bool,
     /// Of unit length, or empty.
@@ -32,12 +31,15 @@ pub struct Ground<'a> {
     /// Stems of each remark as numbers from 0.
     pub stems: Vec<Vec<usize>>,
     /// In how many remarks each stem is.
-    pub spread: Vec<f64>,
+    pub spread: Vec<u16>,
     pub idf: Vec<f64>,
     /// Remarks of each author.
     pub spoken: Vec<f64>,
     /// Who is mentioned by each remark, of those who have spoken.
     pub mentions: Vec<Vec<usize>>,
+    /// How long the silence before each remark was for this chat: `-ln(1.02 - q)`.
+    pub silences: Maxima,
+    pub logarithms: Logarithms,
     /// 0 in a busy chat, 1 where a quarter of an hour between messages is usual.
     pub slowness: f64,
 }
@@ -45,8 +47,8 @@ pub struct Ground<'a> {
 impl<'a> Ground<'a> {
     /// `remarks` are the candidates, oldest first; the trigger follows them when its own words count. `asked_by` is always
     /// counted among the people.
-    pub fn new(remarks: Vec<Remark<'a>>, asked_by: UserId, slowness: f64) -> Self {
-        let mut people: HashMap<UserId, usize> = HashMap::new();
+    pub fn new(remarks: Vec<Remark<'a>>, silences: &[f64], asked_by: UserId, slowness: f64) -> Self {
+        let mut people: Quick<UserId, usize> = Quick::default();
         let authors: Vec<usize> = remarks
             .iter()
             .map(|remark| {
@@ -60,29 +62,36 @@ impl<'a> Ground<'a> {
             .collect();
         let next = people.len();
         people.entry(asked_by).or_insert(next);
-        let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let mut stems = Vec::with_capacity(remarks.len());
-        let mut spread: Vec<f64> = Vec::new();
-        for remark in &remarks {
-            let mut own = Vec::with_capacity(remark.stems.len());
-            for stem in &remark.stems {
-                let next = numbers.len();
-                let number = *numbers.entry(stem).or_insert(next);
-                if number == spread.len() {
-                    spread.push(0.0);
-                }
-                spread[number] += 1.0;
-                own.push(number);
-            }
-            own.sort_unstable();
-            stems.push(own);
-        }
+        let (stems, spread) = numbered(&remarks);
         let count = remarks.len() as f64;
-        let idf = spread.iter().map(|in_remarks| ((count + 20.0) / (in_remarks + 0.5)).ln()).collect();
+        let idf = spread.iter().map(|in_remarks| ((count + 20.0) / (f64::from(*in_remarks) + 0.5)).ln()).collect();
         let mut spoken = vec![0.0; people.len()];
         authors.iter().for_each(|author| spoken[*author] += 1.0);
-        Self { authors, people: people.len(), stems, spread, idf, spoken, mentions, slowness, remarks }
+        let (silences, logarithms) = (Maxima::of(silences), Logarithms::up_to(remarks.len() + 1));
+        let people = people.len();
+        Self { remarks, authors, people, stems, spread, idf, spoken, mentions, silences, logarithms, slowness }
     }
+}
+
+/// Stems as numbers from 0, and in how many remarks each is.
+fn numbered(remarks: &[Remark<'_>]) -> (Vec<Vec<usize>>, Vec<u16>) {
+    let mut numbers: Quick<Token, usize> = Quick::default();
+    let mut spread: Vec<u16> = Vec::new();
+    let stems = remarks
+        .iter()
+        .map(|remark| {
+            let numbered = remark.stems.iter().map(|stem| {
+                let number = *numbers.entry(*stem).or_insert(spread.len());
+                match spread.get_mut(number) {
+                    Some(count) => *count += 1,
+                    None => spread.push(1),
+                }
+                number
+            });
+            numbered.collect()
+        })
+        .collect();
+    (stems, spread)
 }
 
 /// How slow a chat is, from the moments of its messages: 0 at two minutes a message, 1 at a quarter of an hour.

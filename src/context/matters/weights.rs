@@ -39,6 +39,13 @@ impl Weights {
         SHIPPED.as_ref()
     }
 
+    /// What a feature adds to a score, by its place; `is_trigger` where the words of a trigger are asked about.
+    pub fn weigh(&self, place: usize, value: f64, is_trigger: bool) -> f64 {
+        let (weight, low, high) = self.terms[place];
+        let weight = if is_trigger { weight + self.of_trigger[place] } else { weight };
+        weight * value.clamp(low, high)
+    }
+
     /// A weight of the gate.
     pub fn gate(&self, name: &str) -> f64 {
         self.gate.get(name).copied().unwrap_or(0.0)

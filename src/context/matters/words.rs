@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::context::token::{Token, token};
+
 /// A stem is the beginning of a word: four letters meet their other forms in all the languages tried.
 const STEM_CHARS: usize = 4;
 /// Parts of words shorter than this say too little.
@@ -21,32 +23,39 @@ static RUN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a cons
 /// Common words of many languages.
 static STOP: LazyLock<HashSet<&'static str>> = LazyLock::new(|| include_str!("stop_words.txt").lines().collect());
 
-/// The stems of a text, each once.
-pub fn stems(text: &str) -> HashSet<String> {
+/// The stems of a text as numbers, ascending, each once.
+pub fn stems(text: &str) -> Vec<Token> {
+    let mut found = Vec::new();
+    each_stem(text, |stem| found.push(token(stem)));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Calls `each` with the stems of a text as they come.
+fn each_stem(text: &str, mut each: impl FnMut(&str)) {
     let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
-    let mut found = HashSet::new();
     for word in WORD.find_iter(&lower).map(|word| word.as_str()).filter(|word| !STOP.contains(word)) {
         let chars = word.chars().count();
         if word.chars().any(|c| c.is_numeric()) {
             if chars >= 2 {
-                found.insert(word.to_owned());
+                each(word);
             }
             continue;
         }
         let parts: Vec<&str> = word.split(['.', '-', '\'', '’']).collect();
         if parts.len() > 1 && chars >= MIN_JOINED_CHARS {
-            found.insert(word.to_owned());
+            each(word);
         }
         let telling = parts.into_iter().filter(|part| !STOP.contains(part) && part.chars().count() >= MIN_PART_CHARS);
-        found.extend(telling.map(|part| part.chars().take(STEM_CHARS).collect::<String>()));
+        telling.for_each(|part| each(part.char_indices().nth(STEM_CHARS).map_or(part, |(end, _)| &part[..end])));
     }
-    found
 }
 
 /// Whether a text says too little to go by: hardly a word, or a few that nobody here has used.
-pub fn says_little(text: &str, known: impl Fn(&str) -> bool) -> bool {
+pub fn says_little(text: &str, known: impl Fn(Token) -> bool) -> bool {
     let words = RUN.find_iter(text).count();
-    words <= 2 || (words <= 5 && !stems(text).iter().any(|stem| known(stem)))
+    words <= 2 || (words <= 5 && !stems(text).into_iter().any(known))
 }
 
 #[cfg(test)]
@@ -55,8 +64,10 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let mut found: Vec<String> = stems(text).into_iter().collect();
+        let mut found = Vec::new();
+        each_stem(text, |stem| found.push(stem.to_owned()));
         found.sort();
+        found.dedup();
         assert_eq!(found.join(" "), expected);
     }
 
@@ -76,6 +87,6 @@ mod tests {
     fn a_pointer_says_little() {
         assert!(says_little("thoughts?", |_| false));
         assert!(says_little("what do you all think", |_| false));
-        assert!(!says_little("does the chapel have wifi", |stem| stem == "chap"));
+        assert!(!says_little("does the chapel have wifi", |stem| stem == token("chap")));
     }
 }

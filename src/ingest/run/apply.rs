@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::access::{Access, ClaimCode};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, Because, BotIdentity, Chat, ChatId, ChatKey, Event, Job, JobKind, Membership, Message, Migration,
-    Timestamp,
+    Arrival, Because, BotIdentity, Chat, ChatId, ChatKey, Conversation, Event, Job, JobKind, Membership, Message,
+    Migration, Timestamp,
 };
 use crate::ingest::run::admission::{self, Request, Start};
 use crate::ingest::run::read::ReadUpdate;
@@ -65,6 +65,8 @@ pub struct Applied {
     pub refused: Vec<(ChatId, Because)>,
     /// Chats that wrote to us without being allowed.
     pub refused_chats: HashSet<i64>,
+    /// Where something was said.
+    pub heard: HashSet<Conversation>,
 }
 
 /// Stores `batch` and moves the offset. Must run inside the one transaction that makes all of it durable.
@@ -203,6 +205,7 @@ fn take_in_message(
         Some(Keep::Stub(parent)) => messages::insert_stub(tx, &row, parent).map(drop)?,
         None => {}
     }
+    applied.heard.insert(Conversation { chat: row.key, thread: message.thread });
     let news = match &kept.message {
         Keep::Whole(message) => {
             let taken = messages::take_in(tx, &row, message)?;

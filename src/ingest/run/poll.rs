@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, Stopwatch};
+use crate::domain::Conversation;
 use crate::ingest::run::apply::{Applied, Moment, Setting, apply};
 use crate::ingest::run::read::{offset_after, read_batch};
 use crate::resilience::{Backoff, random};
@@ -23,6 +25,8 @@ pub struct Ingest {
     pub clock: Clock,
     pub wake: Wake,
     pub health: PollHealth,
+    /// Where something was said, for whoever prepares for triggers there. Nobody has to listen.
+    pub heard: mpsc::Sender<Conversation>,
     pub setting: Arc<Setting>,
 }
 
@@ -169,6 +173,10 @@ impl Ingest {
     }
 
     fn report(&self, applied: Applied) {
+        for conversation in applied.heard {
+            // What is not noted for want of room costs a later trigger some time, and nothing else.
+            let _ = self.heard.try_send(conversation);
+        }
         if applied.postponed {
             self.wake.wake();
         }

@@ -1,0 +1,75 @@
+//! A matter: fragments that take up each other.
+
+use crate::context::links::dot;
+use crate::context::matters::fragment::{Fragment, add};
+use crate::context::matters::ground::Ground;
+use crate::context::places::PlaceSet;
+
+/// Made once and used again in every world: what counts people and words is as wide as the window knows of them.
+#[derive(Debug, Clone, Default)]
+pub struct Matter {
+    /// Matters of the same members have the same number, in whatever worlds.
+    pub number: u32,
+    pub members: PlaceSet,
+    pub count: usize,
+    /// The place that came first.
+    pub first: usize,
+    /// Messages by author.
+    pub authors: Vec<f64>,
+    authors_square: f64,
+    /// Members by stem.
+    pub stems: Vec<u16>,
+    stem_count: f64,
+    /// ln(1 + stems of all members)
+    pub wordiness: f64,
+    lexical_square: f64,
+    pub vector: Vec<f32>,
+    pub vector_length: f32,
+}
+
+impl Matter {
+    /// Makes it empty, with room for the people and words of `ground`.
+    pub fn clear(&mut self, ground: &Ground<'_>) {
+        self.authors.clear();
+        self.authors.resize(ground.people, 0.0);
+        self.stems.clear();
+        self.stems.resize(ground.spread.len(), 0);
+        self.vector.clear();
+        let (authors, stems, vector) =
+            (std::mem::take(&mut self.authors), std::mem::take(&mut self.stems), std::mem::take(&mut self.vector));
+        *self = Self { authors, stems, vector, ..Self::default() };
+    }
+
+    pub fn add(&mut self, fragment: &Fragment, ground: &Ground<'_>) {
+        if self.count == 0 {
+            self.first = fragment.start();
+        }
+        fragment.places.iter().for_each(|place| self.members.insert(*place));
+        self.count += fragment.count();
+        for (author, times) in &fragment.authors {
+            let before = self.authors[*author];
+            self.authors_square += times * (2.0 * before + times);
+            self.authors[*author] = before + times;
+        }
+        self.stem_count += fragment.stem_count;
+        self.wordiness = self.stem_count.ln_1p();
+        for (stem, times) in &fragment.all_stems {
+            let before = usize::from(self.stems[*stem]);
+            let after = before + usize::from(*times);
+            let square = |count: usize| (ground.logarithms.damped(count) * ground.idf[*stem]).powi(2);
+            self.lexical_square += square(after) - if before > 0 { square(before) } else { 0.0 };
+            self.stems[*stem] += times;
+        }
+        add(&mut self.vector, &fragment.vector);
+        self.vector_length = dot(&self.vector, &self.vector).sqrt();
+    }
+
+    pub fn authors_length(&self) -> f64 {
+        self.authors_square.sqrt()
+    }
+
+    /// Length of the stems' weights.
+    pub fn lexical_length(&self) -> f64 {
+        self.lexical_square.max(0.0).sqrt()
+    }
+}

@@ -1,0 +1,204 @@
+//! Messages read once: what a trigger needs to know of the two hundred before it, from memory where it was needed before.
+//!
+//! All of it can be lost at any moment, the table too; then it takes longer.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::context::links::WINDOW;
+use crate::context::reading::{Evidence, Reading, address, antecedents_at, fingerprints};
+use crate::context::run::shelf::{ROOM, Row, Shelf, from_cached};
+use crate::context::{Antecedents, SCORER_VERSION};
+use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp};
+use crate::embed::Embedder;
+use crate::store::links::{CachedLinks, Mark};
+use crate::store::{self, Reader, links, messages};
+
+/// Reads messages, with the embedding model where there is one, and remembers.
+pub struct Readings {
+    embedder: Option<Arc<Embedder>>,
+    shelf: Mutex<Shelf>,
+}
+
+/// The newest messages of a conversation with everything that was worked out for them.
+struct Stretch<'a> {
+    recent: &'a [StoredMessage],
+    /// Of the recent ones and of those before them that these are scored against, oldest first.
+    marks: Vec<Mark>,
+    /// Of the recent ones.
+    pasts: Vec<i64>,
+    readings: Vec<Arc<Reading>>,
+    antecedents: Vec<Option<Arc<Antecedents>>>,
+}
+
+impl Readings {
+    pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
+        Self { embedder, shelf: Mutex::default() }
+    }
+
+    /// What is known of `recent` (oldest first, the newest of their conversation before `trigger`) and of the trigger,
+    /// whose words without the bot's name are `ask`.
+    pub fn evidence(
+        &self,
+        conn: &Reader,
+        (trigger, ask): (&StoredMessage, &str),
+        recent: &[StoredMessage],
+    ) -> store::Result<Evidence> {
+        let moment = (trigger.message.sent_at, trigger.message.id);
+        let stretch = self.stretch(conn, trigger.conversation(), moment, recent, usize::MAX)?;
+        let mut evidence = Evidence {
+            earlier: stretch.marks[..stretch.earlier()].iter().map(|mark| mark.id).collect(),
+            ..Evidence::default()
+        };
+        for ((stored, reading), antecedents) in recent.iter().zip(stretch.readings).zip(stretch.antecedents) {
+            evidence.readings.insert(address(stored), reading);
+            evidence.antecedents.extend(antecedents.map(|known| (address(stored), known)));
+        }
+        let asked = Reading::of(&trigger.message, ask, self.vector(ask));
+        evidence.readings.insert(address(trigger), Arc::new(asked));
+        Ok(evidence)
+    }
+
+    /// Works out what the next trigger in a conversation will need, at most `most` rows of it. True when all is there.
+    pub fn prepare(&self, conn: &Reader, conversation: Conversation, most: usize) -> store::Result<bool> {
+        let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
+        let recent = messages::before(conn, conversation, end, WINDOW)?;
+        let stretch = self.stretch(conn, conversation, end, &recent, most)?;
+        Ok(stretch.antecedents.iter().all(Option::is_some))
+    }
+
+    /// Rows that the store does not keep yet, when there are at least `enough`. Whoever takes them keeps them.
+    pub fn take_unkept(&self, enough: usize, most: usize) -> Vec<(ChatKey, Seq, CachedLinks)> {
+        let mut shelf = self.shelf();
+        if shelf.unkept() >= enough { shelf.take_unkept(most) } else { Vec::new() }
+    }
+
+    fn stretch<'a>(
+        &self,
+        conn: &Reader,
+        conversation: Conversation,
+        moment: (Timestamp, MessageId),
+        recent: &'a [StoredMessage],
+        most: usize,
+    ) -> store::Result<Stretch<'a>> {
+        let marks = links::marks_before(conn, conversation, moment, 2 * WINDOW)?;
+        let mut stretch = Stretch {
+            pasts: fingerprints(&marks.iter().map(|mark| mark.mark).collect::<Vec<_>>(), marks.len() - recent.len()),
+            marks,
+            recent,
+            readings: Vec::with_capacity(recent.len()),
+            antecedents: Vec::with_capacity(recent.len()),
+        };
+        self.recall(&mut stretch);
+        if stretch.antecedents.iter().any(Option::is_none) {
+            self.look_up(conn, &mut stretch)?;
+            self.work_out(conn, &mut stretch, most)?;
+        }
+        Ok(stretch)
+    }
+
+    /// Fills in what is in memory, and reads what is not.
+    fn recall(&self, stretch: &mut Stretch<'_>) {
+        let Stretch { recent, marks, pasts, readings, antecedents } = stretch;
+        let recent_marks = &marks[marks.len() - recent.len()..];
+        let mut shelf = self.shelf();
+        shelf.turn();
+        for ((stored, mark), past) in recent.iter().zip(recent_marks).zip(pasts.iter()) {
+            let known = shelf.reading(address(stored), mark.mark);
+            antecedents.push(known.as_ref().and_then(|_| shelf.antecedents(address(stored), *past)));
+            readings.push(known.unwrap_or_else(|| {
+                let reading = self.read(stored);
+                shelf.put(address(stored), mark.mark, Arc::clone(&reading));
+                reading
+            }));
+        }
+        shelf.make_room(ROOM);
+    }
+
+    /// Fills in rows that the store keeps.
+    fn look_up(&self, conn: &Reader, stretch: &mut Stretch<'_>) -> store::Result<()> {
+        let missing: Vec<usize> = stretch.missing().collect();
+        let seqs = || missing.iter().map(|place| stretch.recent[*place].seq);
+        let (Some(from), Some(to), Some(any)) = (seqs().min(), seqs().max(), stretch.recent.first()) else {
+            return Ok(());
+        };
+        let kept = links::between(conn, any.chat, (from, to), SCORER_VERSION)?;
+        let mut shelf = self.shelf();
+        for place in missing {
+            let (stored, past) = (&stretch.recent[place], stretch.pasts[place]);
+            if let Some(cached) = kept.get(&stored.seq).filter(|cached| cached.past == past) {
+                let antecedents = Arc::new(from_cached(cached));
+                shelf.put_row(address(stored), Row { past, antecedents: Arc::clone(&antecedents), to_keep: None });
+                stretch.antecedents[place] = Some(antecedents);
+            }
+        }
+        Ok(())
+    }
+
+    /// Scores messages that no row is known of, the newest first.
+    fn work_out(&self, conn: &Reader, stretch: &mut Stretch<'_>, most: usize) -> store::Result<()> {
+        let mut missing: Vec<usize> = stretch.missing().collect();
+        missing.drain(..missing.len().saturating_sub(most));
+        let Some(oldest) = missing.first() else { return Ok(()) };
+        // The oldest of them is scored against the whole window before it, which begins before the recent messages.
+        let reach = WINDOW.saturating_sub(*oldest).min(stretch.earlier());
+        let mut readings = self.readings_before(conn, stretch, reach)?;
+        readings.extend(stretch.readings.iter().cloned());
+        let rows: Vec<(usize, Arc<Antecedents>)> =
+            missing.into_iter().map(|place| (place, Arc::new(antecedents_at(&readings, reach + place)))).collect();
+        let mut shelf = self.shelf();
+        for (place, antecedents) in rows {
+            let (stored, past) = (&stretch.recent[place], stretch.pasts[place]);
+            let row = Row { past, antecedents: Arc::clone(&antecedents), to_keep: Some((stored.chat, stored.seq)) };
+            shelf.put_row(address(stored), row);
+            stretch.antecedents[place] = Some(antecedents);
+        }
+        Ok(())
+    }
+
+    /// Readings of the last `count` messages before the recent ones.
+    fn readings_before(&self, conn: &Reader, stretch: &Stretch<'_>, count: usize) -> store::Result<Vec<Arc<Reading>>> {
+        let earlier = &stretch.marks[stretch.earlier() - count..stretch.earlier()];
+        let known: Option<Vec<Arc<Reading>>> = {
+            let mut shelf = self.shelf();
+            earlier.iter().map(|mark| shelf.reading((mark.chat, mark.id), mark.mark)).collect()
+        };
+        let (None, Some(first)) = (&known, stretch.recent.first()) else { return Ok(known.unwrap_or_default()) };
+        let moment = (first.message.sent_at, first.message.id);
+        let fetched = messages::before(conn, first.conversation(), moment, count)?;
+        let mut shelf = self.shelf();
+        let readings = fetched.iter().zip(earlier).map(|(stored, mark)| {
+            shelf.reading(address(stored), mark.mark).unwrap_or_else(|| {
+                let reading = self.read(stored);
+                shelf.put(address(stored), mark.mark, Arc::clone(&reading));
+                reading
+            })
+        });
+        Ok(readings.collect())
+    }
+
+    fn read(&self, stored: &StoredMessage) -> Arc<Reading> {
+        let text = &stored.message.text;
+        Arc::new(Reading::of(&stored.message, text, self.vector(text)))
+    }
+
+    fn vector(&self, text: &str) -> Vec<f32> {
+        self.embedder.as_ref().map_or_else(Vec::new, |embedder| embedder.embed(text))
+    }
+
+    /// Whole at every step, so a panic elsewhere does not spoil it.
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stretch<'_> {
+    /// How many messages before the recent ones are marked.
+    fn earlier(&self) -> usize {
+        self.marks.len() - self.recent.len()
+    }
+
+    /// Places of the recent messages of which no row is known.
+    fn missing(&self) -> impl Iterator<Item = usize> {
+        self.antecedents.iter().enumerate().filter(|(_, row)| row.is_none()).map(|(place, _)| place)
+    }
+}

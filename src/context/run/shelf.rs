@@ -1,0 +1,164 @@
+//! What was read off messages and worked out for them, in memory: the most recently used, up to a bound.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::context::reading::{Address, Reading};
+use crate::context::{Antecedents, Link};
+use crate::domain::{ChatKey, Seq};
+use crate::store::links::CachedLinks;
+
+/// Messages that are kept at most: what triggers need in fifty conversations. One takes about 2 KiB, half of it its vector,
+/// so that a full shelf is about 20 MB; a group that is alone with its bot fills 1 MB of it.
+pub const ROOM: usize = 10_000;
+
+/// Keyed by message; good for as long as the mark is the same.
+#[derive(Debug, Default)]
+pub struct Shelf {
+    slots: HashMap<Address, Slot>,
+    /// Raised with every use.
+    now: u64,
+}
+
+#[derive(Debug)]
+struct Slot {
+    mark: u64,
+    reading: Arc<Reading>,
+    row: Option<Row>,
+    used: u64,
+}
+
+/// Where a message may go on from.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Of the messages that it was scored against.
+    pub past: i64,
+    pub antecedents: Arc<Antecedents>,
+    /// Under which the store is to keep it; none where it does already.
+    pub to_keep: Option<(ChatKey, Seq)>,
+}
+
+impl Shelf {
+    /// Begins another use: what is not found from here on is the older.
+    pub fn turn(&mut self) {
+        self.now += 1;
+    }
+
+    /// What was read off a message.
+    pub fn reading(&mut self, address: Address, mark: u64) -> Option<Arc<Reading>> {
+        let slot = self.slots.get_mut(&address).filter(|slot| slot.mark == mark)?;
+        slot.used = self.now;
+        Some(Arc::clone(&slot.reading))
+    }
+
+    /// Where it may go on from, if that was scored against the same past.
+    pub fn antecedents(&self, address: Address, past: i64) -> Option<Arc<Antecedents>> {
+        let row = self.slots.get(&address)?.row.as_ref().filter(|row| row.past == past)?;
+        Some(Arc::clone(&row.antecedents))
+    }
+
+    pub fn put(&mut self, address: Address, mark: u64, reading: Arc<Reading>) {
+        self.slots.insert(address, Slot { mark, reading, row: None, used: self.now });
+    }
+
+    /// For a message whose reading is there.
+    pub fn put_row(&mut self, address: Address, row: Row) {
+        if let Some(slot) = self.slots.get_mut(&address) {
+            slot.row = Some(row);
+        }
+    }
+
+    /// Drops what was used longest ago, down to three quarters, when there is more than there is room for.
+    pub fn make_room(&mut self, room: usize) {
+        if self.slots.len() <= room {
+            return;
+        }
+        let mut uses: Vec<u64> = self.slots.values().map(|slot| slot.used).collect();
+        let excess = uses.len() - room * 3 / 4;
+        let (_, oldest_kept, _) = uses.select_nth_unstable(excess);
+        let oldest_kept = *oldest_kept;
+        // Of one age there may be more than there is room for: then any of them go.
+        let mut of_that_age = self.slots.values().filter(|slot| slot.used >= oldest_kept).count();
+        self.slots.retain(|_, slot| {
+            let goes = slot.used < oldest_kept || (slot.used == oldest_kept && of_that_age > room);
+            of_that_age -= usize::from(goes && slot.used == oldest_kept);
+            !goes
+        });
+    }
+
+    /// Rows that the store does not keep yet, at most `most`; from now on they count as kept.
+    pub fn take_unkept(&mut self, most: usize) -> Vec<(ChatKey, Seq, CachedLinks)> {
+        let rows = self.slots.values_mut().filter_map(|slot| slot.row.as_mut());
+        let taken = rows.filter_map(|row| {
+            let (chat, seq) = row.to_keep.take()?;
+            Some((chat, seq, to_cached(row)))
+        });
+        taken.take(most).collect()
+    }
+
+    /// How many rows the store does not keep yet.
+    pub fn unkept(&self) -> usize {
+        self.slots.values().filter(|slot| slot.row.as_ref().is_some_and(|row| row.to_keep.is_some())).count()
+    }
+}
+
+fn to_cached(row: &Row) -> CachedLinks {
+    let links = row.antecedents.0.iter().filter_map(|link| Some((u8::try_from(link.distance).ok()?, link.probability)));
+    CachedLinks { past: row.past, links: links.collect() }
+}
+
+pub fn from_cached(cached: &CachedLinks) -> Antecedents {
+    let link =
+        |(distance, probability): &(u8, f32)| Link { distance: usize::from(*distance), probability: *probability };
+    Antecedents(cached.links.iter().map(link).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ChatId, MessageId};
+    use crate::testkit::transcript;
+
+    fn filled(count: i64) -> Shelf {
+        let message = transcript("10:00 ann#1 x").remove(0).message;
+        let reading = Arc::new(Reading::of(&message, "x", Vec::new()));
+        let mut shelf = Shelf::default();
+        for id in 0..count {
+            shelf.turn();
+            shelf.put((ChatId(1), MessageId(id)), 7, Arc::clone(&reading));
+        }
+        shelf
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let mut shelf = filled(8);
+        shelf.turn();
+        assert!(shelf.reading((ChatId(1), MessageId(0)), 7).is_some());
+        shelf.make_room(8);
+        assert_eq!(shelf.slots.len(), 8, "there is room");
+        shelf.make_room(4);
+        let mut left: Vec<i64> = shelf.slots.keys().map(|(_, id)| id.0).collect();
+        left.sort_unstable();
+        assert_eq!(left, [0, 6, 7]);
+    }
+
+    #[test]
+    fn the_bound_holds_when_all_are_of_one_age() {
+        let mut shelf = filled(8);
+        shelf.slots.values_mut().for_each(|slot| slot.used = 1);
+        shelf.make_room(4);
+        assert!(shelf.slots.len() <= 4);
+    }
+
+    #[test]
+    fn nothing_is_found_of_a_message_that_has_changed() {
+        let mut shelf = filled(1);
+        let address = (ChatId(1), MessageId(0));
+        let row = Row { past: 5, antecedents: Arc::default(), to_keep: Some((ChatKey(1), Seq(1))) };
+        shelf.put_row(address, row);
+        assert!(shelf.antecedents(address, 5).is_some() && shelf.antecedents(address, 6).is_none());
+        assert!(shelf.reading(address, 8).is_none());
+        assert_eq!((shelf.take_unkept(9).len(), shelf.unkept()), (1, 0));
+    }
+}

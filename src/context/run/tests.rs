@@ -1,0 +1,155 @@
+//! What is kept changes speed and nothing else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::context::run::{Asked, Readings, gather};
+use crate::context::{ContextWindow, Params, SCORER_VERSION, get_smart_context};
+use crate::domain::{
+    Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId, estimate_tokens,
+};
+use crate::embed::Embedder;
+use crate::store::{Priority, Store, chats, links, messages};
+
+const CHAT: ChatId = ChatId(-1_001_000_000_001);
+const START: Timestamp = Timestamp::from_secs(1_750_000_000);
+const LINES: [&str; 9] = [
+    "Shall we try the thai place on Friday?",
+    "The projector is dead again, it shows everything in green",
+    "how many are we now?",
+    "nine, if Katya comes; she will know tomorrow",
+    "Is it the cable or the lamp of the projector?",
+    "they have a garden and half of the menu is without meat",
+    "Did you see the match yesterday?",
+    "Кто может забрать проектор в субботу?",
+    "ok",
+];
+
+/// A slow chat of a few matters, or a busy one; the same number is the same message.
+fn message(number: i64, seconds_apart: u64) -> Message {
+    let (author, mixed) = (number * 7 % 5, number * 31 % 97);
+    let silence = if mixed % 6 == 0 { 9 } else { 1 };
+    Message {
+        chat: CHAT,
+        id: MessageId(number),
+        thread: None,
+        sender: Sender {
+            id: UserId(100 + author),
+            name: format!("Member {author}"),
+            username: None,
+            is_bot: false,
+            is_chat: false,
+        },
+        role: Role::User,
+        sent_at: START.plus(Duration::from_secs(number.unsigned_abs() * 10 * seconds_apart + silence)),
+        edited_at: None,
+        kind: Kind::Text,
+        detail: None,
+        text: format!("{} {}", LINES[(mixed % 9).unsigned_abs() as usize], mixed % 4),
+        entities: Vec::new(),
+        reply_to: (mixed % 3 == 0).then(|| MessageId((number - 1 - mixed).max(1))),
+        quote: None,
+        snapshot: None,
+        forward_origin: None,
+        album: None,
+        via_bot: None,
+        origin: Origin::Update,
+    }
+}
+
+async fn take_in(store: &Store, taken: Vec<Message>) {
+    let written = store.write(Priority::Background, move |tx| {
+        let kind = ChatKind::Supergroup;
+        let chat = chats::upsert(tx, &Chat { id: CHAT, kind, title: None, username: None })?;
+        taken.iter().try_for_each(|message| messages::take_in(tx, &chat, message).map(drop))
+    });
+    written.await.unwrap();
+}
+
+async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'static str) -> ContextWindow {
+    let readings = Arc::clone(readings);
+    let picked = store.read(move |conn| {
+        let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
+        let params = Params::new(estimate_tokens);
+        let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true };
+        Ok(get_smart_context(&gather(conn, asked, &params, &readings)?, &params))
+    });
+    picked.await.unwrap()
+}
+
+async fn prepare(store: &Store, readings: &Arc<Readings>) {
+    let ready = Arc::clone(readings);
+    let prepared = store.read(move |conn| {
+        let chat = chats::find(conn, CHAT)?.unwrap();
+        let conversation = crate::domain::Conversation { chat: chat.key, thread: None };
+        while !ready.prepare(conn, conversation, 16)? {}
+        Ok(())
+    });
+    prepared.await.unwrap();
+    let rows = readings.take_unkept(1, usize::MAX);
+    store.write(Priority::Background, move |tx| links::keep(tx, SCORER_VERSION, &rows)).await.unwrap();
+}
+
+/// Rows of another scorer are not read: as if the table were empty.
+async fn hide_table(store: &Store, is_hidden: bool) {
+    let sql = if is_hidden { "scorer = scorer + 1000" } else { "scorer = scorer - 1000" };
+    let sql = format!("UPDATE link_cache SET {sql}");
+    store.write(Priority::Background, move |tx| Ok(tx.execute_batch(&sql)?)).await.unwrap();
+}
+
+/// The window is the same from what is in memory, from what is in the table, and from nothing.
+async fn check(seconds_apart: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
+    let embedder = Arc::new(Embedder::shipped().unwrap());
+    let fresh = || Arc::new(Readings::new(Some(Arc::clone(&embedder))));
+    take_in(&store, (1..=430).map(|number| message(number, seconds_apart)).collect()).await;
+    let warm = fresh();
+    prepare(&store, &warm).await;
+    // Some more come in, one that nobody prepared for asks, and an old one was edited meanwhile.
+    take_in(&store, (431..=435).map(|number| message(number, seconds_apart)).collect()).await;
+    let edited = Message {
+        text: "The projector goes to the repair shop".to_owned(),
+        edited_at: Some(START.plus(Duration::from_secs(90_000_000))),
+        ..message(300, seconds_apart)
+    };
+    for edit in [None, Some(edited)] {
+        take_in(&store, edit.into_iter().collect()).await;
+        for trigger in [435, 433, 250] {
+            for ask in ["", "what about the projector cable?"] {
+                let of_memory = window(&store, &warm, trigger, ask).await;
+                let of_table = window(&store, &fresh(), trigger, ask).await;
+                assert!(!of_memory.ranked.is_empty(), "there is something to choose from");
+                assert_eq!(of_memory, of_table, "at {trigger}, {ask:?}");
+                hide_table(&store, true).await;
+                assert_eq!(of_memory, window(&store, &fresh(), trigger, ask).await, "at {trigger}, {ask:?}");
+                hide_table(&store, false).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn in_a_slow_chat_what_is_kept_changes_nothing() {
+    check(60).await;
+}
+
+#[tokio::test]
+async fn in_a_busy_chat_what_is_kept_changes_nothing() {
+    check(1).await;
+}
+
+#[tokio::test]
+async fn what_was_prepared_is_found_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
+    take_in(&store, (1..=430).map(|number| message(number, 1)).collect()).await;
+    let readings = Arc::new(Readings::new(None));
+    prepare(&store, &readings).await;
+    assert!(readings.take_unkept(1, usize::MAX).is_empty(), "all are kept");
+    window(&store, &readings, 430, "").await;
+    assert!(readings.take_unkept(1, usize::MAX).len() <= 1, "the trigger needs what was prepared");
+    let again = Arc::new(Readings::new(None));
+    window(&store, &again, 430, "").await;
+    assert!(again.take_unkept(1, usize::MAX).len() <= 1, "the table has it");
+}

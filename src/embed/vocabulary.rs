@@ -1,0 +1,171 @@
+//! The pieces of words that a WordPiece model knows, and a word split into them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::num::NonZeroU32;
+
+use serde::Deserialize;
+use serde::de::{Error, MapAccess, Visitor};
+
+/// What a piece begins with that goes on inside a word.
+const INSIDE: &str = "##";
+/// Slots of the table for each piece: half of them stay empty, so that a search ends soon.
+const SLOTS_PER_PIECE: usize = 2;
+
+/// No piece is longer.
+const MOST_BYTES: usize = 64;
+
+/// Every piece once, in one text, with a table of numbers to find it by: half a megabyte where a map of strings takes four.
+#[derive(Debug)]
+pub struct Vocabulary {
+    /// All pieces in the order of their numbers.
+    text: String,
+    /// Where each piece begins in `text`, and where the last ends.
+    starts: Vec<u32>,
+    /// Numbers of pieces by their hash; the next free slot where that is taken.
+    slots: Vec<Option<NonZeroU32>>,
+    longest: usize,
+}
+
+impl Vocabulary {
+    /// Splits a word into pieces, the longest first, and calls `each` with their numbers; gives how many they are, or none
+    /// when the word cannot be read whole.
+    pub fn split(&self, word: &str, mut each: impl FnMut(u32)) -> Option<usize> {
+        let (mut rest, mut pieces) = (word, 0);
+        while !rest.is_empty() {
+            let prefix = if pieces == 0 { "" } else { INSIDE };
+            let (number, length) = self.longest_at(prefix, rest)?;
+            each(number);
+            rest = &rest[length..];
+            pieces += 1;
+        }
+        Some(pieces)
+    }
+
+    /// The longest piece that `rest` begins with, and its length in bytes without the prefix.
+    fn longest_at(&self, prefix: &str, rest: &str) -> Option<(u32, usize)> {
+        // The hash of every beginning is had on the way to the longest.
+        let mut hashes = [0; MOST_BYTES];
+        let mut hash = hash(START, prefix);
+        for (at, byte) in hashes.iter_mut().zip(rest.bytes()).take(self.longest) {
+            hash = with_byte(hash, byte);
+            *at = hash;
+        }
+        let longest = rest.len().min(self.longest);
+        (1..=longest).rev().filter(|end| rest.is_char_boundary(*end)).find_map(|end| {
+            let number = self.find(hashes[end - 1], prefix, &rest[..end])?;
+            Some((number, end))
+        })
+    }
+
+    /// The number of a piece, by its hash.
+    fn find(&self, hash: u64, prefix: &str, piece: &str) -> Option<u32> {
+        let mut slot = self.slot(hash);
+        loop {
+            let number = self.slots[slot]?.get() - 1;
+            if self.piece(number).strip_prefix(prefix) == Some(piece) {
+                return Some(number);
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    /// Where the search for a hash begins. There are as many slots as a power of two, and the upper bits are mixed best.
+    fn slot(&self, hash: u64) -> usize {
+        (hash ^ (hash >> 32)) as usize & (self.slots.len() - 1)
+    }
+
+    fn piece(&self, number: u32) -> &str {
+        let at = |number: u32| self.starts.get(number as usize).map_or(0, |start| *start as usize);
+        self.text.get(at(number)..at(number + 1)).unwrap_or_default()
+    }
+
+    fn index(&mut self) {
+        let count = self.starts.len().saturating_sub(1);
+        self.slots = vec![None; (count * SLOTS_PER_PIECE).next_power_of_two()];
+        for number in 0..u32::try_from(count).unwrap_or(0) {
+            let mut slot = self.slot(hash(START, self.piece(number)));
+            while self.slots[slot].is_some() {
+                slot = (slot + 1) & (self.slots.len() - 1);
+            }
+            self.slots[slot] = NonZeroU32::new(number + 1);
+        }
+    }
+}
+
+/// Where hashing begins.
+const START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a: short texts, and nobody chooses them against us.
+fn hash(from: u64, text: &str) -> u64 {
+    text.bytes().fold(from, with_byte)
+}
+
+fn with_byte(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+}
+
+impl<'de> Deserialize<'de> for Vocabulary {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+/// Reads `{"piece": 0, …}`, in the order of the numbers.
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Vocabulary;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("pieces in the order of their numbers")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Vocabulary, M::Error> {
+        let mut vocabulary = Vocabulary { text: String::new(), starts: vec![0], slots: Vec::new(), longest: 0 };
+        while let Some((piece, number)) = map.next_entry::<Cow<'de, str>, usize>()? {
+            if number + 1 != vocabulary.starts.len() {
+                return Err(M::Error::custom("a piece out of order"));
+            }
+            if piece.len() > MOST_BYTES {
+                return Err(M::Error::custom("a piece that is too long"));
+            }
+            vocabulary.text.push_str(&piece);
+            vocabulary.starts.push(u32::try_from(vocabulary.text.len()).map_err(M::Error::custom)?);
+            vocabulary.longest = vocabulary.longest.max(piece.len());
+        }
+        vocabulary.text.shrink_to_fit();
+        vocabulary.starts.shrink_to_fit();
+        vocabulary.index();
+        Ok(vocabulary)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(word: &str, expected: Option<&[u32]>) {
+        let vocabulary: Vocabulary =
+            serde_json::from_str(r####"{"play": 0, "##ing": 1, "##s": 2, "é": 3}"####).unwrap();
+        let mut numbers = Vec::new();
+        let split = vocabulary.split(word, |number| numbers.push(number));
+        assert_eq!(split.map(|_| numbers.as_slice()), expected);
+    }
+
+    #[test]
+    fn a_word_is_split_into_the_longest_pieces() {
+        check("play", Some(&[0]));
+        check("plays", Some(&[0, 2]));
+        check("playings", Some(&[0, 1, 2]));
+        check("é", Some(&[3]));
+        check("ing", None);
+        check("playx", None);
+    }
+
+    #[test]
+    fn pieces_out_of_order_are_refused() {
+        assert!(serde_json::from_str::<Vocabulary>(r#"{"a": 1, "b": 0}"#).is_err());
+    }
+}

@@ -1,0 +1,250 @@
+//! How fast the store and the picker are, in made-up chats of any size, through the doors that the daemon uses.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::clock::{Clock, Stopwatch};
+use crate::context::run::{AT_ONCE, Asked, ENOUGH, Readings, WRITTEN_AT_ONCE, gather};
+use crate::context::{Params, SCORER_VERSION, get_smart_context};
+use crate::domain::{ChatId, StoredMessage, Timestamp, estimate_tokens};
+use crate::embed::Embedder;
+use crate::eval::synthetic::{self, CHATS};
+use crate::store::{Language, Priority, Store, StoreError, chats, links, messages, search};
+
+/// Telegram hands over as many updates at a time.
+const BATCH: u32 = 100;
+/// While the database is filled, and nothing is measured.
+const LARGE_BATCH: u32 = 2_000;
+/// Messages whose storing is measured.
+const INGESTED: u32 = 10_000;
+/// Triggers, in all chats in turn: so many chats are more than what is kept in memory.
+const TRIGGERS: u32 = 300;
+/// Before the clock runs: pages and statements are read, words of the model are met.
+const WARM_UP: u32 = 100;
+/// The largest chat.
+const FIRST_CHAT: ChatId = ChatId(-1_009_000_000_000);
+
+/// The names are a contract.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figures {
+    pub messages: u32,
+    pub window_p50_ms: f64,
+    pub window_p95_ms: f64,
+    /// Until something is recalled, there is nothing to measure.
+    pub recall_p95_ms: Option<f64>,
+    pub fts_p95_ms: f64,
+    /// What a message costs after it was stored: reading and scoring it.
+    pub arrival_us: f64,
+    pub ingest_per_s: f64,
+    pub fsync_ms: f64,
+    pub rss_mb: f64,
+    pub db_mb: f64,
+}
+
+/// What a measurement can stumble over: it ends, with the reason.
+#[derive(Debug, thiserror::Error)]
+pub enum SpeedError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Embed(#[from] crate::embed::EmbedError),
+    #[error("made-up chats hold at least {0} messages")]
+    TooFew(u32),
+}
+
+/// Fills a database of its own with `count` messages and measures in it. A million take a few minutes.
+pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
+    if count < INGESTED {
+        return Err(SpeedError::TooFew(INGESTED));
+    }
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("chime.db");
+    let (store, _) = Store::open(&path, clock.now())?;
+    let extra = WARM_UP + TRIGGERS;
+    let start = synthetic::start(count + extra, clock.now());
+    let bench = Bench { store, clock: clock.clone(), start, readings: Arc::new(Readings::new(Some(embedder()?))) };
+    bench.take_in(0, count - INGESTED, LARGE_BATCH).await?;
+    let watch = clock.stopwatch();
+    bench.take_in(count - INGESTED, count, BATCH).await?;
+    let ingest_per_s = f64::from(INGESTED) / watch.elapsed().as_secs_f64();
+    bench.prepare_all().await?;
+    let (mut windows, mut arrivals, mut searches) = (Vec::new(), Vec::new(), Vec::new());
+    for number in count..count + extra {
+        bench.take_in(number, number + 1, 1).await?;
+        let trigger = bench.find(number).await?;
+        windows.push(bench.window(trigger.clone()).await?);
+        arrivals.push(bench.prepare(&trigger).await?);
+        searches.push(bench.search(trigger).await?);
+    }
+    let warm = |values: Vec<f64>| Sorted::of(values.into_iter().skip(WARM_UP as usize));
+    let (windows, arrivals) = (warm(windows), warm(arrivals));
+    Ok(Figures {
+        messages: count,
+        window_p50_ms: windows.at(0.5),
+        window_p95_ms: windows.at(0.95),
+        recall_p95_ms: None,
+        fts_p95_ms: warm(searches).at(0.95),
+        arrival_us: arrivals.at(0.5) * 1000.0,
+        ingest_per_s,
+        fsync_ms: fsync(folder.path(), clock)?,
+        rss_mb: resident_mb()?,
+        db_mb: megabytes(std::fs::metadata(&path)?.len()),
+    })
+}
+
+fn embedder() -> Result<Arc<Embedder>, SpeedError> {
+    Ok(Arc::new(Embedder::shipped()?))
+}
+
+struct Bench {
+    store: Store,
+    clock: Clock,
+    start: Timestamp,
+    readings: Arc<Readings>,
+}
+
+impl Bench {
+    /// Stores the messages of these numbers.
+    async fn take_in(&self, from: u32, to: u32, batch: u32) -> Result<(), StoreError> {
+        let start = self.start;
+        for begin in (from..to).step_by(batch as usize) {
+            let numbers = begin..to.min(begin + batch);
+            let stored = self.store.write(Priority::Answering, move |tx| {
+                for number in numbers {
+                    let chat = synthetic::chat_of(FIRST_CHAT, number);
+                    let row = chats::upsert(tx, &chat)?;
+                    let message = synthetic::message(chat.id, number, start);
+                    messages::take_in(tx, &row, &message)?;
+                    chats::upsert_member(tx, row.key, &message.sender)?;
+                }
+                Ok(())
+            });
+            stored.await?;
+        }
+        Ok(())
+    }
+
+    /// What the daemon does when nobody waits, for every chat.
+    async fn prepare_all(&self) -> Result<(), SpeedError> {
+        // As many numbers as it takes to meet every chat.
+        for number in 0..CHATS * 2 {
+            let trigger = self.find(number).await?;
+            self.prepare(&trigger).await?;
+            self.keep().await?;
+        }
+        Ok(())
+    }
+
+    async fn keep(&self) -> Result<(), StoreError> {
+        let rows = self.readings.take_unkept(ENOUGH, WRITTEN_AT_ONCE);
+        self.store.write(Priority::Background, move |tx| links::keep(tx, SCORER_VERSION, &rows)).await
+    }
+
+    async fn find(&self, number: u32) -> Result<StoredMessage, SpeedError> {
+        let chat = synthetic::chat_of(FIRST_CHAT, number).id;
+        let id = synthetic::message(chat, number, self.start).id;
+        let found = self.store.read(move |conn| messages::find(conn, chat, id)).await?;
+        found.ok_or(SpeedError::TooFew(number))
+    }
+
+    /// Milliseconds that choosing takes; every other trigger says nothing.
+    async fn window(&self, trigger: StoredMessage) -> Result<f64, StoreError> {
+        let (readings, watch) = (Arc::clone(&self.readings), self.clock.stopwatch());
+        let ask = if trigger.seq.0.is_multiple_of(2) { String::new() } else { trigger.message.text.clone() };
+        let pick = move |conn: &_| {
+            let params = Params::new(estimate_tokens);
+            let asked = Asked { trigger, ask, is_tag: true };
+            Ok(get_smart_context(&gather(conn, asked, &params, &readings)?, &params))
+        };
+        self.store.read(pick).await?;
+        Ok(milliseconds(watch))
+    }
+
+    /// Milliseconds that it takes to be ready for the next trigger of a conversation.
+    async fn prepare(&self, said: &StoredMessage) -> Result<f64, StoreError> {
+        let (readings, conversation, watch) = (Arc::clone(&self.readings), said.conversation(), self.clock.stopwatch());
+        let prepare = move |conn: &_| {
+            while !readings.prepare(conn, conversation, AT_ONCE)? {}
+            Ok(())
+        };
+        self.store.read(prepare).await?;
+        Ok(milliseconds(watch))
+    }
+
+    /// Milliseconds that a search for the words of a message takes.
+    async fn search(&self, said: StoredMessage) -> Result<f64, StoreError> {
+        const FOUND: usize = 40;
+        let watch = self.clock.stopwatch();
+        let find = move |conn: &_| search::any_word(conn, said.chat, Language::DEFAULT, &said.message.text, FOUND);
+        self.store.read(find).await?;
+        Ok(milliseconds(watch))
+    }
+}
+
+struct Sorted(Vec<f64>);
+
+impl Sorted {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_by(f64::total_cmp);
+        Self(values)
+    }
+
+    fn at(&self, share: f64) -> f64 {
+        self.0.get((self.0.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN)
+    }
+}
+
+impl Figures {
+    pub fn table(&self) -> String {
+        let rows = [
+            ("messages", self.messages.to_string()),
+            ("window, p50 / p95", format!("{:.2} / {:.2} ms", self.window_p50_ms, self.window_p95_ms)),
+            ("full-text search, p95", format!("{:.2} ms", self.fts_p95_ms)),
+            ("reading and scoring a new message", format!("{:.0} µs", self.arrival_us)),
+            ("messages stored a second", format!("{:.0}", self.ingest_per_s)),
+            ("8 KiB synced to this disk", format!("{:.2} ms", self.fsync_ms)),
+            ("resident", format!("{:.1} MB", self.rss_mb)),
+            ("database file", format!("{:.1} MB", self.db_mb)),
+        ];
+        rows.iter().map(|(name, value)| format!("{name:<36}{value}\n")).collect()
+    }
+}
+
+/// Milliseconds that it takes to make 8 KiB durable, as a commit does: the median of a hundred.
+fn fsync(folder: &Path, clock: &Clock) -> std::io::Result<f64> {
+    let mut file = File::create(folder.join("sync.tmp"))?;
+    let mut taken = Vec::new();
+    for _ in 0..100 {
+        let watch = clock.stopwatch();
+        file.write_all(&[7; 8192])?;
+        file.sync_data()?;
+        taken.push(milliseconds(watch));
+    }
+    Ok(Sorted::of(taken.into_iter()).at(0.5))
+}
+
+/// Resident memory of this process, as Linux tells it; NaN elsewhere.
+fn resident_mb() -> std::io::Result<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").or_else(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Ok(String::new()),
+        _ => Err(error),
+    })?;
+    let kib =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().split(' ').next()?.parse::<f64>().ok());
+    Ok(kib.map_or(f64::NAN, |kib| kib / 1024.0))
+}
+
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1024.0 / 1024.0
+}
+
+fn milliseconds(watch: Stopwatch) -> f64 {
+    watch.elapsed().as_secs_f64() * 1000.0
+}
