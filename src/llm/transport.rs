@@ -197,6 +197,9 @@ async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, F
 }
 
 async fn read_body(response: &mut reqwest::Response) -> Result<Vec<u8>, Failure> {
+    if response.content_length().is_some_and(|announced| announced > BODY_LIMIT as u64) {
+        return Err(Failure::TooLarge);
+    }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(transport)? {
         if body.len() + chunk.len() > BODY_LIMIT {

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, named_params};
 
-use super::messages::row_id;
+use super::messages::{VISIBLE, row_id};
 use super::{Reader, Result, StoreError, Writer};
 use crate::domain::{ChatId, ChatKey, Conversation, MessageId, Seq, Timestamp};
 
@@ -40,13 +40,13 @@ pub fn marks_before(
     moment: (Timestamp, MessageId),
     limit: usize,
 ) -> Result<Vec<Mark>> {
-    let mut statement = conn.prepare_cached(
+    let mut statement = conn.prepare_cached(&format!(
         "SELECT telegram_chat_id, message_id, user_id, sender_name, sender_username, ts, edit_ts, text, entities, source
          FROM message
          WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
-               AND is_stub = 0 AND role <> 'system'
-         ORDER BY ts DESC, message_id DESC LIMIT :limit",
-    )?;
+               AND {VISIBLE} AND role <> 'system'
+         ORDER BY ts DESC, message_id DESC LIMIT :limit"
+    ))?;
     let params = named_params! {
         ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
         ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": i64::try_from(limit).unwrap_or(i64::MAX),

@@ -17,7 +17,8 @@ const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, u
                        quote_text, context_snapshot, forward_origin, media_group_id, via_bot, source";
 
 /// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it.
-const VISIBLE: &str = "is_stub = 0 AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.user_id
+pub(super) const VISIBLE: &str =
+    "is_stub = 0 AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.user_id
                            AND opt_out.chat_key IN (0, message.chat_key))";
 
 /// What became of a message that was handed to [`take_in`].
