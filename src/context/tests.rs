@@ -1,5 +1,7 @@
 //! Chats as text in, windows as text out.
 
+mod scenarios;
+
 use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};

@@ -144,7 +144,8 @@ const CHAIN_DECAY: f64 = 0.97;
 const CLUSTER_SCORE: f64 = 0.85;
 /// What each further message takes away: after 20 messages the score is about a third.
 const CLUSTER_DECAY: f64 = 0.95;
-/// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in.
+/// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in,
+/// unless a reply says what it is about.
 const FEW: usize = 8;
 /// Messages that [`ContextWindow::omitted`] names at most.
 const OMITTED_SHOWN: usize = 20;
@@ -170,7 +171,7 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
         }
         Picker::Strands => {
             let ranked = pick_strand(&mut picked, &pool, history, params);
-            if pool.conversation.len() < FEW {
+            if anchor.is_none() && pool.conversation.len() < FEW {
                 picked.add_cluster(&before.places);
             }
             ranked

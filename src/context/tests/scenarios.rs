@@ -1,0 +1,343 @@
+//! Short chats in plain words, and what the one who tags wants in front of whoever answers.
+//!
+//! Chosen by the fitted strands, so what stands here are the plain cases that every fit must get right: messages that
+//! have to be in, and messages that have no business there. What lies between is measured by `chime eval context`.
+
+use std::sync::{Arc, LazyLock};
+
+use crate::context::reading::address;
+use crate::context::{ContextWindow, Evidence, History, Params, Reading, get_smart_context};
+use crate::domain::StoredMessage;
+use crate::embed::Embedder;
+use crate::testkit::transcript;
+
+fn embedder() -> &'static Embedder {
+    static SHIPPED: LazyLock<Embedder> = LazyLock::new(|| Embedder::shipped().expect("the model inside the binary"));
+    &SHIPPED
+}
+
+fn reading(stored: &StoredMessage, text: &str) -> Arc<Reading> {
+    Arc::new(Reading::of(&stored.message, text, embedder().embed(text)))
+}
+
+/// The last line of `chat` is the trigger, the others came before it.
+fn window(chat: &str) -> ContextWindow {
+    let mut all = transcript(chat);
+    let trigger = all.pop().expect("a trigger");
+    let ask = trigger.message.text.replace("@bot", "").trim().to_owned();
+    let (recent, linked) = all.into_iter().partition(|stored| stored.message.thread == trigger.message.thread);
+    let mut evidence = Evidence::default();
+    let recent: Vec<StoredMessage> = recent;
+    for stored in &recent {
+        evidence.readings.insert(address(stored), reading(stored, &stored.message.text));
+    }
+    evidence.readings.insert(address(&trigger), reading(&trigger, &ask));
+    let history = History { ask, is_tag: true, evidence: Arc::new(evidence), ..History::new(trigger, recent, linked) };
+    get_smart_context(&history, &Params::new(|text| text.len().div_ceil(4)))
+}
+
+#[track_caller]
+fn check(chat: &str, inside: &[i64], outside: &[i64]) {
+    let window = window(chat);
+    let ids: Vec<i64> = window.entries.iter().map(|entry| entry.message.message.id.0).collect();
+    let missing: Vec<&i64> = inside.iter().filter(|id| !ids.contains(id)).collect();
+    let wrong: Vec<&i64> = outside.iter().filter(|id| ids.contains(id)).collect();
+    assert!(missing.is_empty() && wrong.is_empty(), "missing {missing:?}, wrong {wrong:?}, picked {ids:?}");
+}
+
+#[test]
+fn the_beginning_of_a_matter_comes_back_after_days_and_the_joke_between_stays_out() {
+    check(
+        "
+        -3d 17:00 ann#1 We should look at the restaurant for the gathering
+        -2d 17:10 ben#2>1 Any thoughts?
+        -1d 20:00 cat#3 Did you see the match yesterday?
+        -1d 20:01 dan#4>3 our keeper could not catch a cold
+        -1d 20:02 cat#5 haha
+        10:00 cat#6>2 The thai restaurant on 10th Ave?
+        10:10 ann#7 @bot
+        ",
+        &[1, 2, 6],
+        &[3, 4, 5],
+    );
+}
+
+#[test]
+fn of_two_pairs_that_talk_at_once_the_one_that_is_replied_to_counts() {
+    check(
+        "
+        10:00 ann#1 does anybody have a ladder for saturday?
+        10:00 ben#2 the invoice of the printer is wrong again
+        10:01 cat#3>1 I have one, three metres
+        10:01 dan#4>2 how much did they take this time?
+        10:02 ann#5>3 that is enough for the gutter
+        10:02 ben#6>4 340 instead of 240
+        10:03 dan#7>6 @bot what now?
+        ",
+        &[2, 4, 6],
+        &[1, 3, 5],
+    );
+}
+
+#[test]
+fn of_two_pairs_that_talk_at_once_the_taggers_own_counts() {
+    check(
+        "
+        10:00 ann#1 does anybody have a ladder for saturday?
+        10:00 ben#2 the invoice of the printer is wrong again
+        10:01 cat#3>1 I have one, three metres
+        10:01 dan#4>2 how much did they take this time?
+        10:02 ann#5>3 is that enough for the gutter?
+        10:02 ben#6>4 340 instead of 240
+        10:03 ann#7 @bot
+        ",
+        &[1, 3, 5],
+        &[],
+    );
+}
+
+#[test]
+fn a_bystander_who_tags_means_what_was_just_said() {
+    check(
+        "
+        -2d 09:00 ann#1 the choir needs new chairs
+        -2d 09:02 ben#2>1 forty of them, the old ones squeak
+        10:00 cat#3 who takes the bus to the concert?
+        10:01 dan#4 I would, if it leaves after six
+        10:02 cat#5>4 it leaves at half past six
+        10:04 eve#6 @bot thoughts?
+        ",
+        &[3, 4, 5],
+        &[1, 2],
+    );
+}
+
+#[test]
+fn a_question_in_words_finds_its_matter_behind_a_fresher_one() {
+    check(
+        "
+        -2d 09:00 ann#1 the boiler makes that noise again, the plumber wants 180 for looking at the boiler
+        -2d 09:05 ben#2>1 the plumber from last time took 120
+        -2d 09:06 ann#3>2 then call him about the boiler please
+        10:00 cat#4 cake or pie for sunday?
+        10:01 dan#5>4 pie
+        10:02 cat#6>5 apple pie it is
+        10:02 dan#7>6 with cream
+        10:03 cat#8>7 naturally
+        10:04 eve#9 @bot how much does the plumber want for the boiler?
+        ",
+        &[1, 2],
+        &[4, 5, 6, 7, 8],
+    );
+}
+
+#[test]
+fn a_reply_to_an_old_message_is_about_that_message() {
+    check(
+        "
+        -5d 09:00 ann#1 rule for the kitchen: whoever cooks does not wash up
+        -5d 09:01 ben#2>1 agreed
+        10:00 cat#3 the wifi is down
+        10:01 dan#4>3 restart the router
+        10:02 cat#5>4 works
+        10:05 eve#6>1 @bot still true?
+        ",
+        &[1, 2],
+        &[3, 4, 5],
+    );
+}
+
+#[test]
+fn a_tag_that_starts_something_new_gets_nothing() {
+    check(
+        "
+        -2d 09:00 ann#1 the boiler makes that noise again
+        -2d 09:05 ben#2>1 the plumber comes on friday
+        -1d 10:00 cat#3 cake or pie for sunday?
+        -1d 10:01 dan#4>3 pie
+        18:00 eve#5 @bot what is the capital of Mongolia?
+        ",
+        &[],
+        &[1, 2, 3, 4],
+    );
+}
+
+#[test]
+fn nothing_earlier_is_nothing() {
+    check("10:00 ann#1 @bot hello?", &[], &[]);
+}
+
+#[test]
+fn another_thread_stays_out() {
+    check(
+        "
+        [thread 7]
+        10:00 ann#1 who can drive on friday?
+        10:01 ben#2>1 I can drive
+        [thread 8]
+        10:00 cat#3 the poster for the concert is too dark
+        10:02 dan#4>3 brighter, and a larger date
+        10:03 cat#5 @bot
+        ",
+        &[3, 4],
+        &[1, 2],
+    );
+}
+
+#[test]
+fn the_pictures_of_an_album_stay_together() {
+    check(
+        "
+        10:00 ann#1 which door do we paint?
+        10:01 ben#2 [album x] [photo] the front door
+        10:01 ben#3 [album x] [photo]
+        10:01 ben#4 [album x] [photo]
+        10:02 ann#5>2 @bot which one is worse?
+        ",
+        &[2, 3, 4],
+        &[],
+    );
+}
+
+#[test]
+fn what_one_author_writes_in_pieces_stays_together() {
+    check(
+        "
+        10:00 ann#1 so about friday
+        10:00:08 ann#2 the hall is free from six
+        10:00:15 ann#3 but only until nine
+        10:00:21 ann#4 do we take it?
+        10:01 ben#5 @bot
+        ",
+        &[1, 2, 3, 4],
+        &[],
+    );
+}
+
+#[test]
+fn the_bots_own_answer_goes_on() {
+    check(
+        "
+        10:00 ann#1 who brings the grill on saturday?
+        10:01 ben#2>1 I bring the grill, you bring the coal
+        10:02 cat#3>2 @bot who brings what?
+        10:02:05 bot#4>3 [assistant] Ben brings the grill, Ann the coal.
+        10:04 ann#5>4 @bot and the salad?
+        ",
+        &[1, 2, 4],
+        &[],
+    );
+}
+
+#[test]
+fn two_languages_in_one_matter_are_one_matter() {
+    check(
+        "
+        10:00 ann#1 когда встречаемся на вокзале?
+        10:01 ben#2>1 the train leaves at 9:40
+        10:02 ann#3>2 тогда в девять у входа
+        10:03 ben#4>3 nine at the entrance, ok
+        10:04 ann#5 @bot
+        ",
+        &[1, 2, 3, 4],
+        &[],
+    );
+}
+
+#[test]
+fn emoji_alone_neither_break_a_talk_nor_draw_another_in() {
+    check(
+        "
+        -1d 20:00 dan#1 good night all
+        -1d 20:01 eve#2 😴
+        10:00 ann#3 the venue wants a deposit of 200 by friday
+        10:01 ben#4>3 👍
+        10:02 cat#5>3 who pays it?
+        10:03 ann#6>5 I do, you pay me back
+        10:04 ben#7 @bot ^
+        ",
+        &[3, 5, 6],
+        &[1, 2],
+    );
+}
+
+#[test]
+fn a_thanks_before_does_not_hide_the_matter() {
+    check(
+        "
+        10:00 ann#1 can somebody water my plants from the 3rd to the 9th?
+        10:02 ben#2>1 I can until the 6th
+        10:03 cat#3>1 and I from the 7th
+        10:04 ann#4 thanks you two!
+        10:05 ann#5 @bot
+        ",
+        &[1, 2, 3],
+        &[],
+    );
+}
+
+#[test]
+fn a_matter_that_rested_overnight_is_still_the_matter() {
+    check(
+        "
+        -1d 21:00 ann#1 which tent do we take to the lake, the old one or the new one?
+        -1d 21:02 ben#2>1 the new one, the old one leaks
+        -1d 21:04 cat#3>2 the new one sleeps only three
+        08:30 ann#4>3 then both tents
+        08:31 ben#5 @bot thoughts?
+        ",
+        &[1, 2, 3, 4],
+        &[],
+    );
+}
+
+#[test]
+fn names_that_are_called_hold_a_talk_together() {
+    check(
+        "
+        10:00 ann#1 @ben did the parcel arrive?
+        10:00 cat#2 @dan your bike stands in the way
+        10:01 ben#3 @ann yes, it is with the neighbour
+        10:01 dan#4 @cat moved it
+        10:02 ann#5 @ben which neighbour?
+        10:03 ben#6 @bot
+        ",
+        &[1, 3, 5],
+        &[],
+    );
+}
+
+#[test]
+fn a_crowd_of_fifty_does_not_drown_the_two_who_talk() {
+    let noise: String = (0..46).map(|n| format!("09:{:02} p{n}#{} good morning from number {n}\n", n, n + 1)).collect();
+    check(
+        &format!(
+            "{noise}
+            10:00 ann#60 who has the key of the hall?
+            10:01 ben#61>60 Carla has the key
+            10:02 ann#62>61 and when is she there?
+            10:03 ann#63>62 @bot
+            "
+        ),
+        &[60, 61, 62],
+        &[1, 10, 20, 30],
+    );
+}
+
+#[test]
+fn the_question_itself_is_never_among_what_it_is_about() {
+    let window = window("10:00 ann#1 tea or coffee?\n10:01 ben#2>1 tea\n10:02 ann#3>2 @bot");
+    assert!(window.entries.iter().all(|entry| entry.message.message.id.0 != 3));
+}
+
+#[test]
+fn the_same_chat_gives_the_same_window() {
+    let chat = "
+        -1d 10:00 ann#1 the hedge has to be cut before may
+        -1d 10:01 ben#2>1 I have the shears
+        10:00 cat#3 pizza today?
+        10:01 dan#4>3 always
+        10:02 ann#5 @bot who has the shears?
+    ";
+    assert_eq!(window(chat), window(chat));
+}
