@@ -26,11 +26,11 @@ use crate::app::tasks::Tasks;
 use crate::app::watchdog::{Watchdog, patience};
 use crate::clock::Clock;
 use crate::commands::run::Commands;
-use crate::config::{Config, ContextConfig};
+use crate::config::{Config, ContextConfig, EmbeddingConfig};
 use crate::context::Params;
 use crate::context::run::{Foresight, NOTED, Readings};
 use crate::domain::{BotIdentity, Conversation, JobKind, estimate_tokens};
-use crate::embed::Embedder;
+use crate::embed::{EmbedError, Embedder};
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
 use crate::llm::{Llm, LlmOptions};
@@ -71,6 +71,8 @@ pub enum AppError {
     StoppedEarly,
     #[error("HTTP_ADDR {address} cannot be served: {source}")]
     Address { address: SocketAddr, source: std::io::Error },
+    #[error("EMBEDDING: {0}")]
+    Embedding(EmbedError),
     #[error("{0}")]
     Task(String),
 }
@@ -83,7 +85,8 @@ impl App {
         recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
         service::waiting();
-        let (bot, embedder) = tokio::join!(introduce(&telegram, &clock, &stop), load_embedder());
+        let (bot, embedder) =
+            tokio::join!(introduce(&telegram, &clock, &stop), load_embedder(config.embedding.clone()));
         let bot = bot?;
         if !bot.reads_all_group_messages {
             tracing::warn!(
@@ -92,7 +95,7 @@ impl App {
             );
         }
         let claim = claim_code(&config, &store).await?;
-        let (languages, readings) = (Languages::shipped(), Arc::new(Readings::new(embedder)));
+        let (languages, readings) = (Languages::shipped(), Arc::new(Readings::new(embedder?)));
         let parts = Parts { config, clock, stop, prompts, store, telegram, bot, claim, languages, readings };
         let app = parts.launch().await?;
         service::ready();
@@ -284,17 +287,17 @@ async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
     Ok(store)
 }
 
-/// The embedding model. It only sharpens the choice of messages, so that the daemon starts without it too.
-async fn load_embedder() -> Option<Arc<Embedder>> {
-    match tokio::task::spawn_blocking(Embedder::shipped).await {
-        Ok(Ok(embedder)) => Some(Arc::new(embedder)),
-        Ok(Err(error)) => {
-            tracing::error!(%error, "going on without embeddings");
-            None
-        }
+/// The embedding model. The one inside the program only sharpens the choice of messages, so that the daemon starts without
+/// it too; one that the operator named must be there.
+async fn load_embedder(config: EmbeddingConfig) -> Result<Option<Arc<Embedder>>, AppError> {
+    let named = matches!(config, EmbeddingConfig::Model2Vec(_));
+    let loaded = tokio::task::spawn_blocking(move || Embedder::load(&config)).await;
+    match loaded.map_err(|error| AppError::Task(format!("loading the embedding model: {error}")))? {
+        Ok(embedder) => Ok(embedder.map(Arc::new)),
+        Err(error) if named => Err(AppError::Embedding(error)),
         Err(error) => {
             tracing::error!(%error, "going on without embeddings");
-            None
+            Ok(None)
         }
     }
 }

@@ -63,79 +63,80 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
     check(
         TOKEN,
         expect![[r#"
-        Config {
-            telegram: TelegramConfig {
-                token: SecretBox<str>([REDACTED]),
-                api_url: "https://api.telegram.org",
-                poll_timeout: 25s,
-                send_timeout: 15s,
-            },
-            llm: LlmConfig {
-                api_key: None,
-                base_url: "https://api.openai.com/v1",
-                model: None,
-                model_fallback: None,
-                timeout: 60s,
-                deadline: 90s,
-            },
-            store: StoreConfig {
-                path: "chime.db",
-            },
-            access: AccessConfig {
-                owners: [],
-                chats: Only(
-                    [],
-                ),
-                private_chats: Members,
-            },
-            privacy: PrivacyConfig {
-                retention: Some(
-                    31536000s,
-                ),
-                operator_contact: None,
-                announces: true,
-            },
-            context: ContextConfig {
-                tokens: 3000,
-                lookback_limit: 20,
-                time_threshold: 3600s,
-            },
-            ingest: IngestConfig {
-                backlog_max_age: 900s,
-            },
-            limits: LimitsConfig {
-                rate: Some(
-                    RateLimit {
-                        triggers: 60,
-                        per: 300s,
-                    },
-                ),
-                daily_tokens: DailyTokens {
-                    total: Some(
-                        2000000,
-                    ),
-                    per_chat: Some(
-                        200000,
-                    ),
-                    per_member: Some(
-                        50000,
-                    ),
+            Config {
+                telegram: TelegramConfig {
+                    token: SecretBox<str>([REDACTED]),
+                    api_url: "https://api.telegram.org",
+                    poll_timeout: 25s,
+                    send_timeout: 15s,
                 },
-                prices: None,
-            },
-            log: LogConfig {
-                format: Auto,
-                level: LevelFilter::INFO,
-            },
-            http: HttpConfig {
-                address: None,
-            },
-            prompts: PromptConfig {
-                dir: None,
-            },
-            warnings: [],
-        }
-    "#]],
+                llm: LlmConfig {
+                    api_key: None,
+                    base_url: "https://api.openai.com/v1",
+                    model: None,
+                    model_fallback: None,
+                    timeout: 60s,
+                    deadline: 90s,
+                },
+                store: StoreConfig {
+                    path: "chime.db",
+                },
+                access: AccessConfig {
+                    owners: [],
+                    chats: Only(
+                        [],
+                    ),
+                    private_chats: Members,
+                },
+                privacy: PrivacyConfig {
+                    retention: Some(
+                        31536000s,
+                    ),
+                    operator_contact: None,
+                    announces: true,
+                },
+                context: ContextConfig {
+                    tokens: 3000,
+                    lookback_limit: 20,
+                    time_threshold: 3600s,
+                },
+                embedding: Local,
+                ingest: IngestConfig {
+                    backlog_max_age: 900s,
+                },
+                limits: LimitsConfig {
+                    rate: Some(
+                        RateLimit {
+                            triggers: 60,
+                            per: 300s,
+                        },
+                    ),
+                    daily_tokens: DailyTokens {
+                        total: Some(
+                            2000000,
+                        ),
+                        per_chat: Some(
+                            200000,
+                        ),
+                        per_member: Some(
+                            50000,
+                        ),
+                    },
+                    prices: None,
+                },
+                log: LogConfig {
+                    format: Auto,
+                    level: LevelFilter::INFO,
+                },
+                http: HttpConfig {
+                    address: None,
+                },
+                prompts: PromptConfig {
+                    dir: None,
+                },
+                warnings: [],
+            }
+        "#]],
     );
 }
 

@@ -45,7 +45,7 @@ impl Exit {
     pub fn of_app(error: &AppError) -> Self {
         match error {
             AppError::Store(error) => Self::of_store(error),
-            AppError::Prompts(_) | AppError::TokenRefused => Self::Configuration,
+            AppError::Prompts(_) | AppError::TokenRefused | AppError::Embedding(_) => Self::Configuration,
             AppError::StoppedEarly => Self::Done,
             AppError::Http(_) | AppError::Address { .. } | AppError::Task(_) => Self::Failed,
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
 use crate::cli::exit::{Exit, report};
-use crate::config::{ContextConfig, Environment, StoreConfig};
+use crate::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig};
 use crate::context::run::{Asked, Readings, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{
@@ -34,16 +34,16 @@ pub async fn run(options: ExplainOptions) -> Exit {
         Err(error) => return report(&error, Exit::Failed),
     };
     let settings = environment.settings();
-    let (store, context) = match settings.finish(StoreConfig::load(&settings).and_then(|store| {
-        let context = ContextConfig::load(&settings)?;
-        Ok((store, context))
+    let (store, context, embedding) = match settings.finish(StoreConfig::load(&settings).and_then(|store| {
+        let (context, embedding) = (ContextConfig::load(&settings), EmbeddingConfig::load(&settings));
+        Ok((store, context?, embedding?))
     })) {
         Ok((loaded, _)) => loaded,
         Err(error) => return report(&error, Exit::Configuration),
     };
     let params = context_params(&context);
     // Without it the choice is made all the same, as in the daemon.
-    let readings = Readings::new(Embedder::shipped().ok().map(Arc::new));
+    let readings = Readings::new(Embedder::load(&embedding).ok().flatten().map(Arc::new));
     let decided = match Store::open_to_read(&store.path) {
         Ok(store) => store.read(move |conn| decide(conn, &place, &params, &readings)).await,
         Err(error) => Err(error),

@@ -125,6 +125,14 @@ pub const OPERATOR_CONTACT: Key = Key::new(
 pub const CONTEXT_TOKENS: Key =
     Key::new("CONTEXT_TOKENS", "3000", "How many tokens of earlier messages an answer may rest on.").default("3000");
 
+pub const EMBEDDING: Key = Key::new(
+    "EMBEDDING",
+    "model2vec:/srv/models/potion-base-8M",
+    "What tells how near two texts are: `local`, the model inside the program; `off`; or `model2vec:<folder>`, another \
+     static model with a WordPiece tokenizer.",
+)
+.default("local");
+
 pub const LOOKBACK_LIMIT: Key =
     Key::new("LOOKBACK_LIMIT", "20", "How many messages a run without a long silence may have.").default("20");
 
@@ -198,6 +206,7 @@ pub const KEYS: &[Key] = &[
     OPERATOR_CONTACT,
     DATABASE_PATH,
     CONTEXT_TOKENS,
+    EMBEDDING,
     LOOKBACK_LIMIT,
     TIME_THRESHOLD,
     BACKLOG_MAX_AGE,

@@ -7,8 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::config::problem::{ConfigError, Warning};
 use crate::config::settings::{Noted, Settings};
 use crate::config::{
-    AccessConfig, ContextConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig, PrivacyConfig,
-    PromptConfig, StoreConfig, TelegramConfig,
+    AccessConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig,
+    PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig,
 };
 
 /// Everything the operator set. Every value in it is valid.
@@ -20,6 +20,7 @@ pub struct Config {
     pub access: AccessConfig,
     pub privacy: PrivacyConfig,
     pub context: ContextConfig,
+    pub embedding: EmbeddingConfig,
     pub ingest: IngestConfig,
     pub limits: LimitsConfig,
     pub log: LogConfig,
@@ -44,13 +45,15 @@ impl Config {
         Ok(Self { warnings, ..config })
     }
 
-    /// The demo's configuration: of what the operator set, only the model (`OPENAI_*`, `MODEL*`) counts. The rest is the
+    /// The demo's configuration: of what the operator set, only the models (`OPENAI_*`, `MODEL*`, `EMBEDDING`) count. The rest is the
     /// demo's own place and the defaults, open to everyone in it.
     pub fn for_demo(settings: &Settings<'_>, place: &DemoPlace) -> Result<Self, ConfigError> {
         let demo = Settings::new(|name| match name {
             "TELEGRAM_API_URL" => Some(place.api_url.clone()),
             "TELEGRAM_BOT_TOKEN" => Some(place.token.expose_secret().to_owned()),
-            model if model.starts_with("OPENAI_") || model.starts_with("MODEL") => settings.value_of(model),
+            model if model.starts_with("OPENAI_") || model.starts_with("MODEL") || model == "EMBEDDING" => {
+                settings.value_of(model)
+            }
             _ => None,
         })
         .with_problems(settings.noted());
@@ -72,6 +75,7 @@ impl Config {
         let access = AccessConfig::load(settings);
         let privacy = PrivacyConfig::load(settings);
         let context = ContextConfig::load(settings);
+        let embedding = EmbeddingConfig::load(settings);
         let ingest = IngestConfig::load(settings);
         let limits = LimitsConfig::load(settings);
         let log = LogConfig::load(settings);
@@ -84,6 +88,7 @@ impl Config {
             access: access?,
             privacy: privacy?,
             context: context?,
+            embedding: embedding?,
             ingest: ingest?,
             limits: limits?,
             log: log?,

@@ -26,7 +26,9 @@ pub use llm::LlmConfig;
 pub use load::{Config, DemoPlace};
 pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
-pub use rooms::{ContextConfig, HttpConfig, IngestConfig, LogConfig, LogFormat, PromptConfig, StoreConfig};
+pub use rooms::{
+    ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat, PromptConfig, StoreConfig,
+};
 pub use settings::{Noted, Settings};
 pub use telegram::TelegramConfig;
 pub use units::{format_duration, format_size, parse_amount, parse_duration, parse_size};

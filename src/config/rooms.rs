@@ -25,6 +25,29 @@ impl StoreConfig {
     }
 }
 
+/// What embeds texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum EmbeddingConfig {
+    /// The model inside the program.
+    #[default]
+    Local,
+    Off,
+    /// A folder with a static model.
+    Model2Vec(PathBuf),
+}
+
+impl EmbeddingConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let parse = |raw: &str| match raw.split_once(':') {
+            None if raw.eq_ignore_ascii_case("local") => Some(Self::Local),
+            None if raw.eq_ignore_ascii_case("off") => Some(Self::Off),
+            Some(("model2vec", folder)) if !folder.is_empty() => Some(Self::Model2Vec(PathBuf::from(folder))),
+            None | Some(_) => None,
+        };
+        settings.required(&keys::EMBEDDING, "local, off, or model2vec: and a folder", parse)
+    }
+}
+
 /// How far back an answer looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextConfig {
@@ -38,7 +61,7 @@ pub struct ContextConfig {
 
 impl ContextConfig {
     /// What the choice of messages depends on.
-    pub const KEYS: [&Key; 3] = [&keys::CONTEXT_TOKENS, &keys::LOOKBACK_LIMIT, &keys::TIME_THRESHOLD];
+    pub const KEYS: [&Key; 4] = [&keys::CONTEXT_TOKENS, &keys::LOOKBACK_LIMIT, &keys::TIME_THRESHOLD, &keys::EMBEDDING];
 
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
         let tokens = settings.count(&keys::CONTEXT_TOKENS, 100..=1_000_000);

@@ -1,9 +1,11 @@
 //! The static model: a text's vector is the mean of its pieces' vectors.
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::config::EmbeddingConfig;
 use crate::embed::coverage::covers;
 use crate::embed::table::Table;
 use crate::embed::vocabulary::Vocabulary;
@@ -29,9 +31,16 @@ pub struct Embedder {
     limits: Limits,
 }
 
+/// Why there is no model.
 #[derive(Debug, thiserror::Error)]
-#[error("the embedding model inside the program cannot be read: {0}")]
-pub struct EmbedError(String);
+pub enum EmbedError {
+    #[error("the embedding model inside the program cannot be read: {0}")]
+    Shipped(String),
+    #[error("{} cannot be read: {source}", .path.display())]
+    File { path: PathBuf, source: std::io::Error },
+    #[error("{} holds no static model with a WordPiece tokenizer: {what}", .folder.display())]
+    Form { folder: PathBuf, what: String },
+}
 
 #[derive(Deserialize)]
 struct TokenizerFile<'a> {
@@ -56,11 +65,35 @@ struct Limits {
 impl Embedder {
     /// The model that is part of the program. English; 256 dimensions; about 2 µs a text.
     pub fn shipped() -> Result<Self, EmbedError> {
-        let file: TokenizerFile<'_> =
-            serde_json::from_slice(TOKENIZER).map_err(|error| EmbedError(error.to_string()))?;
+        let mean = serde_json::from_str(MEAN).map_err(|error| EmbedError::Shipped(error.to_string()))?;
+        Self::of(TOKENIZER, TABLE, mean).map_err(EmbedError::Shipped)
+    }
+
+    /// The model that the operator chose; none where it is switched off.
+    pub fn load(config: &EmbeddingConfig) -> Result<Option<Self>, EmbedError> {
+        match config {
+            EmbeddingConfig::Off => Ok(None),
+            EmbeddingConfig::Local => Self::shipped().map(Some),
+            EmbeddingConfig::Model2Vec(folder) => Self::from_folder(folder).map(Some),
+        }
+    }
+
+    /// A model in the files that the library model2vec writes. What its texts share is not known, so nothing is taken off.
+    fn from_folder(folder: &Path) -> Result<Self, EmbedError> {
+        let read = |name: &str| {
+            let path = folder.join(name);
+            std::fs::read(&path).map_err(|source| EmbedError::File { path, source })
+        };
+        let (tokenizer, table) = (read("tokenizer.json")?, read("model.safetensors")?);
+        // Loaded once, and needed until the end.
+        Self::of(&tokenizer, table.leak(), Vec::new())
+            .map_err(|what| EmbedError::Form { folder: folder.to_owned(), what })
+    }
+
+    fn of(tokenizer: &[u8], table: &'static [u8], mean: Vec<f32>) -> Result<Self, String> {
+        let file: TokenizerFile<'_> = serde_json::from_slice(tokenizer).map_err(|error| error.to_string())?;
         let TokenizerModel { vocab: vocabulary, unk_token, max_input_chars_per_word: word_chars } = file.model;
-        let table = Table::read(TABLE).map_err(EmbedError)?;
-        let mean = serde_json::from_str(MEAN).map_err(|error| EmbedError(error.to_string()))?;
+        let table = Table::read(table)?;
         let mut unknown = None;
         vocabulary.split(&unk_token, |piece| unknown = Some(piece));
         Ok(Self { vocabulary, table, mean, limits: Limits { unknown, word_chars } })
@@ -139,6 +172,17 @@ mod tests {
             "supercalifragilisticexpialidocious antidisestablishmentarianism",
             "0.08477 0.07661 -0.05744 -0.03495 0.06159 -0.00806 0.04828",
         );
+    }
+
+    #[test]
+    fn a_folder_with_the_same_files_is_the_same_model_but_for_its_centre() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("embedding/chat-static-256-int8");
+        let named = Embedder::load(&EmbeddingConfig::Model2Vec(folder)).unwrap().unwrap();
+        let text = "Shall we book a table at the restaurant?";
+        assert_eq!(named.sum(text), Embedder::shipped().unwrap().sum(text));
+        assert!(Embedder::load(&EmbeddingConfig::Off).unwrap().is_none());
+        let nowhere = Embedder::load(&EmbeddingConfig::Model2Vec("/no/such/folder".into()));
+        assert!(matches!(nowhere, Err(EmbedError::File { .. })));
     }
 
     #[test]

@@ -5,13 +5,18 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-/// A `safetensors` file with a row of int8 for each piece and its weight.
+/// A `safetensors` file with a row for each piece: of int8 with a weight, as ours, or of f32.
 #[derive(Debug)]
 pub struct Table {
-    /// Little-endian f32, one a row.
-    weights: &'static [u8],
-    rows: &'static [u8],
+    rows: Rows,
     dimensions: usize,
+}
+
+/// Little-endian.
+#[derive(Debug)]
+enum Rows {
+    Int8 { rows: &'static [u8], weights: &'static [u8] },
+    F32(&'static [u8]),
 }
 
 #[derive(Deserialize)]
@@ -34,12 +39,19 @@ impl Table {
             let range: Range<usize> = found.data_offsets.0..found.data_offsets.1;
             Ok::<_, String>((data.get(range).ok_or("cut short")?, found.shape.as_slice()))
         };
-        let (weights, _) = tensor("weights", "F32")?;
-        let (rows, shape) = tensor("embeddings", "I8")?;
-        match *shape {
-            [count, dimensions] if rows.len() == count * dimensions && weights.len() == count * 4 => {
-                Ok(Self { weights, rows, dimensions })
+        let (rows, shape) = match tensor("embeddings", "F32") {
+            Ok((rows, shape)) => (Rows::F32(rows), shape),
+            Err(_) => {
+                let ((rows, shape), (weights, _)) = (tensor("embeddings", "I8")?, tensor("weights", "F32")?);
+                (Rows::Int8 { rows, weights }, shape)
             }
+        };
+        let fits = |count: usize, dimensions: usize| match rows {
+            Rows::Int8 { rows, weights } => rows.len() == count * dimensions && weights.len() == count * 4,
+            Rows::F32(rows) => rows.len() == count * dimensions * 4,
+        };
+        match *shape {
+            [count, dimensions] if fits(count, dimensions) => Ok(Self { rows, dimensions }),
             _ => Err("tensors of unlike sizes".to_owned()),
         }
     }
@@ -50,13 +62,19 @@ impl Table {
 
     /// Adds the weighted vector of a piece to `sum`; whether there is one.
     pub fn add(&self, piece: u32, sum: &mut [f32]) -> bool {
-        let place = piece as usize;
-        let row = self.rows.get(place * self.dimensions..(place + 1) * self.dimensions);
-        let weight = self.weights.get(place * 4..).and_then(|rest| rest.first_chunk::<4>());
-        let (Some(row), Some(weight)) = (row, weight) else { return false };
-        let weight = f32::from_le_bytes(*weight);
-        for (sum, value) in sum.iter_mut().zip(row) {
-            *sum += f32::from(value.cast_signed()) * weight;
+        let row = piece as usize * self.dimensions..(piece as usize + 1) * self.dimensions;
+        match self.rows {
+            Rows::Int8 { rows, weights } => {
+                let weight = weights.get(piece as usize * 4..).and_then(|rest| rest.first_chunk::<4>());
+                let (Some(row), Some(weight)) = (rows.get(row), weight) else { return false };
+                let weight = f32::from_le_bytes(*weight);
+                sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += f32::from(value.cast_signed()) * weight);
+            }
+            Rows::F32(rows) => {
+                let Some(row) = rows.get(row.start * 4..row.end * 4) else { return false };
+                let values = row.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+                sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            }
         }
         true
     }
@@ -69,6 +87,17 @@ mod tests {
     #[test]
     fn a_file_of_another_form_is_refused_with_a_reason() {
         assert_eq!(Table::read(b"short").unwrap_err(), "too short");
-        assert_eq!(Table::read(b"\x02\0\0\0\0\0\0\0{}").unwrap_err(), "no F32 `weights`");
+        assert_eq!(Table::read(b"\x02\0\0\0\0\0\0\0{}").unwrap_err(), "no I8 `embeddings`");
+    }
+
+    #[test]
+    fn rows_of_f32_are_read_too() {
+        let header = br#"{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}"#;
+        let values = [1.0_f32, 2.0, 3.0, -4.5].map(f32::to_le_bytes).concat();
+        let file = [&(header.len() as u64).to_le_bytes()[..], header, &values].concat();
+        let table = Table::read(file.leak()).unwrap();
+        let mut sum = vec![0.5, 0.5];
+        assert!(table.add(1, &mut sum) && !table.add(2, &mut sum));
+        assert_eq!((table.dimensions(), sum), (2, vec![3.5, -4.0]));
     }
 }
