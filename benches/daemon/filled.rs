@@ -6,6 +6,7 @@ use chime::domain::{Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Ro
 use chime::store::{Priority, Store, chats, messages};
 
 use crate::Outcome;
+use crate::random::Random;
 use crate::scene::Scene;
 
 const CHATS: u32 = 50;
@@ -94,18 +95,5 @@ fn word(mut number: u64) -> String {
         if number == 0 {
             return word;
         }
-    }
-}
-
-/// SplitMix64: the same seed is the same chat.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % limit
     }
 }
