@@ -9,8 +9,11 @@ use crate::process::Process;
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Shorter runs end while caches still fill: they say nothing about leaks.
 const TELLING: Duration = Duration::from_secs(30 * 60);
-/// By so much the fourth quarter may lie above the second, whose database is less than half as large.
-const MOST_GROWTH: f64 = 1.10;
+/// By so much the fourth quarter may lie above the second: its database is more than twice as large, and fills more of
+/// the page caches (8 MB a connection). A kilobyte lost with every message would double it.
+const MOST_BETWEEN_LIVES: f64 = 1.25;
+/// By so much a life may grow after its first two thirds.
+const MOST_WITHIN_A_LIFE: f64 = 1.10;
 
 #[derive(Debug, Clone, Copy)]
 struct Sample {
@@ -85,13 +88,13 @@ impl Memory {
 impl MemoryFigures {
     /// What is wrong.
     pub fn wrong(&self) -> Vec<String> {
-        let grown = |what: &str, before: f64, after: f64| {
-            let is_flat = !self.is_telling || after <= before * MOST_GROWTH;
+        let grown = |what: &str, before: f64, after: f64, most: f64| {
+            let is_flat = !self.is_telling || after <= before * most;
             (!is_flat).then(|| format!("memory grew {what}: {before:.1} MB, then {after:.1} MB"))
         };
         [
-            grown("from the second quarter to the last", self.second_quarter_mb, self.last_quarter_mb),
-            grown("within the last life", self.last_life_middle_mb, self.last_life_end_mb),
+            grown("between the quarters", self.second_quarter_mb, self.last_quarter_mb, MOST_BETWEEN_LIVES),
+            grown("within the last life", self.last_life_middle_mb, self.last_life_end_mb, MOST_WITHIN_A_LIFE),
         ]
         .into_iter()
         .flatten()
