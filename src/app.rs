@@ -216,6 +216,7 @@ impl Parts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
             clock: self.clock.clone(),
+            wake: wake.clone(),
             bot: self.bot.clone(),
             held: std::sync::Mutex::default(),
         };

@@ -12,6 +12,8 @@ mod daemon;
 mod figures;
 mod filled;
 mod measure;
+#[path = "../rig/process.rs"]
+mod process;
 mod scene;
 
 use std::path::PathBuf;
@@ -78,12 +80,12 @@ async fn measure_all(arguments: &Arguments) -> Outcome<Figures> {
 async fn answering(arguments: &Arguments) -> Outcome<Figures> {
     let scene = Scene::set(&arguments.folder).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
-    let (idle_mb, started_ms) = (daemon.resident_mb()?, daemon.processor_ms()?);
+    let (idle_mb, started_ms) = (daemon.process.resident_mb()?, daemon.process.processor_ms()?);
     let Answered { reply, sync } = measure::replies(&scene, arguments.mentions).await?;
     Ok(Figures {
         reply,
         sync,
-        processor_ms: (daemon.processor_ms()? - started_ms) / arguments.mentions as f64,
+        processor_ms: (daemon.process.processor_ms()? - started_ms) / arguments.mentions as f64,
         start_ms: daemon.start_ms,
         idle_mb,
         program_mb: measure::megabytes(std::fs::metadata(&arguments.program)?.len()),
@@ -96,7 +98,7 @@ async fn taking_in(arguments: &Arguments) -> Outcome<(f64, f64)> {
     let scene = Scene::set(&arguments.folder).await?;
     let daemon = Daemon::start(&arguments.program, &scene).await?;
     measure::updates_per_s(&scene, 10_000).await;
-    let after_10k_mb = daemon.resident_mb()?;
+    let after_10k_mb = daemon.process.resident_mb()?;
     Ok((measure::updates_per_s(&scene, arguments.updates).await, after_10k_mb))
 }
 
@@ -111,7 +113,7 @@ async fn with_history(arguments: &Arguments, messages: usize) -> Outcome<Filled>
         start_ms: daemon.start_ms,
         reply,
         sync,
-        resident_mb: daemon.resident_mb()?,
+        resident_mb: daemon.process.resident_mb()?,
         database_mb: measure::megabytes(std::fs::metadata(scene.database())?.len()),
     })
 }

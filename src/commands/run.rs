@@ -94,17 +94,25 @@ impl Commands {
         }
     }
 
+    /// Counts and tells in one transaction: a trigger that comes in meanwhile is counted by the next line.
     async fn tell_skipped(&self, job: &Job) -> store::Result<()> {
         let Ok(chat) = job.key.parse().map(ChatId) else { return self.finish(job).await };
-        let Some(skipped) = self.store.read(move |conn| backlog::find(conn, chat)).await? else {
-            return self.finish(job).await;
-        };
-        let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
-        let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
-        let key = format!("backlog:{chat}:{}", self.clock.now().millis());
-        let parts = format(&Notice::Backlog { count });
-        let reply = NewReply { key, purpose: Purpose::Notice, answer: None, to, parts };
-        self.settle(job, reply, move |tx| backlog::clear(tx, chat)).await
+        let (kind, job_key, now) = (job.kind, job.key.clone(), self.clock.now());
+        self.store
+            .write(Priority::Answering, move |tx| {
+                if let Some(skipped) = backlog::find(tx, chat)? {
+                    let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
+                    let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
+                    let key = format!("backlog:{chat}:{}", now.millis());
+                    let parts = format(&Notice::Backlog { count });
+                    write_reply(tx, &NewReply { key, purpose: Purpose::Notice, answer: None, to, parts }, now)?;
+                    backlog::clear(tx, chat)?;
+                }
+                jobs::finish(tx, kind, &job_key)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(())
     }
 
     /// Replies to a command. `also` happens in the transaction that writes the reply down.

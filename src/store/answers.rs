@@ -50,9 +50,8 @@ pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId
 /// replies to one still speaks to the bot.
 pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
     for sql in [
-        "UPDATE outbox SET text = '', entities = '[]', answer_id = NULL,
-             state = CASE WHEN state IN ('pending', 'sending') THEN 'failed' ELSE state END
-         WHERE answer_id = :id",
+        // What is not out yet stays open: whoever delivers it sees that its words are gone.
+        "UPDATE outbox SET text = '', entities = '[]', answer_id = NULL WHERE answer_id = :id",
         "DELETE FROM answer_use WHERE answer_id = :id",
         "DELETE FROM answer WHERE id = :id",
     ] {

@@ -78,6 +78,13 @@ pub struct Part {
     pub message: Option<MessageId>,
 }
 
+impl Part {
+    /// Whether the answer that it is a part of was forgotten.
+    pub fn is_forgotten(&self) -> bool {
+        self.purpose == Purpose::Answer && self.answer.is_none()
+    }
+}
+
 const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text, entities, state, \
                        unknown_sends, created_at, message_id";
 
@@ -109,6 +116,21 @@ pub fn parts(conn: &Reader, key: &str) -> Result<Vec<Part>> {
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map(named_params! { ":key": key }, |raw| Ok(from_row(raw)))?;
     rows.map(|row| row?).collect()
+}
+
+/// Whether the answer that a part belongs to was forgotten, however it was read before.
+pub fn is_forgotten(conn: &Reader, id: i64) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM outbox WHERE id = :id AND purpose = 'answer' AND answer_id IS NULL) AS gone",
+        )?
+        .query_row(named_params! { ":id": id }, |raw| raw.get("gone"))?)
+}
+
+/// Takes a reply back that nobody was sent.
+pub fn remove(tx: &Writer<'_>, key: &str) -> Result<()> {
+    tx.prepare_cached("DELETE FROM outbox WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
+    Ok(())
 }
 
 /// The part that a message of ours is.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use chime::domain::{ChatId, Timestamp, UserId};
+use chime::sandbox::faults::Fault;
 use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage, Standing};
 use chime::store::{Store, backups, chats, consent, messages};
 use chime::testkit::{Reply, World};
@@ -314,6 +315,48 @@ async fn what_was_forgotten_while_the_model_thinks_is_in_no_answer() {
         assert_eq!(w.answer_to(tag).await.text, "I do not know the word.");
         assert!(!last_prompt(w).contains("zqrace7xk"), "{}", last_prompt(w));
         w.settled().await;
+        assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_whose_ground_is_forgotten_before_it_is_out_is_made_anew() {
+    World::run(async |w| {
+        let said = w.say("ann", "zqrace7xk is the word");
+        w.settled().await;
+        w.model.script(["The word is zqrace7xk.", "I do not know the word."]);
+        w.telegram.fault("sendMessage", Fault::Throttle(2), 1);
+        let tag = w.say("ben", "@bot what is the word?");
+        w.telegram.called("sendMessage", 1).await;
+        let forgetting = w.reply("ann", said, "/forget");
+        let (first, second) = (w.next_sent().await, w.next_sent().await);
+        let mut words = [(first.reply_to, first.text), (second.reply_to, second.text)];
+        words.sort();
+        assert_eq!(words[0], (Some(tag), "I do not know the word.".to_owned()));
+        let told = "Forgotten: 1 message, and 1 answer of mine that rested on them.".to_owned();
+        assert_eq!(words[1], (Some(forgetting), told));
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_forgotten_while_it_is_sent_leaves_no_words() {
+    World::run(async |w| {
+        let said = w.say("ann", "zqrace7xk is the word");
+        w.settled().await;
+        w.model.script(["The word is zqrace7xk."]);
+        w.telegram.fault("sendMessage", Fault::HangAfter, 1);
+        let tag = w.say("ben", "@bot what is the word?");
+        let answer = w.answer_to(tag).await;
+        let forgetting = w.reply("ann", said, "/forget");
+        w.answer_to(forgetting).await;
+        w.telegram.release();
+        w.settled().await;
+        let (chat, id) = (answer.chat, answer.id);
+        assert!(w.read_store(move |conn| messages::is_stub(conn, chat, id)).await, "it is known that it is out");
         assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());
     })
     .await;

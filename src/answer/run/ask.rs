@@ -11,6 +11,7 @@ use crate::answer::citations::{self, Checked};
 use crate::answer::job::{Backend, Choice, Effect, Event, Failure, Stage, WindowSize};
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::budget::Budget;
+use crate::answer::run::deliver::ANSWER_PREFIX;
 use crate::answer::run::draft::{Draft, answered, apology, failure_of, offline};
 use crate::answer::run::gone::{Written, rests_on_what_is_gone};
 use crate::answer::run::guard::ModelGuard;
@@ -258,7 +259,7 @@ impl Answering {
             "answer {} is ready",
             record.id,
         );
-        let reply = reply_to(&question.trigger, record.id, format!("answer:{}", job.key), parts);
+        let reply = reply_to(&question.trigger, record.id, format!("{ANSWER_PREFIX}{}", job.key), parts);
         let key = job.key.clone();
         let call = self.parts.budget.call(&record);
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {

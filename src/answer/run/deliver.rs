@@ -12,7 +12,7 @@ use crate::domain::{
     BotIdentity, ChatId, Job, JobKind, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
 };
 use crate::scheduler;
-use crate::scheduler::run::Outcome;
+use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::{Part, Purpose, State};
 use crate::store::{self, Priority, Store, Writer, chats, jobs, messages, outbox};
 use crate::telegram::{Telegram, TelegramError};
@@ -22,10 +22,14 @@ pub struct Delivery {
     pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
+    pub wake: Wake,
     pub bot: BotIdentity,
     /// Chats that Telegram asked us to leave in peace for a while. The jobs' due times say it durably.
     pub held: Mutex<HashMap<ChatId, Timestamp>>,
 }
+
+/// What the key of an answer's reply begins with; its trigger follows.
+pub(super) const ANSWER_PREFIX: &str = "answer:";
 
 /// What is to be done after one part.
 enum Next {
@@ -49,6 +53,7 @@ impl Delivery {
     async fn deliver(&self, job: &Job) -> store::Result<Next> {
         let key = job.key.clone();
         let parts = self.store.read(move |conn| outbox::parts(conn, &key)).await?;
+        let is_untouched = parts.iter().all(|part| is_surely_unsent(part, job));
         let open: Vec<Part> =
             parts.into_iter().filter(|part| matches!(part.state, State::Pending | State::Sending)).collect();
         let Some(last) = open.last() else {
@@ -56,6 +61,9 @@ impl Delivery {
             return Ok(Next::End);
         };
         log::reply_to(last.outgoing.to, last.answer);
+        if last.is_forgotten() {
+            return self.start_over(job, is_untouched).await;
+        }
         let last = last.id;
         for part in open {
             let is_last = part.id == last;
@@ -64,6 +72,23 @@ impl Delivery {
                 other => return Ok(other),
             }
         }
+        Ok(Next::End)
+    }
+
+    /// What the answer rested on was forgotten before it was out: it is made anew, unless some of it may be out.
+    async fn start_over(&self, job: &Job, is_untouched: bool) -> store::Result<Next> {
+        let trigger = job.key.strip_prefix(ANSWER_PREFIX).filter(|_| is_untouched);
+        let Some(trigger) = trigger.map(str::to_owned) else {
+            return self.give_up(job, "what it rests on was forgotten").await;
+        };
+        let (key, lane, now) = (job.key.clone(), job.lane, self.clock.now());
+        self.record(move |tx| {
+            outbox::remove(tx, &key)?;
+            jobs::finish(tx, JobKind::Send, &key)?;
+            jobs::add_or_move(tx, JobKind::Answer, &trigger, lane, now)
+        })
+        .await?;
+        self.wake.wake();
         Ok(Next::End)
     }
 
@@ -155,7 +180,7 @@ impl Delivery {
         let key = job.key.clone();
         self.record(move |tx| {
             outbox::mark_sent(tx, part.id, message)?;
-            keep_own_message(tx, &own)?;
+            keep_own_message(tx, &own, outbox::is_forgotten(tx, part.id)?)?;
             if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
         })
         .await?;
@@ -249,9 +274,17 @@ impl Delivery {
     }
 }
 
-fn keep_own_message(tx: &Writer<'_>, own: &Message) -> store::Result<()> {
+/// Whether a part was never given to Telegram. The first one is marked as being sent when it is written down.
+fn is_surely_unsent(part: &Part, job: &Job) -> bool {
+    let is_waiting = part.state == State::Pending || part.state == State::Sending && job.attempts == 0;
+    is_waiting && part.unknown_sends == 0
+}
+
+/// An answer that was forgotten while it was sent leaves no words.
+fn keep_own_message(tx: &Writer<'_>, own: &Message, is_forgotten: bool) -> store::Result<()> {
     match chats::find(tx, own.chat)? {
-        Some(row) => messages::take_in(tx, &row, own).map(|_| ()),
+        Some(row) if is_forgotten => messages::insert_stub(tx, &row, own).map(drop),
+        Some(row) => messages::take_in(tx, &row, own).map(drop),
         None => Ok(()),
     }
 }

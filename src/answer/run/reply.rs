@@ -27,6 +27,6 @@ pub fn reply_to(trigger: &StoredMessage, answer: AnswerId, key: String, parts: V
 /// Writes a reply down with the job that sends it.
 pub fn write_reply(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> store::Result<()> {
     outbox::add(tx, reply, now)?;
-    jobs::add(tx, JobKind::Send, &reply.key, reply.to.chat.0, now)?;
-    Ok(())
+    // An answer that is made anew is sent by the job of the one that was taken back.
+    jobs::add_unless_due(tx, JobKind::Send, &reply.key, reply.to.chat.0, now)
 }

@@ -1,0 +1,82 @@
+//! The program as a process of its own.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use chime::sandbox::Sandbox;
+use chime::testkit::ModelServer;
+
+use crate::Outcome;
+
+/// Where a process finds everything.
+pub struct Surroundings<'a> {
+    pub telegram: &'a Sandbox,
+    pub model: &'a ModelServer,
+    /// Its working folder, without a `.env`.
+    pub folder: &'a Path,
+    pub database: &'a Path,
+    /// What it says goes here.
+    pub log: File,
+    /// Settings beside those that say where things are.
+    pub settings: &'a [(&'a str, &'a str)],
+}
+
+/// A running `chime run`. Killed when dropped.
+pub struct Process {
+    pub child: Child,
+}
+
+impl Process {
+    pub fn spawn(program: &Path, around: Surroundings<'_>) -> Outcome<Self> {
+        let child = Command::new(program)
+            .arg("run")
+            .current_dir(around.folder)
+            .env_clear()
+            .env("TELEGRAM_API_URL", around.telegram.api_url())
+            .env("TELEGRAM_BOT_TOKEN", around.telegram.token())
+            .env("OPENAI_BASE_URL", around.model.base_url())
+            .env("MODEL", "at-once")
+            .env("DATABASE_PATH", around.database)
+            .env("ALLOWED_CHATS", "*")
+            // Nobody tags a bot three hundred times in a row but we.
+            .env("RATE_LIMIT", "off")
+            .envs(around.settings.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(around.log)
+            .spawn()?;
+        Ok(Self { child })
+    }
+
+    /// Resident memory, as Linux tells it.
+    pub fn resident_mb(&self) -> Outcome<f64> {
+        let status = self.told("status")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+        let kib: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+        Ok(kib / 1024.0)
+    }
+
+    /// Processor time that all its threads have used, to a hundredth of a second.
+    pub fn processor_ms(&self) -> Outcome<f64> {
+        /// Linux counts in these, whatever the kernel's own clock does.
+        const MS_PER_TICK: f64 = 10.0;
+        let stat = self.told("stat")?;
+        // The name of the program stands in brackets and may hold anything; the times are the 12th and 13th behind it.
+        let (_, behind) = stat.rsplit_once(')').ok_or("no name in stat")?;
+        let ticks = behind.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+        Ok(ticks.sum::<Result<f64, _>>()? * MS_PER_TICK)
+    }
+
+    fn told(&self, what: &str) -> Outcome<String> {
+        Ok(std::fs::read_to_string(format!("/proc/{}/{what}", self.child.id()))?)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to kill, and waiting only takes its leave.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,135 @@
+//! What the database holds when all is over, read without the daemon's own code: a mistake there must not hide itself.
+
+use std::collections::{BTreeMap, HashMap};
+
+use chime::domain::{ChatId, MessageId};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::Outcome;
+use crate::ledger::Id;
+use crate::stage::Stage;
+
+pub struct Kept {
+    pub messages: HashMap<Id, Row>,
+    /// Parts of replies, by the message that they reply to.
+    pub replies: HashMap<Id, Vec<Part>>,
+    /// The chat and state of each line about triggers that were too old, with the number in it.
+    pub backlog: Vec<(ChatId, String, usize)>,
+    /// Answers of ours, as messages.
+    pub answers: HashMap<Id, usize>,
+    /// Jobs by kind.
+    pub jobs: BTreeMap<String, usize>,
+    pub open_jobs: usize,
+    pub parked_jobs: Vec<String>,
+    pub updates: usize,
+    pub parked_updates: usize,
+    pub apologies: usize,
+    pub integrity: String,
+}
+
+pub struct Row {
+    pub is_stub: bool,
+    pub text: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Part {
+    pub key: String,
+    pub state: String,
+    pub unknown_sends: usize,
+    /// Its words were forgotten.
+    pub is_blank: bool,
+}
+
+impl Kept {
+    pub fn read(stage: &Stage) -> Outcome<Self> {
+        let conn = Connection::open_with_flags(stage.database(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let count = |sql: &str| -> Outcome<usize> { Ok(conn.query_row(sql, [], |row| row.get(0))?) };
+        Ok(Self {
+            messages: messages(&conn)?,
+            replies: replies(&conn)?,
+            backlog: backlog(&conn)?,
+            answers: answers(&conn)?,
+            jobs: jobs(&conn)?,
+            open_jobs: count("SELECT count(*) FROM job WHERE state = 'due' AND kind <> 'retention'")?,
+            parked_jobs: parked(&conn)?,
+            updates: count("SELECT count(*) FROM inbox")?,
+            parked_updates: count("SELECT count(*) FROM inbox WHERE state = 'parked'")?,
+            apologies: count("SELECT count(*) FROM answer WHERE status = 'apologised'")?,
+            integrity: conn.query_row("PRAGMA integrity_check", [], |row| row.get(0))?,
+        })
+    }
+}
+
+/// Jobs that wait or are being done, while the daemon runs.
+pub fn open_jobs(stage: &Stage) -> Outcome<usize> {
+    let conn = Connection::open_with_flags(stage.database(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let sql = "SELECT count(*) FROM job WHERE state = 'due' AND kind <> 'retention'";
+    Ok(conn.query_row(sql, [], |row| row.get(0))?)
+}
+
+fn messages(conn: &Connection) -> Outcome<HashMap<Id, Row>> {
+    let mut statement = conn.prepare("SELECT telegram_chat_id, message_id, is_stub, text FROM message")?;
+    let rows = statement.query_map([], |row| Ok((id(row)?, Row { is_stub: row.get(2)?, text: row.get(3)? })))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn replies(conn: &Connection) -> Outcome<HashMap<Id, Vec<Part>>> {
+    let mut statement = conn.prepare(
+        "SELECT telegram_chat_id, reply_to_id, reply_key, state, unknown_sends, text = ''
+         FROM outbox WHERE reply_to_id IS NOT NULL",
+    )?;
+    let rows = statement.query_map([], |row| {
+        let part = Part { key: row.get(2)?, state: row.get(3)?, unknown_sends: row.get(4)?, is_blank: row.get(5)? };
+        Ok((id(row)?, part))
+    })?;
+    let mut replies: HashMap<Id, Vec<Part>> = HashMap::new();
+    for row in rows {
+        let (to, part) = row?;
+        replies.entry(to).or_default().push(part);
+    }
+    Ok(replies)
+}
+
+fn backlog(conn: &Connection) -> Outcome<Vec<(ChatId, String, usize)>> {
+    let mut statement =
+        conn.prepare("SELECT telegram_chat_id, state, text FROM outbox WHERE reply_key LIKE 'backlog:%'")?;
+    let rows = statement.query_map([], |row| {
+        let text: String = row.get(2)?;
+        Ok((ChatId(row.get(0)?), row.get(1)?, counted(&text)))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The number in a line about old triggers; "a message" is one.
+fn counted(text: &str) -> usize {
+    let number = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    number.and_then(|word| word.replace(',', "").parse().ok()).unwrap_or(1)
+}
+
+fn answers(conn: &Connection) -> Outcome<HashMap<Id, usize>> {
+    let mut statement = conn.prepare(
+        "SELECT telegram_chat_id, message_id, count(*) FROM outbox
+         WHERE purpose = 'answer' AND message_id IS NOT NULL GROUP BY 1, 2",
+    )?;
+    let rows = statement.query_map([], |row| Ok((id(row)?, row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn jobs(conn: &Connection) -> Outcome<BTreeMap<String, usize>> {
+    let mut statement = conn.prepare("SELECT kind, count(*) FROM job GROUP BY kind")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn parked(conn: &Connection) -> Outcome<Vec<String>> {
+    let mut statement =
+        conn.prepare("SELECT kind || ' ' || key || ': ' || coalesce(last_error, '') FROM job WHERE state = 'parked'")?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// From the first two columns.
+fn id(row: &rusqlite::Row<'_>) -> rusqlite::Result<Id> {
+    Ok((ChatId(row.get(0)?), MessageId(row.get(1)?)))
+}

@@ -1,0 +1,187 @@
+//! An hour in a rough neighbourhood: the real binary as a process of its own, between an embedded Telegram and a model,
+//! under a mixed load, while either of them fails, the database is locked, and the daemon is killed and stopped.
+//!
+//! In the end both sides must agree: every message is a row, every trigger has its one visible outcome, nothing is left
+//! open or parked, and memory is flat. What does not hold is listed, and the exit code says so.
+//!
+//! `cargo bench --bench soak -- --help`
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+mod kept;
+mod ledger;
+mod lives;
+mod load;
+mod memory;
+mod mischief;
+#[path = "../rig/process.rs"]
+mod process;
+#[path = "../rig/random.rs"]
+mod random;
+mod report;
+mod stage;
+mod verdict;
+mod words;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use chime::clock::Stopwatch;
+use clap::Parser;
+
+use crate::kept::Kept;
+use crate::lives::Lives;
+use crate::load::Load;
+use crate::mischief::Mischief;
+use crate::report::Report;
+use crate::stage::Stage;
+
+/// Runs the daemon under load with faults, and checks that nothing is lost, doubled or left over.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// How long the load lasts
+    #[arg(long, default_value_t = 60.0)]
+    minutes: f64,
+    /// The same seed is the same load and the same faults; without it, another one each time
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Print one JSON line and no table
+    #[arg(long)]
+    json: bool,
+    /// Where the database goes: a folder on a real disk
+    #[arg(long, default_value = env!("CARGO_TARGET_TMPDIR"))]
+    folder: PathBuf,
+    /// The program to soak
+    #[arg(long, default_value = env!("CARGO_BIN_EXE_chime"))]
+    program: PathBuf,
+    /// Passed by cargo
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// What keeps a run from being one: it ends, with the reason.
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Between two looks at what is due.
+const TICK: Duration = Duration::from_millis(20);
+/// After the load everything is done by then: longer than an answer may take, and than a chat is throttled.
+const DRAINED_WITHIN: Duration = Duration::from_secs(180);
+/// A line about progress so often.
+const TELL_EVERY: Duration = Duration::from_secs(60);
+
+#[tokio::main(worker_threads = 2)]
+async fn main() -> Outcome<ExitCode> {
+    let arguments = Arguments::parse();
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let report = soak(&arguments).await?;
+    if !arguments.json {
+        println!("{}", report.table());
+    }
+    println!("{}", serde_json::to_string(&report)?);
+    for wrong in &report.wrong {
+        println!("WRONG: {wrong}");
+    }
+    Ok(if report.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn soak(arguments: &Arguments) -> Outcome<Report> {
+    let mut stage = Stage::set(&arguments.folder).await?;
+    let length = Duration::from_secs_f64(arguments.minutes * 60.0);
+    let begin = stage.clock.now();
+    let seed = arguments.seed.unwrap_or(begin.millis().unsigned_abs());
+    if !arguments.json {
+        println!("seed {seed}, database in {}", stage.folder().display());
+    }
+    let first_update = stage.telegram.latest_update();
+    let topics: usize = stage.places.iter().map(|place| place.topics.len()).sum();
+    let mut load = Load::new(seed);
+    let mut mischief = Mischief::new(seed, begin, length);
+    let mut lives = Lives::new(&arguments.program, seed, begin, length);
+    let watch = stage.clock.stopwatch();
+    let mut told = Duration::ZERO;
+    while watch.elapsed() < length {
+        let at = watch.elapsed();
+        load.step(&stage, at);
+        mischief.step(&stage, lives.is_up())?;
+        lives.step(&stage, at, mischief.is_locked())?;
+        if at >= told + TELL_EVERY && !arguments.json {
+            told = at;
+            println!(
+                "{} min: {} acts, {} updates wait",
+                at.as_secs() / 60,
+                load.acts,
+                stage.telegram.pending_updates()
+            );
+        }
+        stage.clock.sleep(TICK).await;
+    }
+    mischief.end(&stage)?;
+    let drained = drain(&stage, &mut lives, watch).await?;
+    lives.finish(&stage).await?;
+
+    let kept = Kept::read(&stage)?;
+    let updates = match (first_update, stage.telegram.latest_update()) {
+        (Some(first), Some(last)) => usize::try_from(last.0 - first.0)? + topics,
+        _ => 0,
+    };
+    let verdict = verdict::judge(&stage, &load.ledger, &kept, updates);
+    let report = report(&stage, (seed, length), verdict, &mischief, &lives, drained)?;
+    if !report.wrong.is_empty() {
+        stage.keep();
+    }
+    Ok(report)
+}
+
+/// Waits until there is nothing left to do; gives how long that took.
+async fn drain(stage: &Stage, lives: &mut Lives<'_>, watch: Stopwatch) -> Outcome<Duration> {
+    let drain = stage.clock.stopwatch();
+    lives.in_peace();
+    while drain.elapsed() < DRAINED_WITHIN {
+        lives.step(stage, watch.elapsed(), false)?;
+        if lives.is_up() && stage.telegram.pending_updates() == 0 && kept::open_jobs(stage)? == 0 {
+            return Ok(drain.elapsed());
+        }
+        stage.clock.sleep(Duration::from_millis(200)).await;
+    }
+    lives.wrong.push(format!("not everything was done {} s after the load", DRAINED_WITHIN.as_secs()));
+    Ok(drain.elapsed())
+}
+
+fn report(
+    stage: &Stage,
+    (seed, length): (u64, Duration),
+    verdict: verdict::Verdict,
+    mischief: &Mischief,
+    lives: &Lives<'_>,
+    drained: Duration,
+) -> Outcome<Report> {
+    let mut replies = verdict.replies_ms;
+    replies.sort_by(f64::total_cmp);
+    let at = |share: f64| replies.get((replies.len() as f64 * share) as usize).or(replies.last()).copied();
+    let at = |share: f64| at(share).unwrap_or(f64::NAN);
+    let log = String::from_utf8_lossy(&std::fs::read(stage.log())?).into_owned();
+    let memory = lives.memory.figures();
+    let mut wrong = verdict.wrong;
+    wrong.extend(lives.wrong.iter().cloned());
+    wrong.extend(memory.wrong());
+    wrong.extend(log.lines().filter(|line| line.contains("panicked")).map(|line| format!("logged: {line}")));
+    Ok(Report {
+        seed,
+        minutes: length.as_secs_f64() / 60.0,
+        counts: verdict.counts,
+        faults: mischief.counts.clone(),
+        kills: lives.kills,
+        stops: lives.stops,
+        slowest_stop_s: lives.slowest_stop.as_secs_f64(),
+        reply_p50_ms: at(0.5),
+        reply_p95_ms: at(0.95),
+        slowest_reply_s: at(1.0) / 1000.0,
+        drain_s: drained.as_secs_f64(),
+        memory,
+        database_mb: std::fs::metadata(stage.database())?.len() as f64 / 1024.0 / 1024.0,
+        processor_percent: lives.processor_ms / (length + drained).as_secs_f64() / 10.0,
+        errors_logged: log.lines().filter(|line| line.contains(r#""level":"ERROR""#)).count(),
+        wrong,
+    })
+}

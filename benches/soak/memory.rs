@@ -1,0 +1,109 @@
+//! Whether memory stays flat.
+
+use std::time::Duration;
+
+use crate::Outcome;
+use crate::process::Process;
+
+/// Between two looks; closer in a short run.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// Shorter runs end while caches still fill: they say nothing about leaks.
+const TELLING: Duration = Duration::from_secs(30 * 60);
+/// By so much the fourth quarter may lie above the second: its database is more than twice as large, and fills more of
+/// the page caches (8 MB a connection). A kilobyte lost with every message would double it.
+const MOST_BETWEEN_LIVES: f64 = 1.25;
+/// By so much a life may grow after its first two thirds.
+const MOST_WITHIN_A_LIFE: f64 = 1.10;
+
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    at: Duration,
+    life: usize,
+    mb: f64,
+}
+
+pub struct Memory {
+    length: Duration,
+    next: Duration,
+    life: usize,
+    samples: Vec<Sample>,
+}
+
+/// What the samples come to, in MB.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub struct MemoryFigures {
+    /// Medians of the two quarters that are one life each.
+    pub second_quarter_mb: f64,
+    pub last_quarter_mb: f64,
+    /// Medians within the last life: the first third of it is the warm-up.
+    pub last_life_middle_mb: f64,
+    pub last_life_end_mb: f64,
+    pub highest_mb: f64,
+    pub samples: usize,
+    /// Whether the run was long enough to judge.
+    pub is_telling: bool,
+}
+
+impl Memory {
+    pub fn new(length: Duration) -> Self {
+        Self { length, next: Duration::ZERO, life: 0, samples: Vec::new() }
+    }
+
+    pub fn begin_life(&mut self) {
+        self.life += 1;
+    }
+
+    pub fn look(&mut self, process: &Process, at: Duration) -> Outcome<()> {
+        if at < self.next || at > self.length {
+            return Ok(());
+        }
+        self.next = at + LOOK_EVERY.min(self.length / 120);
+        // Between its end and our noticing it has no memory.
+        if let Ok(mb) = process.resident_mb() {
+            self.samples.push(Sample { at, life: self.life, mb });
+        }
+        Ok(())
+    }
+
+    pub fn figures(&self) -> MemoryFigures {
+        let quarter = self.length / 4;
+        let between = |from: Duration, to: Duration| {
+            median(self.samples.iter().filter(|sample| from <= sample.at && sample.at < to).map(|sample| sample.mb))
+        };
+        let last_life: Vec<Sample> = self.samples.iter().filter(|sample| sample.life == self.life).copied().collect();
+        let third = last_life.len() / 3;
+        let of_life = |from: usize, to: usize| median(last_life[from..to].iter().map(|sample| sample.mb));
+        MemoryFigures {
+            second_quarter_mb: between(quarter, quarter * 2),
+            last_quarter_mb: between(quarter * 3, self.length),
+            last_life_middle_mb: of_life(third, third * 2),
+            last_life_end_mb: of_life(third * 2, last_life.len()),
+            highest_mb: self.samples.iter().map(|sample| sample.mb).fold(0.0, f64::max),
+            samples: self.samples.len(),
+            is_telling: self.length >= TELLING,
+        }
+    }
+}
+
+impl MemoryFigures {
+    /// What is wrong.
+    pub fn wrong(&self) -> Vec<String> {
+        let grown = |what: &str, before: f64, after: f64, most: f64| {
+            let is_flat = !self.is_telling || after <= before * most;
+            (!is_flat).then(|| format!("memory grew {what}: {before:.1} MB, then {after:.1} MB"))
+        };
+        [
+            grown("between the quarters", self.second_quarter_mb, self.last_quarter_mb, MOST_BETWEEN_LIVES),
+            grown("within the last life", self.last_life_middle_mb, self.last_life_end_mb, MOST_WITHIN_A_LIFE),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

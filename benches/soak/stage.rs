@@ -1,0 +1,90 @@
+//! What is around the daemon: a Telegram with chats of every kind, a model, a folder for the database.
+
+use std::path::{Path, PathBuf};
+
+use chime::clock::Clock;
+use chime::domain::{ChatId, ThreadId, UserId};
+use chime::sandbox::{NewChat, Sandbox, Setup};
+use chime::testkit::ModelServer;
+use tempfile::TempDir;
+
+use crate::Outcome;
+
+const PEOPLE: [&str; 8] = ["Ana", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gil", "Hana"];
+/// Those who change their mind about being read along with. They are in groups only: in private an opt-out is for
+/// every chat.
+const FICKLE: [&str; 2] = ["Olga", "Pavel"];
+const TOPICS: [&str; 3] = ["Routes", "Gear", "Photos"];
+
+pub struct Stage {
+    pub telegram: Sandbox,
+    pub model: ModelServer,
+    pub clock: Clock,
+    pub places: Vec<Place>,
+    pub fickle: Vec<UserId>,
+    folder: TempDir,
+}
+
+/// A chat and who is in it.
+pub struct Place {
+    pub chat: ChatId,
+    pub people: Vec<UserId>,
+    /// Empty where there are none.
+    pub topics: Vec<ThreadId>,
+    pub is_private: bool,
+    /// Of a thousand things that are said, so many are said here.
+    pub share: u64,
+}
+
+impl Stage {
+    pub async fn set(within: &Path) -> Outcome<Self> {
+        let clock = Clock::system();
+        let telegram = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
+        let model = ModelServer::start(clock.clone()).await?;
+        model.always("They settled on the Thai place, **Friday at seven** [m1].");
+        let mut fickle = Vec::new();
+        let mut places = Vec::new();
+        for (new, share) in [
+            (NewChat::forum("Walking club"), 330),
+            (NewChat::supergroup("Friday table").public("friday_table"), 330),
+            (NewChat::group("Neighbours"), 322),
+            (NewChat::private("Ana"), 9),
+            (NewChat::private("Ben"), 9),
+        ] {
+            let is_private = new.kind == chime::domain::ChatKind::Private;
+            let chat = telegram.add_chat(new.clone());
+            let people = match is_private {
+                true => vec![UserId(chat.0)],
+                false => PEOPLE.iter().map(|name| telegram.add_member(chat, *name)).collect(),
+            };
+            if !is_private {
+                fickle = FICKLE.iter().map(|name| telegram.add_member(chat, *name)).collect();
+            }
+            let topics = match new.forum {
+                true => TOPICS.iter().map(|name| telegram.create_topic(chat, name)).collect(),
+                false => Vec::new(),
+            };
+            places.push(Place { chat, people, topics, is_private, share });
+        }
+        std::fs::create_dir_all(within)?;
+        let folder = tempfile::Builder::new().prefix("chime-soak-").tempdir_in(within)?;
+        Ok(Self { telegram, model, clock, places, fickle, folder })
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.folder.path().join("chime.db")
+    }
+
+    pub fn log(&self) -> PathBuf {
+        self.folder.path().join("chime.log")
+    }
+
+    /// Leaves the folder where it is, to be looked at.
+    pub fn keep(&mut self) {
+        self.folder.disable_cleanup(true);
+    }
+}
