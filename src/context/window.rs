@@ -144,7 +144,8 @@ const CHAIN_DECAY: f64 = 0.97;
 const CLUSTER_SCORE: f64 = 0.85;
 /// What each further message takes away: after 20 messages the score is about a third.
 const CLUSTER_DECAY: f64 = 0.95;
-/// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in.
+/// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in, and
+/// whatever lies between one that was picked and the trigger.
 const FEW: usize = 8;
 /// Messages that [`ContextWindow::omitted`] names at most.
 const OMITTED_SHOWN: usize = 20;
@@ -209,8 +210,14 @@ fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, history: &History, params: 
     let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
     let strand = strands::pick(asking, &conversation, &history.evidence, params.strand_limit);
+    let oldest = strand.taken.iter().map(|taken| taken.place).min();
     for taken in strand.taken {
         picked.add(pool.conversation[taken.place], Reason::Strand, f64::from(taken.probability));
+    }
+    if let Some(oldest) = oldest.filter(|_| conversation.len() < FEW) {
+        for (place, probability) in strand.marginals.iter().filter(|(place, _)| *place > oldest) {
+            picked.add(pool.conversation[*place], Reason::Strand, f64::from(*probability));
+        }
     }
     let mut ranked = strand.marginals;
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
