@@ -23,6 +23,24 @@ pub fn marginals(hypotheses: &[Hypothesis], count: usize) -> Vec<f32> {
     marginals
 }
 
+/// What the trigger may be about, where no set of messages is sure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guess {
+    /// How likely it is this; all weights sum to 1.
+    pub weight: f32,
+    /// How likely each candidate belongs to it.
+    pub members: Vec<f32>,
+}
+
+/// The same over `guesses`.
+pub fn soft_marginals(guesses: &[Guess]) -> Vec<f32> {
+    let mut marginals = vec![0.0; guesses.first().map_or(0, |guess| guess.members.len())];
+    for guess in guesses {
+        marginals.iter_mut().zip(&guess.members).for_each(|(marginal, member)| *marginal += guess.weight * member);
+    }
+    marginals
+}
+
 /// How a set is chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
@@ -41,53 +59,80 @@ pub fn best_set(hypotheses: &[Hypothesis], choice: Choice) -> Vec<Taken> {
     let marginals = marginals(hypotheses, count);
     let expected: f32 = marginals.iter().sum();
     let size = |hypothesis: &Hypothesis| (1.0 - smoothing) * hypothesis.members.len() as f32 + smoothing * expected;
-    let sizes: Vec<f32> = hypotheses.iter().map(|hypothesis| size(hypothesis).clamp(1.0, most.max(1) as f32)).collect();
-    let mut hits = vec![0.0_f32; hypotheses.len()];
+    let gains = |shares: &[f32], gains: &mut [f32]| {
+        let all: f32 = shares.iter().sum();
+        gains.iter_mut().zip(&marginals).for_each(|(gain, marginal)| *gain = smoothing * marginal * all);
+        for (hypothesis, share) in hypotheses.iter().zip(shares) {
+            for place in hypothesis.members.places() {
+                gains[place] += (1.0 - smoothing) * share;
+            }
+        }
+    };
+    let hit = |which: usize, place: usize| {
+        let is_member = hypotheses[which].members.contains(place);
+        if is_member { 1.0 - smoothing + smoothing * marginals[place] } else { smoothing * marginals[place] }
+    };
+    let bets = hypotheses.iter().map(|hypothesis| Bet::new(hypothesis.weight, size(hypothesis), most)).collect();
+    greedy(bets, (&marginals, most), gains, hit)
+}
+
+/// The same where it is not known for sure what belongs to what.
+pub fn best_soft_set(guesses: &[Guess], most: usize) -> Vec<Taken> {
+    let marginals = soft_marginals(guesses);
+    let gains = |shares: &[f32], gains: &mut [f32]| {
+        gains.fill(0.0);
+        for (guess, share) in guesses.iter().zip(shares) {
+            gains.iter_mut().zip(&guess.members).for_each(|(gain, member)| *gain += share * member);
+        }
+    };
+    let hit = |which: usize, place: usize| guesses[which].members[place];
+    let bets = guesses.iter().map(|guess| Bet::new(guess.weight, guess.members.iter().sum(), most)).collect();
+    greedy(bets, (&marginals, most), gains, hit)
+}
+
+/// A set that may be the right one, while candidates are taken.
+struct Bet {
+    weight: f32,
+    /// How many messages it has, within what may be taken.
+    size: f32,
+    /// How many of those that were taken it has.
+    hits: f32,
+}
+
+impl Bet {
+    fn new(weight: f32, size: f32, most: usize) -> Self {
+        Self { weight, size: size.clamp(1.0, most.max(1) as f32), hits: 0.0 }
+    }
+}
+
+/// Takes candidates while the expected F1 over all `bets` rises, at most `most`. `gains` tells what each candidate adds when
+/// a hit in each bet counts so much; `hit` whether a bet has a candidate.
+fn greedy(
+    mut bets: Vec<Bet>,
+    (marginals, most): (&[f32], usize),
+    gains: impl Fn(&[f32], &mut [f32]),
+    hit: impl Fn(usize, usize) -> f32,
+) -> Vec<Taken> {
     let mut taken: Vec<Taken> = Vec::new();
-    let mut is_taken = vec![false; count];
+    let mut is_taken = vec![false; marginals.len()];
+    let (mut shares, mut gained) = (vec![0.0; bets.len()], vec![0.0; marginals.len()]);
     let mut best = 0.0;
     while taken.len() < most {
         let next_size = (taken.len() + 1) as f32;
-        let shares: Vec<f32> = hypotheses
-            .iter()
-            .zip(&sizes)
-            .map(|(hypothesis, size)| 2.0 * hypothesis.weight / (next_size + size))
-            .collect();
-        let already: f32 = shares.iter().zip(&hits).map(|(share, hits)| share * hits).sum();
-        let Some((place, gain)) = most_gain(hypotheses, &shares, &marginals, &is_taken, smoothing) else { break };
-        if already + gain < best {
-            break;
-        }
-        best = already + gain;
+        shares.iter_mut().zip(&bets).for_each(|(share, bet)| *share = 2.0 * bet.weight / (next_size + bet.size));
+        let already: f32 = shares.iter().zip(&bets).map(|(share, bet)| share * bet.hits).sum();
+        gains(&shares, &mut gained);
+        // The newest of equals.
+        let next = (0..gained.len())
+            .filter(|place| !is_taken[*place] && gained[*place] > 0.0)
+            .max_by(|a, b| gained[*a].total_cmp(&gained[*b]).then(a.cmp(b)));
+        let Some(place) = next.filter(|place| already + gained[*place] >= best) else { break };
+        best = already + gained[place];
         is_taken[place] = true;
         taken.push(Taken { place, probability: marginals[place] });
-        for (hypothesis, hits) in hypotheses.iter().zip(&mut hits) {
-            let hit = if hypothesis.members.contains(place) { 1.0 - smoothing } else { 0.0 };
-            *hits += hit + smoothing * marginals[place];
-        }
+        bets.iter_mut().enumerate().for_each(|(which, bet)| bet.hits += hit(which, place));
     }
     taken
-}
-
-/// The candidate that adds most, the newest of equals.
-fn most_gain(
-    hypotheses: &[Hypothesis],
-    shares: &[f32],
-    marginals: &[f32],
-    is_taken: &[bool],
-    smoothing: f32,
-) -> Option<(usize, f32)> {
-    let all: f32 = shares.iter().sum();
-    let mut gains: Vec<f32> = marginals.iter().map(|marginal| smoothing * marginal * all).collect();
-    for (hypothesis, share) in hypotheses.iter().zip(shares) {
-        for place in hypothesis.members.places() {
-            gains[place] += (1.0 - smoothing) * share;
-        }
-    }
-    (0..gains.len())
-        .filter(|place| !is_taken[*place] && gains[*place] > 0.0)
-        .max_by(|a, b| gains[*a].total_cmp(&gains[*b]).then(a.cmp(b)))
-        .map(|place| (place, gains[place]))
 }
 
 #[cfg(test)]
@@ -142,5 +187,25 @@ mod tests {
     #[test]
     fn messages_that_go_on_from_one_before_the_window_belong_together() {
         check(&[3, 0, 5], &[(1, 0.9)], &[0, 2]);
+    }
+
+    #[track_caller]
+    fn check_soft(guesses: &[(f32, &[f32])], expected: &[usize]) {
+        let guess = |(weight, members): &(f32, &[f32])| Guess { weight: *weight, members: members.to_vec() };
+        let guesses: Vec<Guess> = guesses.iter().map(guess).collect();
+        let places: Vec<usize> = best_soft_set(&guesses, 20).into_iter().map(|taken| taken.place).collect();
+        assert_eq!(places, expected);
+    }
+
+    #[test]
+    fn what_more_likely_belongs_comes_first_and_the_unlikely_stays_out() {
+        check_soft(&[(1.0, &[0.8, 0.05, 1.0, 0.7])], &[2, 0, 3]);
+        check_soft(&[(0.9, &[1.0, 0.9, 0.0, 0.0]), (0.1, &[0.0, 0.0, 1.0, 0.9])], &[0, 1]);
+        check_soft(&[], &[]);
+    }
+
+    #[test]
+    fn of_equals_the_newest_comes_first() {
+        check_soft(&[(1.0, &[0.9, 0.9, 0.9])], &[2, 1, 0]);
     }
 }

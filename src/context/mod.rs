@@ -27,7 +27,7 @@ mod window;
 mod worlds;
 
 pub use links::{Antecedents, Link, SCORER_VERSION};
-pub use reading::{Evidence, Reading};
+pub use reading::{Evidence, Reading, without_bots};
 pub use strands::antecedent_rows;
 pub use window::{ContextWindow, Entry, History, Params, Picker, get_smart_context};
 

@@ -1,5 +1,6 @@
 //! What is read off messages before anything is chosen.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads `message`, `text` being its words without the bot's own name.
+    /// Reads `message`, `text` being its words without the names of bots.
     pub fn of(message: &Message, text: &str, vector: Vec<f32>) -> Self {
         Self { speech: Speech::read(message, text), vector, stems: stems(text) }
     }
@@ -27,6 +28,18 @@ impl Reading {
     pub fn turn(&self) -> Turn<'_> {
         Turn::new(&self.speech, &self.vector)
     }
+}
+
+/// A text without the names of bots: whom a tag calls is no word of the talk. Telegram lets only bots be called so.
+pub fn without_bots(text: &str) -> Cow<'_, str> {
+    let is_bot = |word: &&str| {
+        let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '_').to_lowercase();
+        name.starts_with('@') && name.ends_with("bot")
+    };
+    if !text.contains('@') || !text.split_whitespace().any(|word| is_bot(&word)) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split_whitespace().filter(|word| !is_bot(word)).collect::<Vec<_>>().join(" "))
 }
 
 /// Message ids start anew when a chat becomes a supergroup, so the id alone does not name a message.
@@ -51,7 +64,7 @@ impl Evidence {
     pub fn reading(&self, stored: &StoredMessage) -> Arc<Reading> {
         match self.readings.get(&address(stored)) {
             Some(reading) => Arc::clone(reading),
-            None => Arc::new(Reading::of(&stored.message, &stored.message.text, Vec::new())),
+            None => Arc::new(Reading::of(&stored.message, &without_bots(&stored.message.text), Vec::new())),
         }
     }
 }
@@ -85,6 +98,14 @@ pub fn fingerprints(marks: &[u64], earlier: usize) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_bots_are_no_words() {
+        assert_eq!(without_bots("so, @chime_bot, thoughts?"), "so, thoughts?");
+        assert_eq!(without_bots("(@ChimeBot) a  @bot b"), "a b");
+        let others = "ask @ann_lee,  or robot@example.com\n(a bot)";
+        assert!(matches!(without_bots(others), Cow::Borrowed(same) if same == others));
+    }
 
     #[test]
     fn a_fingerprint_is_of_the_message_and_the_window_before_it() {

@@ -1,15 +1,22 @@
 //! The strand that a trigger belongs to: links, worlds, and the set worth taking.
+//!
+//! In a busy chat the strands of the worlds are the hypotheses. In a slow one, where matters are taken up after silences, a
+//! message that goes on with the talk chooses among the matters of the worlds, and a tag asks what it hangs on (`tag`).
+
+mod tag;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::context::choose::{Choice, Taken, best_set, marginals};
-use crate::context::links::{Antecedents, Past, Turn, WINDOW, silence_ranks};
-use crate::context::matters::{Drawing, Ground, Opening, Remark, Weights, says_little, slowness, starts_new};
+use crate::context::links::{Antecedents, Past, Speech, Turn, WINDOW, silence_ranks, spoken_to};
+use crate::context::matters::{
+    Drawing, Ground, Opening, Remark, Weights, fragments, says_little, slowness, starts_new,
+};
 use crate::context::reading::{Address, Evidence, Reading, address, antecedents_at};
 use crate::context::token::Token;
 use crate::context::worlds::{Hypotheses, WORLDS, Worlds};
-use crate::domain::{MessageId, StoredMessage};
+use crate::domain::{MessageId, Role, StoredMessage, UserId};
 
 /// A trigger that more likely than this starts something new is given nothing earlier.
 const STARTS_NEW: f32 = 0.9;
@@ -83,8 +90,8 @@ pub fn pick(asking: Asking<'_>, conversation: &[&StoredMessage], evidence: &Evid
 
 impl Candidates<'_> {
     fn pick(&self, asking: Asking<'_>, trigger: &Reading, most: usize) -> Picked {
-        let moments = self.messages.iter().copied().chain([asking.message]).map(seconds);
-        let slowness = slowness(moments.collect::<Vec<_>>().into_iter());
+        let moments: Vec<f64> = self.messages.iter().copied().chain([asking.message]).map(seconds).collect();
+        let slowness = slowness(moments.iter().copied());
         let stems: Vec<&[Token]> = self.readings.iter().map(|reading| reading.stems.as_slice()).collect();
         let bare = says_little(asking.text, |stem| stems.iter().any(|known| known.binary_search(&stem).is_ok()));
         let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
@@ -95,49 +102,58 @@ impl Candidates<'_> {
             Some(distance) => links.with_reply(distance),
             None => links,
         };
-        let (hypotheses, smoothing) = match Weights::shipped().filter(|_| slowness > 0.0) {
-            None if links.starts_new() >= STARTS_NEW => return Picked::default(),
-            None => (self.worlds.hypotheses(&links), 0.0),
-            Some(weights) => {
-                let matching = Matching { asking, trigger, links: &links, reply, bare, slowness, weights };
-                let hypotheses = self.matters(&matching);
-                let opening = Opening {
-                    unlinked: f64::from(links.starts_new()),
-                    mass: f64::from(hypotheses.mass()),
-                    is_reply: reply.is_some(),
-                    stems: (!bare).then_some(&trigger.stems),
-                    known: &stems,
-                };
-                if starts_new(&opening, weights) {
-                    return Picked::default();
-                }
-                (hypotheses, (weights.lambda_slow * slowness) as f32)
-            }
+        let Some(weights) = Weights::shipped().filter(|_| slowness > 0.0) else {
+            return self.of_strands(&links, most);
         };
+        let speeches: Vec<&Speech> =
+            self.readings.iter().map(|reading| &reading.speech).chain([&trigger.speech]).collect();
+        let mentions = spoken_to(&speeches);
+        let silences = silence_ranks(&moments).into_iter().map(f64::from).collect();
+        let (links, stems, mentions) = (&links, &stems, &mentions);
+        let matching = Matching { asking, trigger, links, reply, bare, slowness, stems, mentions, silences, weights };
+        if asking.is_tag { self.of_tag(&matching, most) } else { self.of_remark(&matching, most) }
+    }
+
+    /// In a busy chat: the strand that most worlds lead to.
+    fn of_strands(&self, links: &Antecedents, most: usize) -> Picked {
+        if links.starts_new() >= STARTS_NEW {
+            return Picked::default();
+        }
+        self.picked(self.worlds.hypotheses(links), most, 0.0)
+    }
+
+    /// In a slow chat: the matters that a message goes on with, those included that are taken up after silences.
+    fn of_remark(&self, matching: &Matching<'_>, most: usize) -> Picked {
+        let weights = matching.weights;
+        let hypotheses = self.matters(matching);
+        if starts_new(&matching.opening(f64::from(hypotheses.mass())), &weights.remark.gate) {
+            return Picked::default();
+        }
+        self.picked(hypotheses, most, (weights.lambda_slow * matching.slowness) as f32)
+    }
+
+    fn picked(&self, hypotheses: Hypotheses, most: usize, smoothing: f32) -> Picked {
         let hypotheses = hypotheses.normalised();
         let count = self.messages.len();
         let marginals = marginals(&hypotheses, count).into_iter().enumerate().collect();
         Picked { taken: best_set(&hypotheses, Choice { count, most, smoothing }), marginals }
     }
 
-    /// In a slow chat: matters that are taken up again after silences, in every world.
+    /// The matters of every world, with how likely the trigger goes on with each.
     fn matters(&self, matching: &Matching<'_>) -> Hypotheses {
-        let Matching { asking, trigger, reply, bare, slowness, weights, .. } = *matching;
-        let candidates = self.messages.iter().zip(self.readings).zip(&self.replies);
-        let mut remarks: Vec<Remark<'_>> =
-            candidates.map(|((stored, reading), reply)| remark(stored, reading, *reply)).collect();
+        let Matching { bare, reply, weights, .. } = *matching;
+        let mut remarks = self.remarks(matching);
         if !bare {
-            remarks.push(remark(asking.message, trigger, None));
+            remarks.push(matching.remark());
         }
-        let moments: Vec<f64> = remarks.iter().map(|remark| remark.at).collect();
-        let silences: Vec<f64> = silence_ranks(&moments).into_iter().map(f64::from).collect();
-        let ground = Ground::new(remarks, &silences, asking.message.message.sender.id, slowness);
+        let ground = matching.ground(remarks);
         let pull = self.pull(matching);
         let rest = 1.0 - pull.iter().sum::<f64>();
-        let mut drawing = Drawing::new(&ground, reply.is_none(), weights);
+        let mut drawing = Drawing::new(&ground, reply.is_none(), &weights.remark.bridge);
         let mut hypotheses = Hypotheses::default();
         for world in 0..WORLDS {
-            for matter in drawing.world(&self.worlds.antecedents(world), &self.worlds.chances(world)) {
+            let fragments = fragments(&ground, &self.worlds.antecedents(world), weights.far);
+            for matter in drawing.world(&fragments, &self.worlds.chances(world)) {
                 let linked: f64 = matter.members.places().map(|place| pull[place]).sum();
                 let mass = linked + rest * matter.taken_up;
                 if mass > weights.mass_min {
@@ -148,27 +164,39 @@ impl Candidates<'_> {
         hypotheses
     }
 
-    /// How strongly the trigger's links pull each candidate in. A tag with words asks about its words, and less about what
-    /// was said last.
+    fn remarks<'a>(&'a self, matching: &Matching<'a>) -> Vec<Remark<'a>> {
+        let candidates = self.messages.iter().zip(self.readings).zip(matching.mentions).zip(&self.replies);
+        candidates.map(|(((stored, reading), mentions), reply)| remark(stored, reading, mentions, *reply)).collect()
+    }
+
+    /// How likely the trigger goes on from each candidate.
+    fn linked(&self, links: &Antecedents) -> Vec<f64> {
+        let mut linked = vec![0.0; self.messages.len()];
+        for link in &links.0 {
+            if let Some(place) = linked.len().checked_sub(link.distance) {
+                linked[place] += f64::from(link.probability);
+            }
+        }
+        linked
+    }
+
+    /// How strongly the trigger's links pull each candidate in. Words of its own say more than a link over a silence.
     fn pull(&self, matching: &Matching<'_>) -> Vec<f64> {
         let Matching { asking, links, reply, bare, weights, .. } = *matching;
-        let mut pull = vec![0.0; self.messages.len()];
-        for link in &links.0 {
-            let Some(place) = pull.len().checked_sub(link.distance) else { continue };
+        let count = self.messages.len();
+        let reply = reply.and_then(|distance| count.checked_sub(distance));
+        let mut pull = self.linked(links);
+        for (place, pull) in pull.iter_mut().enumerate() {
             let is_near = seconds(asking.message) - seconds(self.messages[place]) <= weights.far;
-            let share = match reply {
-                _ if bare => 1.0,
-                None if asking.is_tag => weights.rho,
-                reply => f64::from(u8::from(is_near || reply == Some(link.distance))),
-            };
-            pull[place] += share * f64::from(link.probability);
+            if !(bare || is_near || reply == Some(place)) {
+                *pull = 0.0;
+            }
         }
         pull
     }
 }
 
 /// What the matters of a slow chat are matched with.
-#[derive(Clone, Copy)]
 struct Matching<'a> {
     asking: Asking<'a>,
     trigger: &'a Reading,
@@ -178,17 +206,53 @@ struct Matching<'a> {
     /// The trigger says too little to go by.
     bare: bool,
     slowness: f64,
+    /// The candidates' stems.
+    stems: &'a [&'a [Token]],
+    /// Whom each candidate speaks to, and last the trigger.
+    mentions: &'a [Vec<UserId>],
+    /// How long the silence before each candidate was for this chat, and last that before the trigger.
+    silences: Vec<f64>,
     weights: &'a Weights,
 }
 
-fn remark<'a>(stored: &StoredMessage, reading: &'a Reading, reply: Option<usize>) -> Remark<'a> {
+impl<'a> Matching<'a> {
+    /// The trigger as one more remark.
+    fn remark(&self) -> Remark<'a> {
+        let mentions = self.mentions.last().map_or(&[][..], Vec::as_slice);
+        remark(self.asking.message, self.trigger, mentions, None)
+    }
+
+    fn ground<'b>(&self, remarks: Vec<Remark<'b>>) -> Ground<'b> {
+        let silences = &self.silences[..remarks.len()];
+        Ground::new(remarks, silences, self.asking.message.message.sender.id, self.slowness)
+    }
+
+    fn opening(&self, mass: f64) -> Opening<'a> {
+        Opening {
+            unlinked: f64::from(self.links.starts_new()),
+            mass,
+            is_reply: self.reply.is_some(),
+            stems: (!self.bare).then_some(&self.trigger.stems),
+            known: self.stems,
+        }
+    }
+}
+
+fn remark<'a>(
+    stored: &StoredMessage,
+    reading: &'a Reading,
+    mentions: &'a [UserId],
+    reply: Option<usize>,
+) -> Remark<'a> {
     Remark {
         at: seconds(stored),
         author: reading.speech.author,
-        mentions: &reading.speech.mentioned,
+        is_ours: stored.message.role == Role::Assistant,
+        mentions,
         stems: &reading.stems,
         is_question: reading.speech.is_question,
         is_greeting: reading.speech.is_greeting,
+        chars: reading.speech.chars,
         vector: &reading.vector,
         reply,
     }

@@ -80,6 +80,17 @@ fn scenario_a_of_the_seed_with_thoughts() {
 }
 
 #[test]
+fn in_a_talk_of_a_few_messages_nothing_between_two_that_belong_is_left_out() {
+    let chat = "
+        -3d 10:00 ann#1 We should look at the restaurant for the gathering
+        -2d 10:00 bob#2 Any thoughts?
+        09:58 ann#3 The thai restaurant on 10th Ave?
+        10:00 bob#4 @bot
+        ";
+    assert_eq!(ids(&get_smart_context(&history(chat), &Params::new(estimate))), [1, 2, 3]);
+}
+
+#[test]
 fn scenario_b_of_the_seed_a_deep_reply() {
     check(
         "

@@ -144,9 +144,11 @@ const CHAIN_DECAY: f64 = 0.97;
 const CLUSTER_SCORE: f64 = 0.85;
 /// What each further message takes away: after 20 messages the score is about a third.
 const CLUSTER_DECAY: f64 = 0.95;
-/// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in,
-/// unless a reply says what it is about.
+/// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in, and
+/// what is no more than possible; unless a reply says what it is about.
 const FEW: usize = 8;
+/// Messages that do not belong are given less than half of this, as a rule.
+const POSSIBLE: f32 = 0.15;
 /// Messages that [`ContextWindow::omitted`] names at most.
 const OMITTED_SHOWN: usize = 20;
 
@@ -171,7 +173,7 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
         }
         Picker::Strands => {
             let ranked = pick_strand(&mut picked, &pool, history, params);
-            if anchor.is_none() && pool.conversation.len() < FEW {
+            if is_short_talk(&pool) {
                 picked.add_cluster(&before.places);
             }
             ranked
@@ -205,13 +207,24 @@ fn pick_clusters(picked: &mut Picked, pool: &Pool<'_>, anchor: Option<Place>, be
     picked.add_linked(pool, &[before, &around].concat(), params);
 }
 
+fn is_short_talk(pool: &Pool<'_>) -> bool {
+    pool.anchor().is_none() && pool.conversation.len() < FEW
+}
+
 /// The strand that the trigger belongs to; gives everything that was considered, the likeliest first.
 fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, history: &History, params: &Params) -> Vec<MessageId> {
     let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
     let strand = strands::pick(asking, &conversation, &history.evidence, params.strand_limit);
+    let oldest = strand.taken.iter().map(|taken| taken.place).min();
     for taken in strand.taken {
         picked.add(pool.conversation[taken.place], Reason::Strand, f64::from(taken.probability));
+    }
+    if let Some(oldest) = oldest.filter(|_| is_short_talk(pool)) {
+        let possible = |(place, probability): &&(usize, f32)| *place > oldest && *probability >= POSSIBLE;
+        for (place, probability) in strand.marginals.iter().filter(possible) {
+            picked.add(pool.conversation[*place], Reason::Strand, f64::from(*probability));
+        }
     }
     let mut ranked = strand.marginals;
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));

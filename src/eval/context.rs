@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::context::{Evidence, History, Reading, antecedent_rows};
+use crate::context::{Evidence, History, Reading, antecedent_rows, without_bots};
 use crate::domain::{
     ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, Timestamp, UserId,
 };
@@ -70,27 +70,19 @@ fn history(query: &PackQuery, chat: &Prepared) -> History {
     if bare {
         trigger.message.text = String::new();
     }
-    let text = without_mention(&trigger.message.text);
-    let is_tag = text != trigger.message.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ask = without_bots(&trigger.message.text).into_owned();
+    let is_tag = ask != trigger.message.text;
     let evidence = Arc::clone(&chat.evidence);
-    History { ask: text, is_tag, trigger, anchor_withheld: false, recent, linked: Vec::new(), evidence }
-}
-
-/// The groups call the bot `@bot` or by a longer name that ends so.
-fn without_mention(text: &str) -> String {
-    let words = text.split_whitespace().filter(|word| {
-        let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '_').to_lowercase();
-        !(name.starts_with('@') && name.ends_with("bot"))
-    });
-    words.collect::<Vec<_>>().join(" ")
+    History { ask, is_tag, trigger, anchor_withheld: false, recent, linked: Vec::new(), evidence }
 }
 
 fn prepare(messages: &[PackMessage], embedder: Option<&Embedder>) -> Prepared {
     let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
     let mut evidence = Evidence::default();
     for one in &stored {
-        let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&one.message.text));
-        let reading = Reading::of(&one.message, &one.message.text, vector);
+        let text = without_bots(&one.message.text);
+        let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&text));
+        let reading = Reading::of(&one.message, &text, vector);
         evidence.readings.insert((one.message.chat, one.message.id), Arc::new(reading));
     }
     evidence.antecedents = antecedent_rows(&stored, &evidence);

@@ -127,6 +127,12 @@ impl Names {
     }
 }
 
+/// Whom each of `speeches` speaks to, of all who speak in them.
+pub fn spoken_to(speeches: &[&Speech]) -> Vec<Vec<UserId>> {
+    let names = Names::of(speeches.iter().copied());
+    speeches.iter().map(|speech| names.heard(speech).mentions).collect()
+}
+
 impl Speech {
     /// Reads `message`, `text` being its words without the bot's own name.
     pub fn read(message: &Message, text: &str) -> Self {

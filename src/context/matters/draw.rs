@@ -1,17 +1,17 @@
 //! One world after the other: its fragments, and which of them take up the same matter.
 
+use crate::context::matters::bridge::{Bond, bond, scores};
 use crate::context::matters::fragment::Fragment;
 use crate::context::matters::ground::Ground;
-use crate::context::matters::kinship::{Bond, bond, scores};
 use crate::context::matters::matter::Matter;
-use crate::context::matters::weights::Weights;
+use crate::context::matters::weights::Bridge;
 use crate::context::places::PlaceSet;
 use crate::context::token::Quick;
 
 /// Draws the matters of worlds that share a ground.
 pub struct Drawing<'a> {
     ground: &'a Ground<'a>,
-    weights: &'a Weights,
+    bridge: &'a Bridge,
     /// Whether the trigger's words weigh more than another message's.
     is_asking: bool,
     /// The fragments of all worlds so far: most of them come again.
@@ -34,10 +34,10 @@ pub struct Drawn {
 }
 
 impl<'a> Drawing<'a> {
-    pub fn new(ground: &'a Ground<'a>, is_asking: bool, weights: &'a Weights) -> Self {
+    pub fn new(ground: &'a Ground<'a>, is_asking: bool, bridge: &'a Bridge) -> Self {
         Self {
             ground,
-            weights,
+            bridge,
             is_asking,
             fragments: Vec::new(),
             known: Quick::default(),
@@ -47,13 +47,13 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The matters of one world, the oldest first. `antecedents` are those that it drew for the `candidates` first remarks
-    /// of the ground; `chances` decide, one for each candidate. What the ground holds beyond them is the trigger.
-    pub fn world(&mut self, antecedents: &[Option<usize>], chances: &[f32]) -> Vec<Drawn> {
-        let candidates = antecedents.len();
+    /// The matters of one world, the oldest first, from its `fragments`; `chances` decide, one for each candidate. What the
+    /// ground holds beyond the candidates is the trigger.
+    pub fn world(&mut self, fragments: &[PlaceSet], chances: &[f32]) -> Vec<Drawn> {
+        let candidates = chances.len();
         let mut count = 0;
-        for members in fragments(self.ground, antecedents, self.weights.far) {
-            let number = self.fragment(members);
+        for members in fragments {
+            let number = self.fragment(*members);
             let probabilities = self.likelihoods(number, count, false);
             let fragment = &self.fragments[number];
             let chosen = drawn(&probabilities, f64::from(chances[fragment.start()])).unwrap_or(count);
@@ -89,16 +89,16 @@ impl<'a> Drawing<'a> {
 
     /// How likely a fragment takes up each of the first `count` matters; what is missing to 1 is that it begins a new one.
     fn likelihoods(&mut self, fragment: usize, count: usize, is_trigger: bool) -> Vec<f64> {
-        let Self { ground, weights, fragments, matters, bonds, .. } = self;
+        let Self { ground, bridge, fragments, matters, bonds, .. } = self;
         let bonds: Vec<(Bond, usize)> = matters[..count]
             .iter()
             .map(|matter| {
                 let known = bonds.entry((fragment as u64) << 32 | u64::from(matter.number));
                 let pair = (&fragments[fragment], matter);
-                (*known.or_insert_with(|| bond(ground, pair, is_trigger, weights)), matter.count)
+                (*known.or_insert_with(|| bond(ground, pair, is_trigger, bridge)), matter.count)
             })
             .collect();
-        let mut scores = scores(ground, &bonds, is_trigger, weights);
+        let mut scores = scores(ground, &bonds, is_trigger, bridge);
         let highest = scores.iter().copied().fold(0.0, f64::max);
         let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();
         scores.iter_mut().for_each(|score| *score = (*score - highest).exp() / sum);
@@ -106,8 +106,9 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Strands, cut where a silence is long and no reply bridges it; in the order of their first messages.
-fn fragments(ground: &Ground<'_>, antecedents: &[Option<usize>], far: f64) -> Vec<PlaceSet> {
+/// Strands of a world, which drew these `antecedents`, cut where a silence is longer than `far` seconds and no reply bridges
+/// it; in the order of their first messages.
+pub fn fragments(ground: &Ground<'_>, antecedents: &[Option<usize>], far: f64) -> Vec<PlaceSet> {
     let mut fragments: Vec<PlaceSet> = Vec::new();
     let mut of: Vec<usize> = Vec::with_capacity(antecedents.len());
     for (place, antecedent) in antecedents.iter().enumerate() {

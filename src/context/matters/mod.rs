@@ -1,25 +1,35 @@
 //! What a talk is about, across silences: fragments of strands that take up the same matter days apart.
 //!
-//! *Owns*: the words that carry a matter, the features of a fragment and an earlier matter, the fitted weights, whether a
-//! trigger takes anything up at all.
+//! *Owns*: the words that carry a matter, the features of a fragment and an earlier matter, of a tag and what it hangs on,
+//! of two messages of one matter; the fitted weights; whether a trigger takes anything up at all.
 //! *Never*: IO; a constant that is not in `weights.json` or documented beside its use.
-//! *Entry*: [`Drawing::world`] groups the candidates of one world; [`starts_new`].
+//! *Entry*: [`Drawing::world`] groups the candidates of one world; [`anchors`] says what a tag hangs on, [`Kinship::of`] what
+//! belongs to it; [`starts_new`].
 //!
-//! In reading order: `words`, `weights`, `ground` (the candidates made ready), `tables`, `fragment`, `matter`, `kinship`
-//! (the features of the two), `draw`, `gate`.
+//! In reading order: `words`, `weights`, `ground` (the candidates made ready), `tables`, `fragment`, `matter`, `bridge`
+//! (the features of the two), `draw`, `together` (what the worlds agree on), `bursts` (what is said around a message),
+//! `anchor`, `kin`, `gate`.
 
+mod anchor;
+mod bridge;
+mod bursts;
 mod draw;
 mod fragment;
 mod gate;
 mod ground;
-mod kinship;
+mod kin;
 mod matter;
 mod tables;
+mod together;
 mod weights;
 mod words;
 
-pub use draw::Drawing;
+pub use anchor::{Scene, Tag, anchors};
+pub use bursts::Meanings;
+pub use draw::{Drawing, fragments};
 pub use gate::{Opening, starts_new};
 pub use ground::{Ground, Remark, slowness};
+pub use kin::{Groupings, Kinship};
+pub use together::Together;
 pub use weights::Weights;
 pub use words::{says_little, stems};

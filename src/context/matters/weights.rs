@@ -5,30 +5,71 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::context::matters::kinship::{FEATURES, NAMES};
+use crate::context::matters::{anchor, bridge, kin};
 
-/// Fitted on labelled chats; every chat was judged by weights that had not seen it.
+/// Fitted on labelled chats; the figures that are published of them were measured on chats that they had not seen.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "File")]
 pub struct Weights {
     /// Seconds of silence that end a fragment, unless a reply bridges them.
     pub far: f64,
-    /// What a slow chat adds to every score: there matters are taken up more often than new ones begun.
-    pub bias_slow: f64,
     /// How much a slow chat smooths what the hypotheses say by their mean.
     pub lambda_slow: f64,
-    /// What is left of a link when the trigger has words of its own and replies to nothing.
-    pub rho: f64,
     /// A matter less likely than this is no hypothesis.
     pub mass_min: f64,
+    pub tag: TagWeights,
+    pub remark: RemarkWeights,
+}
+
+/// For a trigger that tags the bot.
+#[derive(Debug, Clone)]
+pub struct TagWeights {
+    pub gate: Gate,
+    pub bridge: Bridge,
+    /// Where its words say too little to go by, and where they do not.
+    pub anchor_bare: Terms<{ anchor::FEATURES }>,
+    pub anchor_text: Terms<{ anchor::FEATURES }>,
+    pub kinship: Terms<{ kin::FEATURES }>,
+}
+
+/// For a trigger that goes on with the talk.
+#[derive(Debug, Clone)]
+pub struct RemarkWeights {
+    pub gate: Gate,
+    pub bridge: Bridge,
+}
+
+/// A linear score: each feature clamped to the range seen in training, times its weight.
+#[derive(Debug, Clone)]
+pub struct Terms<const N: usize> {
+    bias: f64,
+    terms: [Term; N],
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Term {
+    weight: f64,
+    low: f64,
+    high: f64,
+}
+
+/// Whether a fragment takes up an earlier matter.
+#[derive(Debug, Clone)]
+pub struct Bridge {
     pub bias: f64,
-    /// Each with its weight and the range seen in training.
-    pub terms: [(f64, f64, f64); FEATURES],
+    /// What a slow chat adds to every score: there matters are taken up more often than new ones begun.
+    pub bias_slow: f64,
+    terms: [Term; bridge::FEATURES],
     /// What the trigger's own words add to a weight.
-    pub of_trigger: [f64; FEATURES],
-    pub gate: HashMap<String, f64>,
-    pub gate_bias: f64,
-    pub gate_threshold: f64,
+    of_trigger: [f64; bridge::FEATURES],
+}
+
+/// Whether a trigger takes up anything at all.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Gate {
+    pub bias: f64,
+    pub threshold: f64,
+    terms: HashMap<String, f64>,
 }
 
 /// The shipped weights; none when the file is not of the right form, which a test would tell.
@@ -38,17 +79,33 @@ impl Weights {
     pub fn shipped() -> Option<&'static Self> {
         SHIPPED.as_ref()
     }
+}
 
+impl<const N: usize> Terms<N> {
+    pub fn score(&self, values: &[f64; N]) -> f64 {
+        self.bias + self.terms.iter().zip(values).map(|(term, value)| term.weigh(*value)).sum::<f64>()
+    }
+}
+
+impl Term {
+    fn weigh(&self, value: f64) -> f64 {
+        self.weight * value.clamp(self.low, self.high)
+    }
+}
+
+impl Bridge {
     /// What a feature adds to a score, by its place; `is_trigger` where the words of a trigger are asked about.
     pub fn weigh(&self, place: usize, value: f64, is_trigger: bool) -> f64 {
-        let (weight, low, high) = self.terms[place];
+        let Term { weight, low, high } = self.terms[place];
         let weight = if is_trigger { weight + self.of_trigger[place] } else { weight };
         weight * value.clamp(low, high)
     }
+}
 
-    /// A weight of the gate.
-    pub fn gate(&self, name: &str) -> f64 {
-        self.gate.get(name).copied().unwrap_or(0.0)
+impl Gate {
+    /// A weight; 0 for what is not asked about.
+    pub fn weight(&self, name: &str) -> f64 {
+        self.terms.get(name).copied().unwrap_or(0.0)
     }
 }
 
@@ -59,15 +116,28 @@ struct File {
     temp: f64,
     bias_slow: f64,
     lambda_slow: f64,
-    rho: f64,
     mass_min: f64,
+    of_tag: OfTag,
+    of_remark: OfRemark,
+}
+
+#[derive(Deserialize)]
+struct OfTag {
+    gate: Gate,
     bridge_bias: f64,
     bridge: Vec<Row>,
-    #[serde(rename = "extra_M")]
-    extra_m: HashMap<String, f64>,
-    gate: HashMap<String, f64>,
-    gate_bias: f64,
-    gate_threshold: f64,
+    anchor_bare: Vec<Row>,
+    anchor_text: Vec<Row>,
+    kinship_bias: f64,
+    kinship: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct OfRemark {
+    gate: Gate,
+    extra: HashMap<String, f64>,
+    bridge_bias: f64,
+    bridge: Vec<Row>,
 }
 
 #[derive(Deserialize)]
@@ -82,30 +152,46 @@ impl TryFrom<File> for Weights {
     type Error = String;
 
     fn try_from(file: File) -> Result<Self, String> {
-        let place =
-            |name: &str| NAMES.iter().position(|known| *known == name).ok_or_else(|| format!("no feature `{name}`"));
-        let mut terms = [(0.0, 0.0, 0.0); FEATURES];
-        for row in &file.bridge {
-            terms[place(&row.name)?] = (row.w / file.temp, row.lo, row.hi);
-        }
-        let mut of_trigger = [0.0; FEATURES];
-        for (name, extra) in &file.extra_m {
-            of_trigger[place(name)?] = *extra;
-        }
+        let OfTag { gate, bridge_bias, bridge, anchor_bare, anchor_text, kinship_bias, kinship } = file.of_tag;
+        let bridge_of = |bias: f64, rows: &[Row], extra: &HashMap<String, f64>| -> Result<Bridge, String> {
+            let mut of_trigger = [0.0; bridge::FEATURES];
+            for (name, more) in extra {
+                of_trigger[place(name, &bridge::NAMES)?] = *more;
+            }
+            let mut terms = terms(rows, &bridge::NAMES)?;
+            terms.iter_mut().for_each(|term| term.weight /= file.temp);
+            Ok(Bridge { bias: bias / file.temp, bias_slow: file.bias_slow, terms, of_trigger })
+        };
         Ok(Self {
             far: file.far,
-            bias_slow: file.bias_slow,
             lambda_slow: file.lambda_slow,
-            rho: file.rho,
             mass_min: file.mass_min,
-            bias: file.bridge_bias / file.temp,
-            terms,
-            of_trigger,
-            gate: file.gate,
-            gate_bias: file.gate_bias,
-            gate_threshold: file.gate_threshold,
+            tag: TagWeights {
+                gate,
+                bridge: bridge_of(bridge_bias, &bridge, &HashMap::new())?,
+                anchor_bare: Terms { bias: 0.0, terms: terms(&anchor_bare, &anchor::NAMES)? },
+                anchor_text: Terms { bias: 0.0, terms: terms(&anchor_text, &anchor::NAMES)? },
+                kinship: Terms { bias: kinship_bias, terms: terms(&kinship, &kin::NAMES)? },
+            },
+            remark: RemarkWeights {
+                bridge: bridge_of(file.of_remark.bridge_bias, &file.of_remark.bridge, &file.of_remark.extra)?,
+                gate: file.of_remark.gate,
+            },
         })
     }
+}
+
+/// Rows by the places of their names; a feature without a row counts nothing.
+fn terms<const N: usize>(rows: &[Row], names: &[&str; N]) -> Result<[Term; N], String> {
+    let mut terms = [Term::default(); N];
+    for row in rows {
+        terms[place(&row.name, names)?] = Term { weight: row.w, low: row.lo, high: row.hi };
+    }
+    Ok(terms)
+}
+
+fn place(name: &str, names: &[&str]) -> Result<usize, String> {
+    names.iter().position(|known| *known == name).ok_or_else(|| format!("no feature `{name}`"))
 }
 
 #[cfg(test)]
@@ -115,7 +201,12 @@ mod tests {
     #[test]
     fn the_shipped_weights_can_be_read() {
         let weights = Weights::shipped().expect("the file is of the right form");
-        assert!(weights.terms.iter().all(|(_, low, high)| low <= high));
-        assert!(weights.terms.iter().filter(|(weight, ..)| *weight != 0.0).count() > 20);
+        let counted = |terms: &[Term]| {
+            assert!(terms.iter().all(|term| term.low <= term.high));
+            terms.iter().filter(|term| term.weight != 0.0).count()
+        };
+        let TagWeights { bridge, anchor_bare, anchor_text, kinship, .. } = &weights.tag;
+        assert_eq!((counted(&bridge.terms), counted(&weights.remark.bridge.terms)), (24, 24));
+        assert_eq!((counted(&anchor_bare.terms), counted(&anchor_text.terms), counted(&kinship.terms)), (16, 25, 20));
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::context::links::WINDOW;
-use crate::context::reading::{Evidence, Reading, address, antecedents_at, fingerprints};
+use crate::context::reading::{Evidence, Reading, address, antecedents_at, fingerprints, without_bots};
 use crate::context::run::shelf::{ROOM, Row, Shelf, from_cached};
 use crate::context::{Antecedents, SCORER_VERSION};
 use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp};
@@ -177,8 +177,8 @@ impl Readings {
     }
 
     fn read(&self, stored: &StoredMessage) -> Arc<Reading> {
-        let text = &stored.message.text;
-        Arc::new(Reading::of(&stored.message, text, self.vector(text)))
+        let text = without_bots(&stored.message.text);
+        Arc::new(Reading::of(&stored.message, &text, self.vector(&text)))
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {

@@ -4,7 +4,7 @@ use crate::context::links::dot;
 use crate::context::matters::fragment::{Fragment, StemUse};
 use crate::context::matters::ground::Ground;
 use crate::context::matters::matter::Matter;
-use crate::context::matters::weights::Weights;
+use crate::context::matters::weights::Bridge;
 
 pub const FEATURES: usize = 24;
 /// In the order of their places.
@@ -31,12 +31,7 @@ pub struct Bond {
 }
 
 /// Looks at a fragment and a matter. `is_trigger` adds what the words of a trigger weigh more.
-pub fn bond(
-    ground: &Ground<'_>,
-    (fragment, matter): (&Fragment, &Matter),
-    is_trigger: bool,
-    weights: &Weights,
-) -> Bond {
+pub fn bond(ground: &Ground<'_>, (fragment, matter): (&Fragment, &Matter), is_trigger: bool, bridge: &Bridge) -> Bond {
     let start = fragment.start();
     let near = matter.members.last_before(start).unwrap_or(matter.first);
     let seconds = (ground.remarks[start].at - ground.remarks[near].at).abs();
@@ -70,7 +65,7 @@ pub fn bond(
     ];
     let own = features.into_iter().enumerate().chain([(N_T + 1, matter.wordiness)]);
     Bond {
-        base: own.map(|(place, value)| weights.weigh(place, value, is_trigger)).sum(),
+        base: own.map(|(place, value)| bridge.weigh(place, value, is_trigger)).sum(),
         distance: start.abs_diff(near),
         meaning: emb_cos,
         words: words.cosine,
@@ -80,7 +75,7 @@ pub fn bond(
 
 /// The scores of a fragment with each earlier matter: log odds against "a new matter". Each bond comes with the number of
 /// the matter's members.
-pub fn scores(ground: &Ground<'_>, bonds: &[(Bond, usize)], is_trigger: bool, weights: &Weights) -> Vec<f64> {
+pub fn scores(ground: &Ground<'_>, bonds: &[(Bond, usize)], is_trigger: bool, bridge: &Bridge) -> Vec<f64> {
     let total: f64 = bonds.iter().map(|(_, count)| *count as f64).sum();
     // What is usual here is no sign: means over all matters are subtracted.
     let mean = |of: fn(&Bond) -> f64| {
@@ -89,9 +84,9 @@ pub fn scores(ground: &Ground<'_>, bonds: &[(Bond, usize)], is_trigger: bool, we
     };
     let (meaning, words, people) = (mean(|bond| bond.meaning), mean(|bond| bond.words), mean(|bond| bond.people));
     let nearer = nearer(ground.remarks.len(), bonds);
-    let weigh = |place, value| weights.weigh(place, value, is_trigger);
+    let weigh = |place, value| bridge.weigh(place, value, is_trigger);
     let logarithms = &ground.logarithms;
-    let base = weights.bias + weights.bias_slow * ground.slowness + weigh(N_T, logarithms.after(bonds.len()));
+    let base = bridge.bias + bridge.bias_slow * ground.slowness + weigh(N_T, logarithms.after(bonds.len()));
     bonds
         .iter()
         .map(|(bond, _)| {

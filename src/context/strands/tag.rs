@@ -1,0 +1,205 @@
+//! What a tag is about in a slow chat: it hangs on one of the messages before it, and who belongs to the matter of that one
+//! comes with it.
+
+use crate::context::choose::{Guess, best_soft_set, soft_marginals};
+use crate::context::matters::{
+    Drawing, Ground, Groupings, Kinship, Meanings, Scene, Tag, Together, Weights, anchors, fragments, starts_new,
+};
+use crate::context::places::PlaceSet;
+use crate::context::strands::{Candidates, Matching, Picked};
+use crate::context::worlds::WORLDS;
+
+/// Messages that the tag may hang on, the likeliest ones.
+const ANCHORS: usize = 12;
+/// An anchor that is less likely than this part of the likeliest is none.
+const FAINT: f64 = 0.01;
+
+impl Candidates<'_> {
+    pub(super) fn of_tag(&self, matching: &Matching<'_>, most: usize) -> Picked {
+        let weights = matching.weights;
+        if self.messages.is_empty() || starts_new(&matching.opening(0.0), &weights.tag.gate) {
+            return Picked::default();
+        }
+        let guesses = self.guesses(matching);
+        let marginals = soft_marginals(&guesses).into_iter().enumerate().collect();
+        Picked { taken: best_soft_set(&guesses, most), marginals }
+    }
+
+    /// The matters that the tag may be about, one for each message that it may hang on.
+    fn guesses(&self, matching: &Matching<'_>) -> Vec<Guess> {
+        let weights = matching.weights;
+        let ground = matching.ground(self.remarks(matching));
+        let drawn: Vec<World> = (0..WORLDS)
+            .map(|world| World { antecedents: self.worlds.antecedents(world), chances: self.worlds.chances(world) })
+            .collect();
+        let tag = Tag {
+            remark: matching.remark(),
+            links: self.linked(matching.links),
+            silence: matching.silences.last().copied().unwrap_or_default(),
+            is_reply: matching.reply.is_some(),
+            is_bare: matching.bare,
+        };
+        guesses(&ground, &drawn, &tag, weights)
+    }
+}
+
+/// What a world drew for the candidates.
+struct World {
+    antecedents: Vec<Option<usize>>,
+    chances: Vec<f32>,
+}
+
+fn guesses(ground: &Ground<'_>, worlds: &[World], tag: &Tag<'_>, weights: &Weights) -> Vec<Guess> {
+    let cut = |far: f64| -> Vec<Vec<PlaceSet>> {
+        worlds.iter().map(|world| fragments(ground, &world.antecedents, far)).collect()
+    };
+    let (fragments, strands) = (cut(weights.far), cut(f64::INFINITY));
+    let together = Together::of(&fragments, ground.remarks.len());
+    let meanings = Meanings::of(ground);
+    let gathered = meanings.gathered(&together);
+    let scene = Scene { ground, together: &together, meanings: &meanings, gathered: &gathered };
+    let anchors = likeliest(&blended(&anchors(tag, scene, &weights.tag), &tag.links, ground.slowness));
+
+    let mut drawing = Drawing::new(ground, false, &weights.tag.bridge);
+    let matters: Vec<Vec<PlaceSet>> = (fragments.iter().zip(worlds))
+        .map(|(fragments, world)| {
+            drawing.world(fragments, &world.chances).into_iter().map(|drawn| drawn.members).collect()
+        })
+        .collect();
+    let groupings = Groupings { strands: &strands, matters: &matters };
+    let kinship = Kinship::new(ground, &together, groupings, (&meanings, &gathered));
+    let guess = |(anchor, weight): (usize, f64)| Guess {
+        weight: weight as f32,
+        members: kinship.of(anchor, &weights.tag.kinship).into_iter().map(|member| member as f32).collect(),
+    };
+    anchors.into_iter().map(guess).collect()
+}
+
+/// Between a slow chat and a busy one, where the links alone decide.
+fn blended(anchors: &[f64], links: &[f64], slowness: f64) -> Vec<f64> {
+    let sum: f64 = links.iter().sum::<f64>().max(1e-9);
+    anchors.iter().zip(links).map(|(anchor, link)| slowness * anchor + (1.0 - slowness) * link / sum).collect()
+}
+
+/// The likeliest anchors with weights that sum to 1, the likeliest first and the newest of equals.
+fn likeliest(anchors: &[f64]) -> Vec<(usize, f64)> {
+    let highest = anchors.iter().copied().fold(0.0, f64::max);
+    let mut likeliest: Vec<(usize, f64)> =
+        anchors.iter().copied().enumerate().filter(|(_, anchor)| *anchor >= FAINT * highest).collect();
+    likeliest.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    likeliest.truncate(ANCHORS);
+    let sum: f64 = likeliest.iter().map(|(_, anchor)| anchor).sum();
+    likeliest.iter().map(|(place, anchor)| (*place, anchor / sum)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::context::matters::Remark;
+    use crate::context::token::Token;
+    use crate::domain::UserId;
+
+    /// Cases from hand-made chats as numbers, with what an independent implementation of the same definition makes of them.
+    const CASES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tag/cases.json"));
+
+    #[derive(Deserialize)]
+    struct Case {
+        name: String,
+        slowness: f64,
+        bare: bool,
+        messages: Vec<Line>,
+        tag: Line,
+        links: Vec<f64>,
+        /// By world.
+        antecedents: Vec<Vec<Option<usize>>>,
+        chances: Vec<Vec<f32>>,
+        expected: Expected,
+    }
+
+    #[derive(Deserialize)]
+    struct Line {
+        at: f64,
+        author: i64,
+        ours: bool,
+        names: Vec<i64>,
+        stems: Vec<Token>,
+        question: bool,
+        greeting: bool,
+        chars: usize,
+        vector: Vec<f32>,
+        reply: Option<usize>,
+        silence: f64,
+    }
+
+    #[derive(Deserialize)]
+    struct Expected {
+        /// The messages that the tag may hang on, with their weights.
+        anchors: Vec<(usize, f32)>,
+        /// How likely each belongs to the matter of the likeliest anchor.
+        kin: Vec<f32>,
+        marginals: Vec<f32>,
+        selected: Vec<usize>,
+    }
+
+    fn remark<'a>(line: &'a Line, names: &'a [UserId]) -> Remark<'a> {
+        Remark {
+            at: line.at,
+            author: UserId(line.author),
+            is_ours: line.ours,
+            mentions: names,
+            stems: &line.stems,
+            is_question: line.question,
+            is_greeting: line.greeting,
+            chars: line.chars,
+            vector: &line.vector,
+            reply: line.reply,
+        }
+    }
+
+    fn guesses_of(case: &Case) -> Vec<Guess> {
+        let named = |line: &Line| line.names.iter().copied().map(UserId).collect();
+        let names: Vec<Vec<UserId>> = case.messages.iter().map(named).collect();
+        let remarks = case.messages.iter().zip(&names).map(|(line, names)| remark(line, names)).collect();
+        let silences: Vec<f64> = case.messages.iter().map(|line| line.silence).collect();
+        let ground = Ground::new(remarks, &silences, UserId(case.tag.author), case.slowness);
+        let worlds: Vec<World> = (case.antecedents.iter().cloned().zip(case.chances.iter().cloned()))
+            .map(|(antecedents, chances)| World { antecedents, chances })
+            .collect();
+        let tag = Tag {
+            remark: remark(&case.tag, &[]),
+            links: case.links.clone(),
+            silence: case.tag.silence,
+            is_reply: case.tag.reply.is_some(),
+            is_bare: case.bare,
+        };
+        guesses(&ground, &worlds, &tag, Weights::shipped().expect("the file is of the right form"))
+    }
+
+    #[track_caller]
+    fn assert_close(case: &str, what: &str, found: &[f32], expected: &[f32]) {
+        assert_eq!(found.len(), expected.len(), "{case}: {what}");
+        let furthest = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(furthest < 1e-4, "{case}: {what} differ by {furthest}");
+    }
+
+    #[test]
+    fn anchors_kin_and_choice_are_those_of_an_independent_implementation() {
+        let cases: Vec<Case> = serde_json::from_str(CASES).expect("cases");
+        assert_eq!(cases.len(), 4);
+        for case in &cases {
+            let guesses = guesses_of(case);
+            let weights: Vec<f32> = guesses.iter().map(|guess| guess.weight).collect();
+            let expected: Vec<f32> = case.expected.anchors.iter().map(|(_, weight)| *weight).collect();
+            assert_close(&case.name, "anchors", &weights, &expected);
+            for (guess, (anchor, _)) in guesses.iter().zip(&case.expected.anchors) {
+                assert_eq!(guess.members[*anchor], 1.0, "{}: an anchor is of its own matter", case.name);
+            }
+            assert_close(&case.name, "kin", &guesses[0].members, &case.expected.kin);
+            assert_close(&case.name, "marginals", &soft_marginals(&guesses), &case.expected.marginals);
+            let selected: Vec<usize> = best_soft_set(&guesses, 20).into_iter().map(|taken| taken.place).collect();
+            assert_eq!(selected, case.expected.selected, "{}", case.name);
+        }
+    }
+}
