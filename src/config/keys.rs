@@ -134,10 +134,11 @@ pub const EMBEDDING: Key = Key::new(
 .default("local");
 
 pub const LOOKBACK_LIMIT: Key =
-    Key::new("LOOKBACK_LIMIT", "20", "How many messages a run without a long silence may have.").default("20");
+    Key::new("LOOKBACK_LIMIT", "20", "How many messages of a short talk without a long silence come in as they are.")
+        .default("20");
 
 pub const TIME_THRESHOLD: Key =
-    Key::new("TIME_THRESHOLD", "60m", "A silence longer than this ends a run of messages.").default("60m");
+    Key::new("TIME_THRESHOLD", "60m", "A silence longer than this ends a short talk.").default("60m");
 
 pub const BACKLOG_MAX_AGE: Key =
     Key::new("BACKLOG_MAX_AGE", "15m", "After downtime, tags older than this are counted, not answered.")

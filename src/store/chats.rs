@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::search::Indexed;
 use super::stems::Language;
-use super::{Reader, Result, StoreError, Writer, messages, row, search};
+use super::{Reader, Result, Writer, messages, row, search};
 use crate::config::retention;
 use crate::domain::{Chat, ChatId, ChatKey, ChatKind, Migration, Sender, Seq, Timestamp, UserId};
 
@@ -196,9 +196,13 @@ fn merge_consent(tx: &Writer<'_>, into: ChatKey, from: ChatKey) -> Result<()> {
 
 /// Takes the chat's next message number.
 pub fn next_seq(tx: &Writer<'_>, key: ChatKey) -> Result<Seq> {
-    tx.prepare_cached("UPDATE chat SET next_seq = next_seq + 1 WHERE chat_key = :key RETURNING next_seq - 1 AS seq")?
-        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("seq").map(Seq))
-        .map_err(StoreError::from)
+    let key = named_params! { ":key": key.0 };
+    let seq = tx
+        .prepare_cached("SELECT next_seq FROM chat WHERE chat_key = :key")?
+        .query_row(key, |raw| raw.get("next_seq").map(Seq))?;
+    // Not with RETURNING, which sets up a table for its one row: a tenth of what storing a message takes.
+    tx.prepare_cached("UPDATE chat SET next_seq = next_seq + 1 WHERE chat_key = :key")?.execute(key)?;
+    Ok(seq)
 }
 
 pub fn set_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
