@@ -8,9 +8,9 @@ use crate::context::{Antecedents, Link};
 use crate::domain::{ChatKey, Seq};
 use crate::store::links::CachedLinks;
 
-/// Messages that are kept at most: what triggers need in fifty conversations. One takes about 2 KiB, half of it its vector,
-/// so that a full shelf is about 20 MB; a group that is alone with its bot fills 1 MB of it.
-pub const ROOM: usize = 10_000;
+/// Messages that are kept at most: what triggers need in fifty conversations, and room for what these go on to say. One takes
+/// about 2 KiB, half of it its vector, so that a full shelf is about 25 MB; a group that is alone with its bot fills 1 MB.
+pub const ROOM: usize = 12_500;
 
 /// Keyed by message; good for as long as the mark is the same.
 #[derive(Debug, Default)]
