@@ -12,15 +12,15 @@ use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
 use crate::config::AccessConfig;
 use crate::domain::{
-    AnswerRecord, BotIdentity, ChatId, FormattedText, Job, MessageId, ReplyTarget, StoredMessage, message_link,
-    parse_message_key,
+    AnswerRecord, BotIdentity, ChatId, FormattedText, Job, MessageId, ReplyTarget, StoredMessage, Timestamp,
+    message_link, parse_message_key,
 };
 use crate::privacy::wording::Promise;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox};
-use crate::telegram::Telegram;
+use crate::telegram::{Telegram, TelegramError};
 use crate::trigger::{self, CommandName, Languages, Rules, TriggerKind};
 
 /// What a mere thanks gets.
@@ -62,7 +62,7 @@ impl Commands {
     pub async fn run(&self, job: &Job) -> Outcome {
         match self.react(job).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::Failed(format!("command {}: {error}", job.key)),
+            Err(error) => Outcome::of_store(&error, format_args!("command {}", job.key)),
         }
     }
 
@@ -90,7 +90,7 @@ impl Commands {
     pub async fn tell_backlog(&self, job: &Job) -> Outcome {
         match self.tell_skipped(job).await {
             Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::Failed(format!("backlog of {}: {error}", job.key)),
+            Err(error) => Outcome::of_store(&error, format_args!("backlog of {}", job.key)),
         }
     }
 
@@ -147,6 +147,15 @@ impl Commands {
     async fn finish(&self, job: &Job) -> store::Result<()> {
         let (kind, key) = (job.kind, job.key.clone());
         self.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
+    }
+}
+
+/// What an error of Telegram makes of the attempt at `doing`, where asking again does no harm.
+fn of_telegram(error: &TelegramError, doing: &str, now: Timestamp) -> Outcome {
+    match error {
+        TelegramError::Throttled { retry_after } => Outcome::WaitUntil(now.plus(*retry_after)),
+        error if error.is_lasting() => Outcome::Failed(format!("{doing}: {error}")),
+        error => Outcome::Hindered(format!("{doing}: {error}")),
     }
 }
 

@@ -104,7 +104,7 @@ impl Keeper {
 
     /// Since when the file holds leftovers, if this is the time to end that.
     async fn scrub_due(&self, now: Timestamp) -> store::Result<Option<Timestamp>> {
-        let (since, size) = self.store.read(|conn| Ok((scrub::wanted_since(conn)?, scrub::size(conn)?))).await?;
+        let (since, size) = self.store.read(|conn| Ok((scrub::wanted_since(conn)?, store::size(conn)?))).await?;
         let hour = now.secs().rem_euclid(86_400) / 3600;
         let is_time = |since: &Timestamp| size <= SMALL_FILE || hour == QUIET_HOUR || now.since(*since) > LONGEST_WAIT;
         Ok(since.filter(is_time))
@@ -136,7 +136,7 @@ pub async fn clear_up(store: &Store) -> store::Result<()> {
     store.fold().await?;
     // A copy that was made since the first of it was forgotten has the same leftovers as the file.
     prepare(store, store.read(scrub::wanted_since).await?).await?;
-    if store.read(scrub::size).await? <= SMALL_FILE
+    if store.read(|conn| store::size(conn)).await? <= SMALL_FILE
         && let Err(error) = store.rewrite().await
     {
         tracing::warn!(%error, "the file could not be written anew yet");

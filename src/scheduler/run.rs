@@ -1,6 +1,7 @@
 //! The worker pool.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,6 +25,8 @@ const DRAIN: Duration = Duration::from_secs(7);
 
 /// After a full disk or a locked file, before the next try.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
+/// Before a job that was hindered is tried again: soon enough for who waits, and no storm while it lasts.
+const UNTIL_HINDRANCE_PASSES: Duration = Duration::from_secs(2);
 
 /// Tells the pool that there may be work. Only hints: the table is the truth.
 #[derive(Debug, Clone, Default)]
@@ -72,8 +75,18 @@ pub enum Outcome {
     WaitUntil(Timestamp),
     /// It failed and knows itself when to try again and when to end.
     RetryAt(Timestamp, String),
+    /// What hinders it will pass, as a full disk or a lost network does: tried again for as long as that lasts.
+    Hindered(String),
     /// It failed; try again later, up to a limit. The text holds no message content.
     Failed(String),
+}
+
+impl Outcome {
+    /// What an error of the store makes of the attempt at `doing`.
+    pub fn of_store(error: &StoreError, doing: impl Display) -> Self {
+        let told = format!("{doing}: {error}");
+        if error.is_passing() { Self::Hindered(told) } else { Self::Failed(told) }
+    }
 }
 
 pub struct Pool {
@@ -193,6 +206,11 @@ impl Pool {
         match outcome {
             Outcome::Finished => Ok(()),
             Outcome::WaitUntil(at) => self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await,
+            Outcome::Hindered(error) => {
+                tracing::warn!(job.id = id.0, %error, "job {id} cannot be done yet and waits");
+                let at = now.plus(UNTIL_HINDRANCE_PASSES);
+                self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
+            }
             Outcome::RetryAt(at, error) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} failed and will be tried again");
                 self.store.write(Priority::Answering, move |tx| jobs::retry(tx, id, at, &error)).await

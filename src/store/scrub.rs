@@ -21,13 +21,6 @@ pub fn wanted_since(conn: &Reader) -> Result<Option<Timestamp>> {
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// Bytes that are in use or unused inside the file.
-pub fn size(conn: &Reader) -> Result<u64> {
-    let pages: u64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
-    let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
-    Ok(pages.saturating_mul(page))
-}
-
 /// Folds the log into the file and empties it.
 pub(super) fn fold(conn: &Connection) -> Result<()> {
     let busy: i64 = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;

@@ -6,8 +6,10 @@ use std::time::Duration;
 use chime::domain::{ChatId, Timestamp, UserId};
 use chime::sandbox::faults::Fault;
 use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage, Standing};
-use chime::store::{Store, backups, chats, consent, messages};
+use chime::store::{Reader, Store, backups, chats, consent, messages};
 use chime::testkit::{Reply, World};
+
+use crate::process::Process;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -27,6 +29,9 @@ fn found_in_files(w: &World, markers: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("read the folder") {
         let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            continue;
+        }
         let bytes = std::fs::read(&path).expect("read a file").to_ascii_lowercase();
         // What is no text becomes a mark that no marker has, so that nothing of one is lost.
         let text = String::from_utf8_lossy(&bytes);
@@ -37,6 +42,12 @@ fn found_in_files(w: &World, markers: &[String]) -> Vec<String> {
         }
     }
     found
+}
+
+fn words_left(conn: &Reader, chat: ChatId) -> chime::store::Result<usize> {
+    let Some(row) = chats::find(conn, chat)? else { return Ok(0) };
+    let all = messages::all_of(conn, row.key)?;
+    Ok(all.iter().filter(|stored| stored.message.text.contains("zqkill7xk")).count())
 }
 
 /// Replies with a command and waits for what it comes to.
@@ -228,6 +239,29 @@ async fn an_admin_who_is_none_any_more_cannot_empty_the_chat() {
         w.clock.advance(DAY);
         assert!(w.next_sent().await.text.starts_with("Whoever asked me"));
         assert!(w.stored(w.chat, said).await.is_some());
+    })
+    .await;
+}
+
+/// However long Telegram is out of reach, what was asked for is done in the end.
+#[tokio::test]
+async fn a_deletion_outlasts_a_telegram_that_does_not_answer() {
+    /// More than the attempts after which a job is put aside.
+    const FAILURES: usize = 10;
+    World::run(async |w| {
+        let dan = stand(w, "dan", Standing::Administrator);
+        w.say("ann", "zqout7xk is gone tomorrow");
+        assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h"));
+        let asked = w.telegram.calls().iter().filter(|call| call.is("getChatMember")).count();
+        w.telegram.fault("getChatMember", Fault::Status(502, "no gateway".to_owned()), FAILURES);
+        w.clock.advance(DAY);
+        for number in 1..=FAILURES {
+            w.telegram.called("getChatMember", asked + number).await;
+            w.clock.advance(Duration::from_secs(3));
+        }
+        assert!(w.next_sent().await.text.starts_with("Forgotten: "));
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqout7xk".to_owned()]), Vec::<String>::new());
     })
     .await;
 }
@@ -456,6 +490,31 @@ async fn an_interrupted_forgetting_is_finished_after_the_restart() {
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqcut7xk".to_owned()]), Vec::<String>::new());
         assert!(Store::open_to_read(&w.database()).is_ok());
+    })
+    .await;
+}
+
+/// Killed three times in the middle of it, with half of the words gone.
+#[tokio::test]
+async fn forgetting_outlasts_kills() {
+    const SAID: usize = 300;
+    World::without_daemon(async |w| {
+        let process = Process::start(w).await;
+        for number in 0..SAID {
+            w.say("ann", &format!("zqkill7xk number {number}"));
+        }
+        w.settled().await;
+        let chat = w.chat;
+        let said = w.say("ann", "/forget me");
+        let mut process = process;
+        for left in [SAID - 1, SAID / 2, SAID / 8] {
+            w.until("some of it is gone", move |conn| Ok(words_left(conn, chat)? <= left)).await;
+            process.kill();
+            process = Process::start(w).await;
+        }
+        assert_eq!(w.answer_to(said).await.text, format!("Forgotten: {SAID} messages."));
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqkill7xk".to_owned()]), Vec::<String>::new());
     })
     .await;
 }

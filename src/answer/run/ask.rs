@@ -29,7 +29,7 @@ use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
-use crate::store::{self, Priority, Reader, Store, answers, chats, jobs, usage};
+use crate::store::{self, Priority, Reader, Store, StoreError, answers, chats, jobs, usage};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
@@ -71,7 +71,10 @@ impl Answering {
     pub async fn run(&self, job: &Job) -> Outcome {
         match self.answer(job).instrument(log::trigger_span(job)).await {
             Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::Failed(format!("answering {}: {error:#}", job.key)),
+            Err(error) => match error.downcast_ref::<StoreError>() {
+                Some(error) => Outcome::of_store(error, format_args!("answering {}", job.key)),
+                None => Outcome::Failed(format!("answering {}: {error:#}", job.key)),
+            },
         }
     }
 

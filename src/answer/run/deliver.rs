@@ -46,7 +46,7 @@ impl Delivery {
             Ok(Next::Wait(until)) => Outcome::WaitUntil(until),
             Ok(Next::Retry(at, why)) => Outcome::RetryAt(at, why),
             Ok(Next::Part | Next::End) => Outcome::Finished,
-            Err(error) => Outcome::Failed(format!("delivering reply {}: {error}", job.key)),
+            Err(error) => Outcome::of_store(&error, format_args!("delivering reply {}", job.key)),
         }
     }
 

@@ -15,7 +15,7 @@ impl Commands {
     pub async fn announce(&self, job: &Job) -> Outcome {
         match self.tell_what_is_kept(job).await {
             Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::Failed(format!("announcing to {}: {error}", job.key)),
+            Err(error) => Outcome::of_store(&error, format_args!("announcing to {}", job.key)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::access::run::is_owner;
 use crate::commands::notice::Notice;
-use crate::commands::run::{Commands, Order, format};
+use crate::commands::run::{Commands, Order, format, of_telegram};
 use crate::domain::{
     ChatId, ChatKey, ChatKind, Job, JobKind, MessagePlace, ReplyTarget, Seq, StoredMessage, Timestamp, UserId,
 };
@@ -92,10 +92,7 @@ impl Commands {
             Ok(MemberStatus::Outside) | Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => {
                 Asked::Standing(Standing::Outside)
             }
-            Err(TelegramError::Throttled { retry_after }) => {
-                Asked::NotNow(Outcome::WaitUntil(self.now().plus(retry_after)))
-            }
-            Err(error) => Asked::NotNow(Outcome::Failed(format!("asking for a standing: {error}"))),
+            Err(error) => Asked::NotNow(of_telegram(&error, "asking for a standing", self.now())),
         }
     }
 
@@ -149,7 +146,7 @@ impl Commands {
     pub async fn forget(&self, job: &Job) -> Outcome {
         match self.do_forget(job).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::Failed(format!("forgetting {}: {error}", job.key)),
+            Err(error) => Outcome::of_store(&error, format_args!("forgetting {}", job.key)),
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::access::run::served;
 use crate::access::{Access, is_unclaimed, wording};
 use crate::commands::notice::Notice;
-use crate::commands::run::{Commands, format};
+use crate::commands::run::{Commands, format, of_telegram};
 use crate::domain::{ChatId, ChatKind, Job, ReplyTarget, UserId};
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
@@ -32,7 +32,7 @@ impl Commands {
     pub async fn leave(&self, job: &Job) -> Outcome {
         match self.turn_away(job).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::Failed(format!("leaving {}: {error}", job.key)),
+            Err(error) => Outcome::of_store(&error, format_args!("leaving {}", job.key)),
         }
     }
 
@@ -89,14 +89,11 @@ impl Commands {
     async fn go(&self, job: &Job, chat: ChatId) -> store::Result<Outcome> {
         match self.telegram.leave_chat(chat).await {
             Ok(()) => tracing::info!(chat.id = chat.0, "left chat {chat}, which is not allowed"),
-            Err(TelegramError::Throttled { retry_after }) => {
-                return Ok(Outcome::WaitUntil(self.clock.now().plus(retry_after)));
-            }
             // Out already, or out of reach for good.
             Err(error @ (TelegramError::Gone { .. } | TelegramError::Refused { .. })) => {
                 tracing::info!(chat.id = chat.0, %error, "chat {chat} cannot be left");
             }
-            Err(error) => return Ok(Outcome::Failed(error.to_string())),
+            Err(error) => return Ok(of_telegram(&error, "leaving", self.clock.now())),
         }
         self.store
             .write(Priority::Background, {

@@ -19,7 +19,7 @@ impl Commands {
     pub async fn tell_refusal(&self, job: &Job) -> Outcome {
         match self.explain_refusal(job).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::Failed(format!("refusal {}: {error}", job.key)),
+            Err(error) => Outcome::of_store(&error, format_args!("refusal {}", job.key)),
         }
     }
 
