@@ -30,7 +30,7 @@ pub struct Memory {
 }
 
 /// What the samples come to, in MB.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct MemoryFigures {
     /// Medians of the two quarters that are one life each.
     pub second_quarter_mb: f64,
@@ -39,6 +39,8 @@ pub struct MemoryFigures {
     pub last_life_middle_mb: f64,
     pub last_life_end_mb: f64,
     pub highest_mb: f64,
+    /// Medians of the tenths of the run: every life warms up, so this is no straight line.
+    pub tenths_mb: Vec<f64>,
     pub samples: usize,
     /// Whether the run was long enough to judge.
     pub is_telling: bool,
@@ -79,6 +81,7 @@ impl Memory {
             last_life_middle_mb: of_life(third, third * 2),
             last_life_end_mb: of_life(third * 2, last_life.len()),
             highest_mb: self.samples.iter().map(|sample| sample.mb).fold(0.0, f64::max),
+            tenths_mb: (0..10).map(|tenth| between(self.length * tenth / 10, self.length * (tenth + 1) / 10)).collect(),
             samples: self.samples.len(),
             is_telling: self.length >= TELLING,
         }

@@ -61,6 +61,7 @@ impl Report {
                 "  last life, middle / end",
                 format!("{:.1} / {:.1} MB", memory.last_life_middle_mb, memory.last_life_end_mb),
             ),
+            ("  tenths of the run", memory.tenths_mb.iter().map(|mb| format!("{mb:.0} ")).collect()),
             ("  highest of all samples", format!("{:.1} MB of {}", memory.highest_mb, memory.samples)),
             ("database", format!("{:.1} MB", self.database_mb)),
             ("processor", format!("{:.1} %", self.processor_percent)),
