@@ -145,7 +145,7 @@ const CLUSTER_SCORE: f64 = 0.85;
 /// What each further message takes away: after 20 messages the score is about a third.
 const CLUSTER_DECAY: f64 = 0.95;
 /// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in, and
-/// what is no more than possible; unless a reply says what it is about.
+/// what is no more than possible; unless replies say what belongs together.
 const FEW: usize = 8;
 /// Messages that do not belong are given less than half of this, as a rule.
 const POSSIBLE: f32 = 0.15;
@@ -208,7 +208,8 @@ fn pick_clusters(picked: &mut Picked, pool: &Pool<'_>, anchor: Option<Place>, be
 }
 
 fn is_short_talk(pool: &Pool<'_>) -> bool {
-    pool.anchor().is_none() && pool.conversation.len() < FEW
+    let is_reply = |place: &Place| pool.messages[*place].message.reply_to.is_some();
+    pool.anchor().is_none() && pool.conversation.len() < FEW && !pool.conversation.iter().any(is_reply)
 }
 
 /// The strand that the trigger belongs to; gives everything that was considered, the likeliest first.
