@@ -197,6 +197,7 @@ impl Parts {
             readings: Arc::clone(&self.readings),
             guard: guard.clone(),
             budget: Budget { caps: self.config.limits.daily_tokens, prices: self.config.limits.prices },
+            rate: self.config.limits.rate,
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
         });
         let commands = Commands {

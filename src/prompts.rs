@@ -67,6 +67,10 @@ pub struct AskValues<'a> {
     pub anchor_withheld: bool,
     /// The part of the anchor that the member marked.
     pub quoted: Option<&'a str>,
+    /// Where two matters are open: the messages of the one to answer about, `m3, m5`.
+    pub taken: Option<&'a str>,
+    /// Whether it was answered before, about another matter than the one that is meant.
+    pub another: bool,
     /// `u2`.
     pub asker: &'a str,
     /// `m20`.
@@ -178,6 +182,8 @@ impl Template {
                 anchor_id,
                 anchor_withheld: anchor.is_none(),
                 quoted,
+                taken: quoted,
+                another: generic,
                 asker: "u1",
                 ask_id: "m2",
                 ask: "thoughts?",

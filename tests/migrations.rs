@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 7] = [
+const SAMPLES: [&str; 8] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -14,8 +14,9 @@ const SAMPLES: [&str; 7] = [
     include_str!("data/migrations/0005.sql"),
     include_str!("data/migrations/0006.sql"),
     include_str!("data/migrations/0007.sql"),
+    include_str!("data/migrations/0008.sql"),
 ];
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -23,6 +24,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../migrations/0005_links.sql"),
     include_str!("../migrations/0006_privacy.sql"),
     include_str!("../migrations/0007_link_rows.sql"),
+    include_str!("../migrations/0008_another_conversation.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.
@@ -30,7 +32,7 @@ fn database_of(path: &Path, version: usize) {
     let conn = Connection::open(path).unwrap();
     conn.pragma_update(None, "application_id", 0x4348_494d).unwrap();
     for (migration, sample) in MIGRATIONS.iter().zip(SAMPLES).take(version) {
-        conn.execute_batch(migration).unwrap();
+        conn.execute_batch(&format!("BEGIN; {migration} COMMIT;")).unwrap();
         conn.execute_batch(sample).unwrap();
     }
     conn.pragma_update(None, "user_version", u32::try_from(version).unwrap()).unwrap();

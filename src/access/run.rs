@@ -1,9 +1,9 @@
 //! Fetches what the decision needs: a few rows of the store.
 
-use crate::access::{Access, Known, chat_access};
-use crate::config::AccessConfig;
-use crate::domain::{Chat, ChatKind, UserId};
-use crate::store::{Reader, Result, admission, chats};
+use crate::access::{Access, Known, Recent, chat_access, subject};
+use crate::config::{AccessConfig, RateLimit};
+use crate::domain::{Because, Chat, ChatKind, Conversation, Timestamp, UserId};
+use crate::store::{Reader, Result, admission, chats, refusals};
 
 /// Whether `sender` is served in `chat`, by the configuration and by what owners said in Telegram.
 pub fn served(conn: &Reader, chat: &Chat, sender: UserId, config: &AccessConfig) -> Result<Access> {
@@ -21,4 +21,22 @@ pub fn served(conn: &Reader, chat: &Chat, sender: UserId, config: &AccessConfig)
 /// Whether `user` owns the bot, by the configuration or by `/claim`.
 pub fn is_owner(conn: &Reader, user: UserId, config: &AccessConfig) -> Result<bool> {
     Ok(config.is_owner(user) || admission::is_owner(conn, user)?)
+}
+
+/// What was asked lately in `conversation`, and by `user` anywhere, for whoever decides on one more at `at`.
+pub fn recent(
+    conn: &Reader,
+    conversation: Conversation,
+    user: UserId,
+    at: Timestamp,
+    limit: RateLimit,
+) -> Result<Recent> {
+    let after = at.minus(limit.per);
+    let told = |because| refusals::told(conn, &subject(because, conversation, user, at));
+    Ok(Recent {
+        of_conversation: refusals::triggers_of_conversation(conn, conversation, after)?,
+        of_member: refusals::triggers_of_member(conn, user, after)?,
+        told_conversation: told(Because::Conversation)?,
+        told_member: told(Because::Member)?,
+    })
 }

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 use crate::answer::lines::Scribe;
 use crate::answer::plain::clean_name;
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{ChatKind, Omitted, Seq, SlotUse, StoredMessage, Timestamp, clip, clock_time, day_in_words};
+use crate::domain::{
+    ChatKind, Matter, Omitted, Seq, SlotUse, StoredMessage, Timestamp, clip, clock_time, day_in_words,
+};
 use crate::prompts::{AskValues, ContextValues, PromptError, Prompts, RoleValues};
 
 /// Characters of the anchor beside the ask. The window shows it in full, so this is a reminder of which one it is.
@@ -28,6 +30,7 @@ pub struct PromptInput<'a> {
     /// Whether the ask is empty or only points.
     pub generic: bool,
     pub window: &'a ContextWindow,
+    pub matter: Matter,
     /// New and unguessable for every prompt.
     pub fence: &'a str,
     /// Since when the bot can read this chat.
@@ -191,6 +194,7 @@ fn ask(
     let anchor_seq = anchor.map(|entry| entry.message.seq);
     let anchor_id = anchor_seq.map(citation_id);
     let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| scribe.aside(&clip(quoted, ANCHOR_CHARS)));
+    let taken = taken(input, dropped);
     let line = scribe.line(input.trigger, anchor_seq, or_bare(input.ask));
     let ask_id = citation_id(input.trigger.seq);
     let text = prompts.ask(&AskValues {
@@ -199,6 +203,8 @@ fn ask(
         anchor_id: anchor_id.as_deref(),
         anchor_withheld: input.window.anchor_withheld,
         quoted: quoted.as_deref(),
+        taken: taken.as_deref(),
+        another: input.matter == Matter::Second,
         asker: &scribe.author(input.trigger),
         ask_id: &ask_id,
         ask: &line,
@@ -206,6 +212,15 @@ fn ask(
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
     })?;
     Ok(Filled { slot: Slot::Ask, text, sources: anchor_id.into_iter().chain([ask_id]).collect() })
+}
+
+/// Where two matters are open: the messages of the one to answer about, `m3, m5`.
+fn taken(input: &PromptInput<'_>, dropped: &BTreeSet<Seq>) -> Option<String> {
+    let alternative = input.window.alternative.as_ref()?;
+    let is_shown =
+        |seq: &Seq| !dropped.contains(seq) && input.window.entries.iter().any(|entry| entry.message.seq == *seq);
+    let ids: Vec<String> = alternative.taken.iter().copied().filter(is_shown).map(citation_id).collect();
+    (!ids.is_empty()).then(|| ids.join(", "))
 }
 
 fn reply_target(entry: &Entry, window: &ContextWindow, dropped: &BTreeSet<Seq>) -> Option<Seq> {
@@ -274,6 +289,7 @@ mod tests {
             ask,
             generic: ask.is_empty(),
             window: &window,
+            matter: Matter::First,
             fence: "K7Q2X",
             earliest: Some(moment("-1d 09:30")),
             context_tokens,
@@ -389,6 +405,7 @@ mod tests {
             ask: "true?",
             generic: false,
             window: &window,
+            matter: Matter::First,
             fence: "K7Q2X",
             earliest: None,
             context_tokens: 3000,

@@ -8,6 +8,7 @@ mod gone;
 mod guard;
 mod introduction;
 mod log;
+mod press;
 mod question;
 mod reply;
 

@@ -6,7 +6,7 @@ use crate::answer::plain::{clean_name, escape_markdown};
 use crate::answer::telling::{bullets, most_telling};
 use crate::context::ContextWindow;
 use crate::domain::{
-    AnswerRecord, AnswerStatus, Chosen, Reason, Seq, Timestamp, clock_time, day_in_words, grouped, short_time,
+    AnswerRecord, AnswerStatus, Chosen, Matter, Reason, Seq, Timestamp, clock_time, day_in_words, grouped, short_time,
 };
 
 /// Messages that an apology shows.
@@ -89,6 +89,7 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage]) -> String {
             record.window.iter().map(|chosen| used_line(record, chosen, known.get(&chosen.seq).copied())).collect();
         parts.push(format!("I used these messages:\n\n{}", lines.join("\n")));
     }
+    parts.extend(meant(record));
     parts.extend(left_out(record));
     parts.push(effort(record));
     parts.join("\n\n")
@@ -119,6 +120,17 @@ fn in_plain_words(reason: Reason) -> &'static str {
         Reason::Bridge => "an earlier part of the same matter",
         Reason::Semantic => "about the same thing",
         Reason::Tool => "looked up for the answer",
+    }
+}
+
+/// That the tag could have meant another matter, where that was a close call.
+fn meant(record: &AnswerRecord) -> Option<String> {
+    match (record.matter, &record.alternative) {
+        (Matter::Second, _) => Some("This is about the other talk that the tag could have meant.".to_owned()),
+        (Matter::First, Some(_)) => {
+            Some("The tag could have meant another talk as well; the button below the answer leads there.".to_owned())
+        }
+        (Matter::First, None) => None,
     }
 }
 
@@ -174,6 +186,7 @@ mod tests {
             chat: ChatKey(1),
             thread: None,
             trigger: Seq(9),
+            matter: Matter::First,
             asked_by: UserId(1),
             created_at: moment("15:00"),
             status: AnswerStatus::Answered,
@@ -185,6 +198,7 @@ mod tests {
                 omitted(3, "no room"),
                 omitted(6, "before a silence of 26 h"),
             ],
+            alternative: None,
             slots: Vec::new(),
             sources: vec![SourceRef { id: "m4".to_owned(), text: "The thai one?".to_owned() }],
             model: "some_model-1".to_owned(),

@@ -17,7 +17,8 @@ pub struct Crew {
 impl Crew {
     pub async fn work(&self, job: Job) -> Outcome {
         match job.kind {
-            JobKind::Answer => self.answering.run(&job).await,
+            JobKind::Answer | JobKind::Another => self.answering.run(&job).await,
+            JobKind::Press => self.answering.press(&job).await,
             JobKind::Command => self.commands.run(&job).await,
             JobKind::Send => self.delivery.run(&job).await,
             JobKind::Backlog => self.commands.tell_backlog(&job).await,

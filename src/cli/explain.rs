@@ -12,7 +12,7 @@ use crate::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig};
 use crate::context::run::{Asked, Readings, gather};
 use crate::context::{ContextWindow, Params, get_smart_context};
 use crate::domain::{
-    ChatId, EntityKind, MessageId, MessagePlace, SlotUse, StoredMessage, parse_message_link, utf16_slice,
+    ChatId, EntityKind, Matter, MessageId, MessagePlace, SlotUse, StoredMessage, parse_message_link, utf16_slice,
 };
 use crate::embed::Embedder;
 use crate::store::{self, Reader, Store, answers, chats, messages};
@@ -93,7 +93,8 @@ fn decide(
     let asked = Asked { trigger: trigger.clone(), ask, is_tag };
     let history = gather(conn, asked, params, readings)?;
     let window = get_smart_context(&history, params);
-    let slots = answers::to_trigger(conn, trigger.chat, trigger.seq)?.map_or_else(Vec::new, |record| record.slots);
+    let slots = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?
+        .map_or_else(Vec::new, |record| record.slots);
     Ok(Some(Decision { trigger, window, slots }))
 }
 

@@ -105,7 +105,11 @@ impl Commands {
                     let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
                     let key = format!("backlog:{chat}:{}", now.millis());
                     let parts = format(&Notice::Backlog { count });
-                    write_reply(tx, &NewReply { key, purpose: Purpose::Notice, answer: None, to, parts }, now)?;
+                    write_reply(
+                        tx,
+                        &NewReply { key, purpose: Purpose::Notice, answer: None, to, parts, button: None },
+                        now,
+                    )?;
                     backlog::clear(tx, chat)?;
                 }
                 jobs::finish(tx, kind, &job_key)
@@ -123,7 +127,7 @@ impl Commands {
         let message = &trigger.message;
         let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
         let key = format!("command:{}", job.key);
-        let reply = NewReply { key, purpose: Purpose::Command, answer: None, to, parts: format(notice) };
+        let reply = NewReply { key, purpose: Purpose::Command, answer: None, to, parts: format(notice), button: None };
         self.settle(job, reply, also).await
     }
 

@@ -27,6 +27,11 @@ impl PlaceSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
+    /// How many places are in both.
+    pub fn shared_with(&self, other: &Self) -> usize {
+        self.0.iter().zip(&other.0).map(|(own, other)| (own & other).count_ones() as usize).sum()
+    }
+
     /// Ascending.
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(index, word)| {
@@ -72,6 +77,7 @@ mod tests {
             let expected = places.iter().copied().filter(|other| *other < place).max();
             assert_eq!(set.last_before(place), expected, "{place}");
         }
+        assert_eq!(set.shared_with(&PlaceSet::of([63, 130, 131])), 2);
         assert_eq!(PlaceSet::default().last(), None);
     }
 }

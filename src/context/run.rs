@@ -62,7 +62,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         Picker::Clusters => Default::default(),
     };
     let (linked, evidence) = (found.found, Arc::new(evidence));
-    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, evidence })
+    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given: None, evidence })
 }
 
 /// What links led to, each message once and never one that is recent anyway, unless it is the anchor.

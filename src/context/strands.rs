@@ -3,10 +3,13 @@
 //! In a busy chat the strands of the worlds are the hypotheses. In a slow one, where matters are taken up after silences, a
 //! message that goes on with the talk chooses among the matters of the worlds, and a tag asks what it hangs on (`tag`).
 
+mod rivals;
 mod tag;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+
+pub use rivals::Rivals;
 
 use crate::context::choose::{Choice, Taken, best_set, marginals};
 use crate::context::links::{Antecedents, Past, Speech, Turn, WINDOW, silence_ranks, spoken_to};
@@ -38,6 +41,8 @@ pub struct Picked {
     pub taken: Vec<Taken>,
     /// How likely each candidate belongs, by its place in the conversation.
     pub marginals: Vec<(usize, f32)>,
+    /// Where two matters are truly open.
+    pub rivals: Option<Rivals>,
 }
 
 /// The candidates made ready to be scored.
@@ -85,6 +90,9 @@ pub fn pick(asking: Asking<'_>, conversation: &[&StoredMessage], evidence: &Evid
     let mut picked = candidates.pick(asking, &trigger, most);
     picked.taken.iter_mut().for_each(|one| one.place += first);
     picked.marginals.iter_mut().for_each(|(place, _)| *place += first);
+    if let Some(rivals) = &mut picked.rivals {
+        rivals.first.iter_mut().chain(&mut rivals.second).for_each(|one| one.place += first);
+    }
     picked
 }
 
@@ -136,7 +144,9 @@ impl Candidates<'_> {
         let hypotheses = hypotheses.normalised();
         let count = self.messages.len();
         let marginals = marginals(&hypotheses, count).into_iter().enumerate().collect();
-        Picked { taken: best_set(&hypotheses, Choice { count, most, smoothing }), marginals }
+        let choice = Choice { count, most, smoothing };
+        let rivals = rivals::of_hypotheses(&hypotheses, choice);
+        Picked { taken: best_set(&hypotheses, choice), marginals, rivals }
     }
 
     /// The matters of every world, with how likely the trigger goes on with each.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::context::chain;
+use crate::context::choose::Taken;
 use crate::context::cluster::{self, End};
 use crate::context::fit::{self, Pick};
 use crate::context::pool::{Place, Pool};
 use crate::context::reading::Evidence;
-use crate::context::strands::{self, Asking};
-use crate::domain::{Chosen, MessageId, Omitted, Reason, Seq, StoredMessage, span_in_words};
+use crate::context::strands::{self, Asking, Rivals};
+use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Seq, StoredMessage, span_in_words};
 
 /// How far to look and how much to take.
 #[derive(Debug, Clone)]
@@ -74,6 +75,8 @@ pub struct History {
     pub ask: String,
     /// Whether the trigger tags the bot, rather than going on with the talk.
     pub is_tag: bool,
+    /// What the window is to be about, where that was picked before and is asked for now.
+    pub given: Option<Vec<Chosen>>,
     pub evidence: Arc<Evidence>,
 }
 
@@ -81,7 +84,8 @@ impl History {
     /// A history with nothing known beside the messages; the whole text is the ask.
     pub fn new(trigger: StoredMessage, recent: Vec<StoredMessage>, linked: Vec<StoredMessage>) -> Self {
         let ask = trigger.message.text.clone();
-        Self { trigger, anchor_withheld: false, recent, linked, ask, is_tag: true, evidence: Arc::default() }
+        let evidence = Arc::default();
+        Self { trigger, anchor_withheld: false, recent, linked, ask, is_tag: true, given: None, evidence }
     }
 }
 
@@ -102,6 +106,8 @@ pub struct ContextWindow {
     pub left_out: Vec<Seq>,
     /// Everything that was considered, the likeliest first.
     pub ranked: Vec<MessageId>,
+    /// Where two matters are truly open: which one is taken, and what belongs to the other.
+    pub alternative: Option<Alternative>,
 }
 
 /// A message of the window.
@@ -166,17 +172,21 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     if let Some(anchor) = anchor {
         picked.add(anchor, if quoted.is_some() { Reason::Quoted } else { Reason::Anchor }, ANCHOR_SCORE);
     }
-    let ranked = match params.picker {
-        Picker::Clusters => {
-            pick_clusters(&mut picked, &pool, anchor, &before.places, params);
-            Vec::new()
+    let (ranked, alternative) = match (&history.given, params.picker) {
+        (Some(given), _) => {
+            picked.add_given(&pool, given);
+            Default::default()
         }
-        Picker::Strands => {
-            let ranked = pick_strand(&mut picked, &pool, history, params);
+        (None, Picker::Clusters) => {
+            pick_clusters(&mut picked, &pool, anchor, &before.places, params);
+            Default::default()
+        }
+        (None, Picker::Strands) => {
+            let strand = pick_strand(&mut picked, &pool, history, params);
             if is_short_talk(&pool) {
                 picked.add_cluster(&before.places);
             }
-            ranked
+            strand
         }
     };
     picked.complete_albums(&pool);
@@ -191,6 +201,7 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
         left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),
         entries,
         ranked,
+        alternative,
     }
 }
 
@@ -212,8 +223,14 @@ fn is_short_talk(pool: &Pool<'_>) -> bool {
     pool.anchor().is_none() && pool.conversation.len() < FEW && !pool.conversation.iter().any(is_reply)
 }
 
-/// The strand that the trigger belongs to; gives everything that was considered, the likeliest first.
-fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, history: &History, params: &Params) -> Vec<MessageId> {
+/// The strand that the trigger belongs to; gives everything that was considered, the likeliest first, and what else the
+/// trigger may mean.
+fn pick_strand(
+    picked: &mut Picked,
+    pool: &Pool<'_>,
+    history: &History,
+    params: &Params,
+) -> (Vec<MessageId>, Option<Alternative>) {
     let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
     let strand = strands::pick(asking, &conversation, &history.evidence, params.strand_limit);
@@ -229,7 +246,24 @@ fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, history: &History, params: 
     }
     let mut ranked = strand.marginals;
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    ranked.into_iter().map(|(place, _)| conversation[place].message.id).collect()
+    let ranked = ranked.into_iter().map(|(place, _)| conversation[place].message.id).collect();
+    // A reply says what it is about, and all of a short talk is there anyway.
+    let is_clear = history.trigger.message.reply_to.is_some() || is_short_talk(pool);
+    (ranked, strand.rivals.filter(|_| !is_clear).map(|rivals| alternative(&rivals, &conversation)))
+}
+
+fn alternative(rivals: &Rivals, conversation: &[&StoredMessage]) -> Alternative {
+    let mut taken: Vec<Seq> = rivals.first.iter().map(|one| conversation[one.place].seq).collect();
+    taken.sort_unstable();
+    let chosen = |one: &Taken| Chosen {
+        seq: conversation[one.place].seq,
+        id: conversation[one.place].message.id,
+        reason: Reason::Strand,
+        score: f64::from(one.probability),
+    };
+    let mut other: Vec<Chosen> = rivals.second.iter().map(chosen).collect();
+    other.sort_unstable_by_key(|chosen| chosen.seq);
+    Alternative { margin: f64::from(rivals.margin), taken, other, asked_by: None }
 }
 
 /// What has been picked so far. The first reason given to a message stays.
@@ -245,6 +279,15 @@ impl Picked {
     fn add_linked(&mut self, pool: &Pool<'_>, members: &[Place], params: &Params) {
         for (place, links) in chain::linked(pool, members, params.chain_depth) {
             self.add(place, Reason::Chain, CHAIN_SCORE * decay(CHAIN_DECAY, links - 1));
+        }
+    }
+
+    /// Adds what was picked before, as far as it is still there.
+    fn add_given(&mut self, pool: &Pool<'_>, given: &[Chosen]) {
+        for place in pool.conversation.iter().copied() {
+            if let Some(chosen) = given.iter().find(|chosen| chosen.seq == pool.messages[place].seq) {
+                self.add(place, chosen.reason, chosen.score);
+            }
         }
     }
 

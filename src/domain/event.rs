@@ -10,14 +10,7 @@ pub enum Event {
     Membership(Membership),
     Migration(Migration),
     Reaction(Reaction),
-    /// A press on a button of one of our messages.
-    Callback {
-        id: String,
-        chat: ChatId,
-        message: MessageId,
-        from: UserId,
-        data: String,
-    },
+    Press(Press),
 }
 
 /// A message with the chat it came in and, where it is a reply, its parent as Telegram enclosed it.
@@ -47,6 +40,18 @@ pub struct Membership {
 pub struct Migration {
     pub from: ChatId,
     pub to: ChatId,
+}
+
+/// A press on a button of one of our messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Press {
+    /// By which Telegram is told the outcome.
+    pub query: String,
+    pub chat: ChatId,
+    pub message: MessageId,
+    pub by: UserId,
+    /// What we gave the button; others can send anything.
+    pub data: String,
 }
 
 /// What a member's reaction to a message is now; empty when it was taken back.

@@ -7,6 +7,10 @@ use super::{ChatId, JobId, MessageId, Timestamp};
 pub enum JobKind {
     /// Answer a trigger. Key: `<telegram chat>:<message>`.
     Answer,
+    /// Answer a trigger again, about the other matter that it may mean. Key: `<telegram chat>:<message>`.
+    Another,
+    /// See to a press on a button. Key: the press's id at Telegram.
+    Press,
     /// Reply to an in-chat command. Key: `<telegram chat>:<message>`.
     Command,
     /// Deliver the parts of one reply. Key: the reply's id.
@@ -26,8 +30,10 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Answer,
+        Self::Another,
+        Self::Press,
         Self::Command,
         Self::Send,
         Self::Backlog,
@@ -41,6 +47,8 @@ impl JobKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Answer => "answer",
+            Self::Another => "another",
+            Self::Press => "press",
             Self::Command => "command",
             Self::Send => "send",
             Self::Backlog => "backlog",

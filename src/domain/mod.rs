@@ -17,14 +17,16 @@ mod text;
 mod time;
 mod tokens;
 
-pub use answer::{AnswerRecord, AnswerStatus, Chosen, Omitted, Reason, SlotUse, SourceRef, Spent, TokenUse};
+pub use answer::{
+    Alternative, AnswerRecord, AnswerStatus, Chosen, Matter, Omitted, Reason, SlotUse, SourceRef, Spent, TokenUse,
+};
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, MessagePlace, message_link, parse_message_link};
 pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
-pub use event::{Arrival, Event, Membership, Migration, Reaction};
+pub use event::{Arrival, Event, Membership, Migration, Press, Reaction};
 pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
 pub use job::{Job, JobKind, message_key, parse_message_key};
 pub use message::{Kind, Message, Origin, Role, Sender, StoredMessage};
-pub use outgoing::{Outgoing, ReplyTarget};
+pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use refusal::{Because, Refusal, Tell, Told};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
 pub use time::Timestamp;

@@ -1,5 +1,7 @@
 //! What we send.
 
+use serde::{Deserialize, Serialize};
+
 use super::{ChatId, FormattedText, MessageId, ThreadId};
 
 /// One message to send: always into the chat and thread of whoever asked.
@@ -7,6 +9,15 @@ use super::{ChatId, FormattedText, MessageId, ThreadId};
 pub struct Outgoing {
     pub to: ReplyTarget,
     pub content: FormattedText,
+    pub button: Option<Button>,
+}
+
+/// A button below a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Button {
+    pub label: String,
+    /// Comes back with a press; at most 64 bytes.
+    pub data: String,
 }
 
 /// Where a reply goes.

@@ -73,7 +73,7 @@ fn history(query: &PackQuery, chat: &Prepared) -> History {
     let ask = without_bots(&trigger.message.text).into_owned();
     let is_tag = ask != trigger.message.text;
     let evidence = Arc::clone(&chat.evidence);
-    History { ask, is_tag, trigger, anchor_withheld: false, recent, linked: Vec::new(), evidence }
+    History { ask, is_tag, evidence, ..History::new(trigger, recent, Vec::new()) }
 }
 
 fn prepare(messages: &[PackMessage], embedder: Option<&Embedder>) -> Prepared {

@@ -4,27 +4,33 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::{Reader, Result, StoreError, Writer, row};
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, ChatKey, MessageId, Seq, ThreadId, Timestamp, TokenUse, UserId,
+    Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Matter, MessageId, Seq, ThreadId, Timestamp, TokenUse,
+    UserId,
 };
 
-const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id, \
-                       context_window, omitted, slots, sources, model, prompt_tokens, completion_tokens, latency_ms";
+const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id, \
+                       context_window, omitted, slots, sources, alternative, model, prompt_tokens, \
+                       completion_tokens, latency_ms";
 
-/// Stores an answer. A trigger has one: a second try after a crash replaces what was never sent.
+/// Stores an answer. A trigger has one for each matter that it may mean.
 pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     tx.prepare_cached(
-        "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, asked_by, created_at, status, text, anchor_id,
-             context_window, omitted, slots, sources, model, prompt_tokens, completion_tokens, latency_ms)
-         VALUES (:id, :chat_key, :thread_id, :trigger_seq, :asked_by, :created_at, :status, :text, :anchor_id,
-             :context_window, :omitted, :slots, :sources, :model, :prompt_tokens, :completion_tokens, :latency_ms)",
+        "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id,
+             context_window, omitted, slots, sources, alternative, model, prompt_tokens, completion_tokens, latency_ms)
+         VALUES (:id, :chat_key, :thread_id, :trigger_seq, :matter, :asked_by, :created_at, :status, :text, :anchor_id,
+             :context_window, :omitted, :slots, :sources, :alternative, :model, :prompt_tokens, :completion_tokens,
+             :latency_ms)",
     )?
     .execute(named_params! {
         ":id": record.id.0.to_string(), ":chat_key": record.chat.0, ":thread_id": record.thread.map(|id| id.0),
-        ":trigger_seq": record.trigger.0, ":asked_by": record.asked_by.0, ":created_at": record.created_at.millis(),
+        ":trigger_seq": record.trigger.0, ":matter": number(record.matter), ":asked_by": record.asked_by.0,
+        ":created_at": record.created_at.millis(),
         ":status": record.status.as_str(), ":text": record.text, ":anchor_id": record.anchor.map(|id| id.0),
         ":context_window": row::to_json(&record.window, "context_window")?,
         ":omitted": row::to_json(&record.omitted, "omitted")?, ":slots": row::to_json(&record.slots, "slots")?,
-        ":sources": row::to_json(&record.sources, "sources")?, ":model": record.model,
+        ":sources": row::to_json(&record.sources, "sources")?,
+        ":alternative": record.alternative.as_ref().map(|it| row::to_json(it, "alternative")).transpose()?,
+        ":model": record.model,
         ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
         ":latency_ms": record.latency_ms,
     })?;
@@ -51,12 +57,20 @@ pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId
 pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
     for sql in [
         // What is not out yet stays open: whoever delivers it sees that its words are gone.
-        "UPDATE outbox SET text = '', entities = '[]', answer_id = NULL WHERE answer_id = :id",
+        "UPDATE outbox SET text = '', entities = '[]', button = NULL, answer_id = NULL WHERE answer_id = :id",
         "DELETE FROM answer_use WHERE answer_id = :id",
         "DELETE FROM answer WHERE id = :id",
     ] {
         tx.prepare_cached(sql)?.execute(named_params! { ":id": id.0.to_string() })?;
     }
+    Ok(())
+}
+
+/// Says more of the other matter than was known when the answer was stored.
+pub fn set_alternative(tx: &Writer<'_>, id: AnswerId, alternative: &Alternative) -> Result<()> {
+    tx.prepare_cached("UPDATE answer SET alternative = :alternative WHERE id = :id")?.execute(named_params! {
+        ":id": id.0.to_string(), ":alternative": row::to_json(alternative, "alternative")?,
+    })?;
     Ok(())
 }
 
@@ -68,13 +82,23 @@ pub fn find(conn: &Reader, id: AnswerId) -> Result<Option<AnswerRecord>> {
         .transpose()
 }
 
-/// The answer to a trigger.
-pub fn to_trigger(conn: &Reader, chat: ChatKey, trigger: Seq) -> Result<Option<AnswerRecord>> {
-    let sql = format!("SELECT {COLUMNS} FROM answer WHERE chat_key = :chat AND trigger_seq = :seq");
+/// The answer to a trigger about one of the matters that it may mean.
+pub fn to_trigger(conn: &Reader, chat: ChatKey, trigger: Seq, matter: Matter) -> Result<Option<AnswerRecord>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM answer WHERE chat_key = :chat AND trigger_seq = :seq AND matter = :matter");
     conn.prepare_cached(&sql)?
-        .query_row(named_params! { ":chat": chat.0, ":seq": trigger.0 }, |raw| Ok(from_row(raw)))
+        .query_row(named_params! { ":chat": chat.0, ":seq": trigger.0, ":matter": number(matter) }, |raw| {
+            Ok(from_row(raw))
+        })
         .optional()?
         .transpose()
+}
+
+fn number(matter: Matter) -> u8 {
+    match matter {
+        Matter::First => 1,
+        Matter::Second => 2,
+    }
 }
 
 pub fn parse_id(raw: &str) -> Result<AnswerId> {
@@ -92,6 +116,7 @@ fn from_row(raw: &Row<'_>) -> Result<AnswerRecord> {
         chat: ChatKey(row::number(row::get(raw, "chat_key")?, "chat_key")?),
         thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
         trigger: Seq(row::number(row::get(raw, "trigger_seq")?, "trigger_seq")?),
+        matter: if row::get::<u8>(raw, "matter")? == number(Matter::Second) { Matter::Second } else { Matter::First },
         asked_by: UserId(row::get(raw, "asked_by")?),
         created_at: Timestamp::from_millis(row::get(raw, "created_at")?),
         status: row::word(&status, "status", AnswerStatus::parse)?,
@@ -101,6 +126,10 @@ fn from_row(raw: &Row<'_>) -> Result<AnswerRecord> {
         omitted: row::json(&json("omitted")?, "omitted")?,
         slots: row::json(&json("slots")?, "slots")?,
         sources: row::json(&json("sources")?, "sources")?,
+        alternative: match row::get::<Option<String>>(raw, "alternative")? {
+            Some(json) => Some(row::json(&json, "alternative")?),
+            None => None,
+        },
         model: row::get(raw, "model")?,
         tokens: TokenUse { prompt: row::get(raw, "prompt_tokens")?, completion: row::get(raw, "completion_tokens")? },
         latency_ms: row::get(raw, "latency_ms")?,

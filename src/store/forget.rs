@@ -175,7 +175,7 @@ fn says_again(record: &AnswerRecord, text: &str, manner: Manner) -> bool {
 mod tests {
     use super::*;
     use crate::domain::{
-        AnswerStatus, Chat, ChatKind, Chosen, FormattedText, Message, Reason, ReplyTarget, TokenUse, UserId,
+        AnswerStatus, Chat, ChatKind, Chosen, FormattedText, Matter, Message, Reason, ReplyTarget, TokenUse, UserId,
     };
     use crate::store::outbox::{NewReply, Purpose};
     use crate::store::{Priority, Store, chats};
@@ -190,6 +190,7 @@ mod tests {
             chat: ChatKey(1),
             thread: None,
             trigger: Seq(90 + u32::try_from(number).unwrap()),
+            matter: Matter::First,
             asked_by: UserId(1),
             created_at: Timestamp::from_secs(1),
             status: AnswerStatus::Answered,
@@ -197,6 +198,7 @@ mod tests {
             anchor: None,
             window: vec![used],
             omitted: vec![],
+            alternative: None,
             slots: vec![],
             sources: vec![],
             model: "test".to_owned(),
@@ -206,7 +208,8 @@ mod tests {
         answers::save(tx, &record)?;
         let to = ReplyTarget { chat: CHAT, thread: None, reply_to: None };
         let parts = vec![FormattedText::plain(text)];
-        let reply = NewReply { key: number.to_string(), purpose: Purpose::Answer, answer: Some(id), to, parts };
+        let reply =
+            NewReply { key: number.to_string(), purpose: Purpose::Answer, answer: Some(id), to, parts, button: None };
         outbox::add(tx, &reply, Timestamp::from_secs(1))?;
         let part = outbox::parts(tx, &reply.key)?.remove(0);
         outbox::mark_sent(tx, part.id, MessageId(carrier))?;

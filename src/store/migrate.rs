@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// In order; the number of a migration is its place, counted from 1.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../../migrations/0003_answers_and_outbox.sql"),
@@ -13,6 +13,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/0005_links.sql"),
     include_str!("../../migrations/0006_privacy.sql"),
     include_str!("../../migrations/0007_link_rows.sql"),
+    include_str!("../../migrations/0008_another_conversation.sql"),
 ];
 
 /// The version that this program writes.

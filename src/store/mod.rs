@@ -18,6 +18,7 @@ pub mod jobs;
 pub mod links;
 pub mod messages;
 pub mod outbox;
+pub mod presses;
 pub mod refusals;
 pub mod retention;
 pub mod scrub;

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::{Reader, Result, Writer, row};
-use crate::domain::{AnswerId, ChatId, FormattedText, MessageId, Outgoing, ReplyTarget, ThreadId, Timestamp};
+use crate::domain::{AnswerId, Button, ChatId, FormattedText, MessageId, Outgoing, ReplyTarget, ThreadId, Timestamp};
 
 /// What a reply is. A member who replies to an answer speaks to the bot; to a notice or command output, not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub struct NewReply {
     pub answer: Option<AnswerId>,
     pub to: ReplyTarget,
     pub parts: Vec<FormattedText>,
+    /// Below the last part.
+    pub button: Option<Button>,
 }
 
 /// One part of a reply.
@@ -86,17 +88,19 @@ impl Part {
 }
 
 const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text, entities, state, \
-                       unknown_sends, created_at, message_id";
+                       unknown_sends, created_at, message_id, button";
 
 /// Writes a reply down. Its first part is marked as being sent at once, which saves a commit before the send; the
 /// others wait for theirs.
 pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     for (number, part) in (0u32..).zip(&reply.parts) {
         let state = if number == 0 { State::Sending } else { State::Pending };
+        let is_last = number as usize + 1 == reply.parts.len();
+        let button = reply.button.as_ref().filter(|_| is_last);
         tx.prepare_cached(
             "INSERT INTO outbox (reply_key, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text,
-                 entities, state, created_at)
-             VALUES (:key, :part, :purpose, :answer, :chat, :thread, :reply_to, :text, :entities, :state, :now)
+                 entities, state, created_at, button)
+             VALUES (:key, :part, :purpose, :answer, :chat, :thread, :reply_to, :text, :entities, :state, :now, :button)
              ON CONFLICT (reply_key, part) DO NOTHING",
         )?
         .execute(named_params! {
@@ -104,7 +108,7 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
             ":answer": reply.answer.map(|id| id.0.to_string()), ":chat": reply.to.chat.0,
             ":thread": reply.to.thread.map(|id| id.0), ":reply_to": reply.to.reply_to.map(|id| id.0),
             ":text": part.text, ":entities": row::to_json(&part.entities, "entities")?, ":state": state.as_str(),
-            ":now": now.millis(),
+            ":now": now.millis(), ":button": button.map(|it| row::to_json(it, "button")).transpose()?,
         })?;
     }
     Ok(())
@@ -235,6 +239,10 @@ fn from_row(raw: &Row<'_>) -> Result<Part> {
                 reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
             },
             content: FormattedText { text: row::get(raw, "text")?, entities: row::json(&entities, "entities")? },
+            button: match row::get::<Option<String>>(raw, "button")? {
+                Some(json) => Some(row::json(&json, "button")?),
+                None => None,
+            },
         },
         state: row::word(&state, "state", State::parse)?,
         unknown_sends: row::number(row::get(raw, "unknown_sends")?, "unknown_sends")?,

@@ -3,9 +3,7 @@
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::{Reader, Result, Writer, row};
-use crate::domain::{
-    Because, ChatId, ChatKey, Conversation, Message, MessageId, Refusal, Tell, ThreadId, Timestamp, Told, UserId,
-};
+use crate::domain::{Because, ChatId, Conversation, MessageId, Refusal, Tell, ThreadId, Timestamp, Told, UserId};
 
 const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject, until, tell";
 
@@ -35,13 +33,17 @@ fn times(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Counts a trigger that was let through, and forgets those that are `too_old` to count.
-pub fn add_trigger(
-    tx: &Writer<'_>,
-    (chat, message): (ChatKey, &Message),
-    at: Timestamp,
-    too_old: Timestamp,
-) -> Result<()> {
+/// A trigger that was let through, or a press on a button that asks as well.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted {
+    pub conversation: Conversation,
+    pub chat: ChatId,
+    pub message: MessageId,
+    pub user: UserId,
+}
+
+/// Counts a trigger, and forgets those that are `too_old` to count.
+pub fn add_trigger(tx: &Writer<'_>, counted: Counted, at: Timestamp, too_old: Timestamp) -> Result<()> {
     tx.prepare_cached("DELETE FROM recent_trigger WHERE sent_at <= :too_old")?
         .execute(named_params! { ":too_old": too_old.millis() })?;
     tx.prepare_cached(
@@ -50,8 +52,8 @@ pub fn add_trigger(
          ON CONFLICT (telegram_chat_id, message_id) DO NOTHING",
     )?
     .execute(named_params! {
-        ":telegram_chat": message.chat.0, ":message": message.id.0, ":chat": chat.0,
-        ":thread": thread_or_zero(message.thread), ":user": message.sender.id.0, ":at": at.millis(),
+        ":telegram_chat": counted.chat.0, ":message": counted.message.0, ":chat": counted.conversation.chat.0,
+        ":thread": thread_or_zero(counted.conversation.thread), ":user": counted.user.0, ":at": at.millis(),
     })?;
     Ok(())
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::domain::{Chat, ChatId, ChatKind, Event, Membership, MessageId, Reaction, UserId};
+use crate::domain::{Chat, ChatId, ChatKind, Event, Membership, MessageId, Press, Reaction, UserId};
 use crate::telegram::dto::{self, Items, filled};
 use crate::telegram::error::fault;
 use crate::telegram::repair::repair;
@@ -81,13 +81,13 @@ fn callback(query: dto::CallbackQuery) -> Result<Vec<Event>, String> {
     let (Some(message), Some(data)) = (query.message, query.data) else {
         return Ok(vec![]);
     };
-    Ok(vec![Event::Callback {
-        id: query.id.ok_or_else(|| "no id".to_owned())?,
+    Ok(vec![Event::Press(Press {
+        query: query.id.ok_or_else(|| "no id".to_owned())?,
         chat: chat(message.chat.as_ref())?.id,
         message: message_id(message.message_id)?,
-        from: UserId(query.from.and_then(|from| from.id).ok_or_else(|| "nobody pressed it".to_owned())?),
+        by: UserId(query.from.and_then(|from| from.id).ok_or_else(|| "nobody pressed it".to_owned())?),
         data,
-    }])
+    })])
 }
 
 fn chat(chat: Option<&dto::Chat>) -> Result<Chat, String> {

@@ -49,6 +49,10 @@ pub fn send_message(outgoing: &Outgoing) -> Result<SendMessage, TelegramError> {
         Some(message) => Some(wire::ReplyParameters::new(message_id(message)?).allow_sending_without_reply()),
         None => None,
     };
+    request.reply_markup = outgoing.button.as_ref().map(|button| {
+        let button = wire::InlineKeyboardButton::callback(&button.label, &button.data);
+        wire::ReplyMarkup::InlineKeyboard(wire::InlineKeyboardMarkup::new([[button]]))
+    });
     Ok(request)
 }
 
@@ -140,7 +144,7 @@ mod tests {
     use teloxide::requests::Payload;
 
     use super::*;
-    use crate::domain::{FormattedText, ReplyTarget, UserRef};
+    use crate::domain::{Button, FormattedText, ReplyTarget, UserRef};
     use crate::telegram::ALLOWED_UPDATES;
     use crate::telegram::client::method_name;
     use crate::testkit::updates::{BotApi, validate_request};
@@ -163,6 +167,7 @@ mod tests {
         Outgoing {
             to: ReplyTarget { chat: ChatId(-1001), thread: thread.map(ThreadId), reply_to: reply_to.map(MessageId) },
             content: FormattedText { text: "see this".to_owned(), entities },
+            button: None,
         }
     }
 
@@ -181,6 +186,17 @@ mod tests {
         check(
             send_message(&outgoing(None, None, vec![])),
             expect![[r#"sendMessage {"chat_id":-1001,"link_preview_options":{"is_disabled":true},"text":"see this"}"#]],
+        );
+    }
+
+    #[test]
+    fn a_button_stands_below_its_message() {
+        let button = Some(Button { label: "Another conversation".to_owned(), data: "other".to_owned() });
+        check(
+            send_message(&Outgoing { button, ..outgoing(None, None, vec![]) }),
+            expect![[
+                r#"sendMessage {"chat_id":-1001,"link_preview_options":{"is_disabled":true},"reply_markup":{"inline_keyboard":[[{"callback_data":"other","text":"Another conversation"}]]},"text":"see this"}"#
+            ]],
         );
     }
 

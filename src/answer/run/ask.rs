@@ -9,9 +9,11 @@ use ulid::Ulid;
 use crate::access::Allowance;
 use crate::answer::citations::{self, Checked};
 use crate::answer::job::{Backend, Choice, Effect, Event, Failure, Stage, WindowSize};
+use crate::answer::notices::notices;
+use crate::answer::press::OTHER_MATTER;
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::budget::Budget;
-use crate::answer::run::deliver::ANSWER_PREFIX;
+use crate::answer::run::deliver::reply_key;
 use crate::answer::run::draft::{Draft, answered, apology, failure_of, offline};
 use crate::answer::run::gone::{Written, rests_on_what_is_gone};
 use crate::answer::run::guard::ModelGuard;
@@ -20,16 +22,19 @@ use crate::answer::run::log;
 use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
 use crate::clock::{Clock, Stopwatch};
+use crate::config::RateLimit;
 use crate::context::run::{Asked, Readings, gather};
-use crate::context::{Params, get_smart_context};
+use crate::context::{History, Params, get_smart_context};
 use crate::domain::{
-    AnswerId, AnswerRecord, BotIdentity, ChatId, Job, JobKind, MessageId, ThreadId, Timestamp, parse_message_key,
+    AnswerId, AnswerRecord, AnswerStatus, BotIdentity, Button, ChatId, Job, JobKind, Matter, MessageId, ThreadId,
+    Timestamp, parse_message_key,
 };
 use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
-use crate::store::{self, Priority, Reader, Store, StoreError, answers, chats, jobs, usage};
+use crate::store::outbox::NewReply;
+use crate::store::{self, Language, Priority, Reader, Store, StoreError, answers, chats, jobs, usage};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
@@ -54,6 +59,8 @@ pub struct AnsweringParts {
     pub readings: Arc<Readings>,
     pub guard: ModelGuard,
     pub budget: Budget,
+    /// None: nobody asks too often.
+    pub rate: Option<RateLimit>,
     pub introduction: Introduction,
 }
 
@@ -67,7 +74,7 @@ impl Answering {
         Self { parts }
     }
 
-    /// Works on an `answer` job: its key names the trigger.
+    /// Works on an `answer` or `another` job: its key names the trigger.
     pub async fn run(&self, job: &Job) -> Outcome {
         match self.answer(job).instrument(log::trigger_span(job)).await {
             Ok(()) => Outcome::Finished,
@@ -143,7 +150,8 @@ impl Answering {
         let (languages, readings) = (self.parts.languages, Arc::clone(&self.parts.readings));
         let (introduction, now) = (self.parts.introduction.clone(), self.parts.clock.now());
         let reading = Reading { params, bot, languages, readings, introduction, now };
-        self.parts.store.read(move |conn| reading.find(conn, chat, message)).await
+        let matter = matter_of(job);
+        self.parts.store.read(move |conn| reading.find(conn, (chat, message), matter)).await
     }
 
     /// The same question with half of the room for its window.
@@ -151,8 +159,9 @@ impl Answering {
         let params = Params { token_budget: self.parts.params.token_budget / 2, ..self.parts.params.clone() };
         let asked = Asked { trigger: question.trigger.clone(), ask: question.ask.clone(), is_tag: question.is_tag };
         let readings = Arc::clone(&self.parts.readings);
+        let given = question.given.clone();
         let pick = move |conn: &Reader| {
-            let history = gather(conn, asked, &params, &readings)?;
+            let history = History { given, ..gather(conn, asked, &params, &readings)? };
             Ok(get_smart_context(&history, &params))
         };
         question.window = self.parts.store.read(pick).await?;
@@ -174,6 +183,7 @@ impl Answering {
                 ask: &question.ask,
                 generic: question.generic,
                 window: &question.window,
+                matter: question.matter,
                 fence: &fence,
                 earliest: question.earliest,
                 context_tokens,
@@ -262,14 +272,15 @@ impl Answering {
             "answer {} is ready",
             record.id,
         );
-        let reply = reply_to(&question.trigger, record.id, format!("{ANSWER_PREFIX}{}", job.key), parts);
-        let key = job.key.clone();
+        let button = button(&record, question.chat.language);
+        let reply = NewReply { button, ..reply_to(&question.trigger, record.id, reply_key(job), parts) };
+        let (kind, key) = (job.kind, job.key.clone());
         let call = self.parts.budget.call(&record);
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             if let Some(call) = &call {
                 usage::add(tx, call)?;
             }
-            if !jobs::is_due(tx, JobKind::Answer, &key)? {
+            if !jobs::is_due(tx, kind, &key)? {
                 return Ok(Written::Ended);
             }
             if rests_on_what_is_gone(tx, &record)? {
@@ -280,7 +291,7 @@ impl Answering {
                 chats::set_announced(tx, record.chat, now)?;
             }
             write_reply(tx, &reply, now)?;
-            jobs::finish(tx, JobKind::Answer, &key)?;
+            jobs::finish(tx, kind, &key)?;
             Ok(Written::Down(jobs::find(tx, JobKind::Send, &reply.key)?))
         })
         .await?;
@@ -293,9 +304,24 @@ impl Answering {
     }
 
     pub(super) async fn close(&self, job: &Job) -> store::Result<()> {
-        let key = job.key.clone();
-        self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, JobKind::Answer, &key)).await
+        let (kind, key) = (job.kind, job.key.clone());
+        self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
     }
+}
+
+/// The matter that a job is to answer about.
+fn matter_of(job: &Job) -> Matter {
+    match job.kind {
+        JobKind::Another => Matter::Second,
+        _ => Matter::First,
+    }
+}
+
+/// The way to the other matter that the trigger may mean, below an answer that is one.
+fn button(record: &AnswerRecord, language: Language) -> Option<Button> {
+    let is_answer = record.status != AnswerStatus::Apologised;
+    let label = || notices(language.code()).another.clone();
+    (is_answer && record.alternative.is_some()).then(|| Button { label: label(), data: OTHER_MATTER.to_owned() })
 }
 
 fn record(
@@ -316,13 +342,15 @@ fn record(
         chat: question.trigger.chat,
         thread: question.trigger.message.thread,
         trigger: question.trigger.seq,
-        asked_by: question.trigger.message.sender.id,
+        matter: question.matter,
+        asked_by: question.asked_by,
         created_at: now,
         status: draft.status,
         text: checked.text,
         anchor: question.window.anchor,
         window,
         omitted,
+        alternative: question.window.alternative.clone(),
         slots: built.slots,
         sources: checked.sources,
         model: draft.model,

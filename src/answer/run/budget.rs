@@ -37,12 +37,12 @@ impl Answering {
     pub(super) async fn refuse(&self, job: &Job, trigger: &StoredMessage, allowance: Allowance) -> store::Result<()> {
         let Allowance::Over(because) = allowance else { return self.close(job).await };
         tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
-        let (key, trigger, now) = (job.key.clone(), trigger.clone(), self.parts.clock.now());
+        let (kind, key, trigger, now) = (job.kind, job.key.clone(), trigger.clone(), self.parts.clock.now());
         self.parts
             .store
             .write(Priority::Answering, move |tx| {
                 write_refusal(tx, &key, &trigger, because, now)?;
-                jobs::finish(tx, JobKind::Answer, &key)
+                jobs::finish(tx, kind, &key)
             })
             .await?;
         self.parts.wake.wake();

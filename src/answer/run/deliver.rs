@@ -28,8 +28,17 @@ pub struct Delivery {
     pub held: Mutex<HashMap<ChatId, Timestamp>>,
 }
 
-/// What the key of an answer's reply begins with; its trigger follows.
-pub(super) const ANSWER_PREFIX: &str = "answer:";
+/// The key of the reply that an answering job comes to: `answer:<telegram chat>:<message>`.
+pub(super) fn reply_key(job: &Job) -> String {
+    format!("{}:{}", job.kind.as_str(), job.key)
+}
+
+/// The answering job that a reply came from; none for what is no answer.
+fn answering_job(reply_key: &str) -> Option<(JobKind, String)> {
+    let (kind, trigger) = reply_key.split_once(':')?;
+    let kind = JobKind::parse(kind).filter(|kind| matches!(kind, JobKind::Answer | JobKind::Another))?;
+    Some((kind, trigger.to_owned()))
+}
 
 /// What is to be done after one part.
 enum Next {
@@ -77,15 +86,14 @@ impl Delivery {
 
     /// What the answer rested on was forgotten before it was out: it is made anew, unless some of it may be out.
     async fn start_over(&self, job: &Job, is_untouched: bool) -> store::Result<Next> {
-        let trigger = job.key.strip_prefix(ANSWER_PREFIX).filter(|_| is_untouched);
-        let Some(trigger) = trigger.map(str::to_owned) else {
+        let Some((kind, trigger)) = answering_job(&job.key).filter(|_| is_untouched) else {
             return self.give_up(job, "what it rests on was forgotten").await;
         };
         let (key, lane, now) = (job.key.clone(), job.lane, self.clock.now());
         self.record(move |tx| {
             outbox::remove(tx, &key)?;
             jobs::finish(tx, JobKind::Send, &key)?;
-            jobs::add_or_move(tx, JobKind::Answer, &trigger, lane, now)
+            jobs::add_or_move(tx, kind, &trigger, lane, now)
         })
         .await?;
         self.wake.wake();

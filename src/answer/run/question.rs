@@ -6,8 +6,11 @@ use std::sync::Arc;
 use crate::answer::citations::Citable;
 use crate::answer::run::introduction::Introduction;
 use crate::context::run::{Asked, Readings, gather};
-use crate::context::{ContextWindow, Params, get_smart_context};
-use crate::domain::{BotIdentity, ChatId, FormattedText, MessageId, Spent, StoredMessage, Timestamp, message_link};
+use crate::context::{ContextWindow, History, Params, get_smart_context};
+use crate::domain::{
+    Alternative, BotIdentity, ChatId, Chosen, FormattedText, Matter, MessageId, Spent, StoredMessage, Timestamp,
+    UserId, message_link,
+};
 use crate::store::chats::{self, ChatRow};
 use crate::store::{self, Reader, answers, consent, messages, usage};
 use crate::trigger::{self, How, Languages, Rules};
@@ -27,6 +30,11 @@ pub struct Question {
     pub generic: bool,
     pub is_tag: bool,
     pub window: ContextWindow,
+    /// What the window is to be about, where that was picked with an earlier answer.
+    pub given: Option<Vec<Chosen>>,
+    pub matter: Matter,
+    /// Who wants this answer: the author of the trigger, or whoever pressed the button for the other matter.
+    pub asked_by: UserId,
     pub earliest: Option<Timestamp>,
     /// What the chat was not told yet.
     pub introduction: Option<FormattedText>,
@@ -45,14 +53,21 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads the message `id` of `chat` and all that belongs to it.
-    pub fn find(&self, conn: &Reader, chat: ChatId, id: MessageId) -> store::Result<Found> {
+    /// Reads the message `id` of `chat` and all that belongs to it, for an answer about `matter`.
+    pub fn find(&self, conn: &Reader, (chat, id): (ChatId, MessageId), matter: Matter) -> store::Result<Found> {
         let (Some(trigger), Some(row)) = (consent::for_job(conn, chat, id)?, chats::find(conn, chat)?) else {
             return Ok(Found::Gone);
         };
-        if answers::to_trigger(conn, trigger.chat, trigger.seq)?.is_some() {
+        if answers::to_trigger(conn, trigger.chat, trigger.seq, matter)?.is_some() {
             return Ok(Found::Answered);
         }
+        let (given, asked_by) = match matter {
+            Matter::First => (None, trigger.message.sender.id),
+            Matter::Second => match other_matter(conn, &trigger)? {
+                Some(it) => (Some(it.other), it.asked_by.unwrap_or(trigger.message.sender.id)),
+                None => return Ok(Found::Gone),
+            },
+        };
         let parent = match trigger.message.reply_to {
             Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
             None => None,
@@ -64,10 +79,10 @@ impl Reading {
         let (ask, generic) =
             found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
         let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag };
-        let history = gather(conn, asked, &self.params, &self.readings)?;
+        let history = History { given, ..gather(conn, asked, &self.params, &self.readings)? };
         let window = get_smart_context(&history, &self.params);
         let earliest = messages::earliest(conn, trigger.chat)?;
-        let spent = usage::spent(conn, self.now, trigger.chat, trigger.message.sender.id)?;
+        let spent = usage::spent(conn, self.now, trigger.chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;
         Ok(Found::Ready(Box::new(Question {
             trigger,
@@ -76,11 +91,20 @@ impl Reading {
             generic,
             is_tag,
             window,
+            given: history.given,
+            matter,
+            asked_by,
             earliest,
             introduction,
             spent,
         })))
     }
+}
+
+/// What the first answer to `trigger` left open.
+fn other_matter(conn: &Reader, trigger: &StoredMessage) -> store::Result<Option<Alternative>> {
+    let first = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
+    Ok(first.and_then(|first| first.alternative))
 }
 
 impl Question {

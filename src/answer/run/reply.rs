@@ -21,7 +21,7 @@ pub fn format_own(markdown: &str) -> Vec<FormattedText> {
 pub fn reply_to(trigger: &StoredMessage, answer: AnswerId, key: String, parts: Vec<FormattedText>) -> NewReply {
     let message = &trigger.message;
     let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
-    NewReply { key, purpose: Purpose::Answer, answer: Some(answer), to, parts }
+    NewReply { key, purpose: Purpose::Answer, answer: Some(answer), to, parts, button: None }
 }
 
 /// Writes a reply down with the job that sends it.

@@ -42,6 +42,7 @@ impl Commands {
             answer: None,
             to: ReplyTarget { chat, thread: None, reply_to: None },
             parts: format(&notice),
+            button: None,
         };
         self.settle(job, reply, move |tx| chats::set_announced(tx, row.key, now)).await
     }

@@ -201,6 +201,7 @@ impl Commands {
             answer: None,
             to: deletion.request.to,
             parts: format(&Notice::Own(markdown)),
+            button: None,
         };
         self.settle(job, reply, move |tx| deletions::remove(tx, id)).await?;
         Ok(Outcome::Finished)

@@ -52,7 +52,7 @@ impl Commands {
                 };
                 let to = ReplyTarget { chat, thread: None, reply_to: None };
                 let parts = format(&Notice::Own(markdown));
-                self.write(NewReply { key, purpose: Purpose::Notice, answer: None, to, parts }).await?;
+                self.write(NewReply { key, purpose: Purpose::Notice, answer: None, to, parts, button: None }).await?;
                 Ok(self.later())
             }
             Place::BeingTold => Ok(self.later()),

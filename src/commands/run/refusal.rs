@@ -68,7 +68,7 @@ impl Commands {
         let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
         let parts = format_own(&notice.markdown().unwrap_or_default());
         let key = format!("refusal:{}", job.key);
-        let reply = NewReply { key, purpose: Purpose::Notice, answer: None, to, parts };
+        let reply = NewReply { key, purpose: Purpose::Notice, answer: None, to, parts, button: None };
         let (job_key, kind, now) = (job.key.clone(), job.kind, self.clock.now());
         self.store.write(Priority::Answering, move |tx| write(tx, &refusal, &reply, (kind, &job_key), now)).await?;
         self.wake.wake();

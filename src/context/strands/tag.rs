@@ -6,7 +6,7 @@ use crate::context::matters::{
     Drawing, Ground, Groupings, Kinship, Meanings, Scene, Tag, Together, Weights, anchors, fragments, starts_new,
 };
 use crate::context::places::PlaceSet;
-use crate::context::strands::{Candidates, Matching, Picked};
+use crate::context::strands::{Candidates, Matching, Picked, rivals};
 use crate::context::worlds::WORLDS;
 
 /// Messages that the tag may hang on, the likeliest ones.
@@ -22,7 +22,8 @@ impl Candidates<'_> {
         }
         let guesses = self.guesses(matching);
         let marginals = soft_marginals(&guesses).into_iter().enumerate().collect();
-        Picked { taken: best_soft_set(&guesses, most), marginals }
+        let rivals = rivals::of_guesses(&guesses, most);
+        Picked { taken: best_soft_set(&guesses, most), marginals, rivals }
     }
 
     /// The matters that the tag may be about, one for each message that it may hang on.

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::context::reading::address;
 use crate::context::{ContextWindow, Evidence, History, Params, Reading, get_smart_context};
-use crate::domain::StoredMessage;
+use crate::domain::{Chosen, MessageId, Reason, Seq, StoredMessage};
 use crate::embed::Embedder;
 use crate::testkit::transcript;
 
@@ -20,8 +20,12 @@ fn reading(stored: &StoredMessage, text: &str) -> Arc<Reading> {
     Arc::new(Reading::of(&stored.message, text, embedder().embed(text)))
 }
 
-/// The last line of `chat` is the trigger, the others came before it.
 fn window(chat: &str) -> ContextWindow {
+    get_smart_context(&history(chat), &Params::new(|text| text.len().div_ceil(4)))
+}
+
+/// The last line of `chat` is the trigger, the others came before it.
+fn history(chat: &str) -> History {
     let mut all = transcript(chat);
     let trigger = all.pop().expect("a trigger");
     let ask = trigger.message.text.replace("@bot", "").trim().to_owned();
@@ -32,8 +36,7 @@ fn window(chat: &str) -> ContextWindow {
         evidence.readings.insert(address(stored), reading(stored, &stored.message.text));
     }
     evidence.readings.insert(address(&trigger), reading(&trigger, &ask));
-    let history = History { ask, is_tag: true, evidence: Arc::new(evidence), ..History::new(trigger, recent, linked) };
-    get_smart_context(&history, &Params::new(|text| text.len().div_ceil(4)))
+    History { ask, is_tag: true, evidence: Arc::new(evidence), ..History::new(trigger, recent, linked) }
 }
 
 #[track_caller]
@@ -94,6 +97,50 @@ fn of_two_pairs_that_talk_at_once_the_taggers_own_counts() {
         &[1, 3, 5],
         &[],
     );
+}
+
+/// Two pairs have talked at once, and a bystander tags when both talks rest.
+const TWO_TALKS: &str = "
+    10:00 ann#1 does anybody have a ladder for saturday?
+    10:00:20 cat#2 the invoice of the printer is wrong again
+    10:00:50 ben#3>1 I have one, three metres
+    10:01:10 dan#4>2 how much did they take this time?
+    10:01:40 ann#5>3 is three metres enough for the gutter?
+    10:02 cat#6>4 340 instead of 240 for the printer
+    10:02:30 ben#7>5 for the gutter it should be enough
+    10:02:50 dan#8>6 then call the printer people
+    10:03:10 ann#9>7 can you bring the ladder?
+    10:03:20 cat#10>8 they never pick up
+    10:40 eve#11 @bot
+";
+
+#[test]
+fn where_two_talks_are_equally_likely_the_second_is_known() {
+    let alternative = window(TWO_TALKS).alternative.expect("two matters are open");
+    let other: Vec<i64> = alternative.other.iter().map(|chosen| chosen.id.0).collect();
+    let mut talks = [alternative.taken.iter().map(|seq| i64::from(seq.0)).collect(), other];
+    talks.sort();
+    assert_eq!(talks, [vec![1, 3, 5, 7, 9], vec![2, 4, 6, 8, 10]], "margin {}", alternative.margin);
+}
+
+#[test]
+fn a_reply_leaves_nothing_open() {
+    assert_eq!(window(&TWO_TALKS.replace("eve#11 @bot", "eve#11>5 @bot")).alternative, None);
+}
+
+#[test]
+fn what_was_given_is_what_the_window_is_about() {
+    let mut history = history(TWO_TALKS);
+    let chosen = |id: i64| Chosen {
+        seq: Seq(u32::try_from(id).expect("small")),
+        id: MessageId(id),
+        reason: Reason::Strand,
+        score: 0.5,
+    };
+    history.given = Some([2, 4, 99].map(chosen).to_vec());
+    let window = get_smart_context(&history, &Params::new(|text| text.len().div_ceil(4)));
+    let ids: Vec<i64> = window.entries.iter().map(|entry| entry.message.message.id.0).collect();
+    assert_eq!((ids, window.alternative), (vec![2, 4], None));
 }
 
 #[test]

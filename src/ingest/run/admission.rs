@@ -1,9 +1,11 @@
 //! A trigger becomes a job, unless it is one too many: then the job is to say so.
 
-use crate::access::{Decision, Recent, admit, subject};
+use crate::access::run::recent;
+use crate::access::{Decision, admit, subject};
 use crate::config::RateLimit;
 use crate::domain::{Because, ChatKey, Conversation, Job, JobKind, Message, Refusal, Timestamp, message_key};
-use crate::store::{self, Reader, Writer, jobs, refusals};
+use crate::store::refusals::Counted;
+use crate::store::{self, Writer, jobs, refusals};
 
 /// What became of a trigger.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +34,7 @@ impl Request<'_> {
 
 /// Adds the job that is asked for. A trigger is judged once: what was refused stays refused when it comes again.
 pub fn start(tx: &Writer<'_>, request: Request<'_>, limit: Option<RateLimit>, now: Timestamp) -> store::Result<Start> {
-    let Request { kind, chat, message } = request;
+    let Request { kind, message, .. } = request;
     let key = message_key(message.chat, message.id);
     let add = |kind| match jobs::add(tx, kind, &key, message.chat.0, now)? {
         true => jobs::find(tx, kind, &key),
@@ -45,13 +47,15 @@ pub fn start(tx: &Writer<'_>, request: Request<'_>, limit: Option<RateLimit>, no
         return Ok(Start::Known);
     }
     let at = asked_at(message);
-    match admit(at, &recent(tx, request, at, limit)?, limit) {
+    let (conversation, user) = (request.conversation(), message.sender.id);
+    match admit(at, &recent(tx, conversation, user, at, limit)?, limit) {
         Decision::Allow => {
-            refusals::add_trigger(tx, (chat, message), at, at.minus(limit.per))?;
+            let counted = Counted { conversation, chat: message.chat, message: message.id, user };
+            refusals::add_trigger(tx, counted, at, at.minus(limit.per))?;
             Ok(add(kind)?.map_or(Start::Known, Start::Started))
         }
         Decision::Refuse { because, until, tell } => {
-            let subject = subject(because, request.conversation(), message.sender.id, at);
+            let subject = subject(because, conversation, user, at);
             let (chat, id, thread) = (message.chat, message.id, message.thread);
             refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, at)?;
             Ok(add(JobKind::Refusal)?.map_or(Start::Known, |job| Start::Refused(because, job)))
@@ -62,15 +66,4 @@ pub fn start(tx: &Writer<'_>, request: Request<'_>, limit: Option<RateLimit>, no
 /// A tag that was added by an edit is as old as the edit.
 fn asked_at(message: &Message) -> Timestamp {
     message.edited_at.unwrap_or(message.sent_at)
-}
-
-fn recent(conn: &Reader, request: Request<'_>, at: Timestamp, limit: RateLimit) -> store::Result<Recent> {
-    let (conversation, user, after) = (request.conversation(), request.message.sender.id, at.minus(limit.per));
-    let told = |because| refusals::told(conn, &subject(because, conversation, user, at));
-    Ok(Recent {
-        of_conversation: refusals::triggers_of_conversation(conn, conversation, after)?,
-        of_member: refusals::triggers_of_member(conn, user, after)?,
-        told_conversation: told(Because::Conversation)?,
-        told_member: told(Because::Member)?,
-    })
 }

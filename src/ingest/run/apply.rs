@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use crate::access::run::served;
 use crate::access::{Access, ClaimCode};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
     Arrival, Because, BotIdentity, Chat, ChatId, ChatKey, Conversation, Event, Job, JobKind, Membership, Message,
-    Migration, Timestamp,
+    Migration, Press, Timestamp,
 };
 use crate::ingest::run::admission::{self, Request, Start};
 use crate::ingest::run::read::ReadUpdate;
@@ -18,7 +19,9 @@ use crate::store::chats::ChatRow;
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
 use crate::store::outbox::Purpose;
-use crate::store::{self, Language, StoreError, Writer, backlog, chats, consent, inbox, jobs, messages, outbox, scrub};
+use crate::store::{
+    self, Language, StoreError, Writer, backlog, chats, consent, inbox, jobs, messages, outbox, presses, scrub,
+};
 use crate::trigger::{self, Languages, Rules};
 
 /// The line about old triggers waits for this long after the last of them, so that it is one line.
@@ -171,14 +174,33 @@ fn take_in_all(
             Event::Message(arrival) | Event::Edit(arrival) => take_in_message(tx, arrival, setting, at, applied)?,
             Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
             Event::Migration(migration) => follow_migration(tx, *migration)?,
-            // Reactions and buttons get their uses with the features that need them.
-            Event::Reaction(_) | Event::Callback { .. } => Content::Drop,
+            Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
+            // Reactions get their uses with the features that need them.
+            Event::Reaction(_) => Content::Drop,
         };
         if matches!(kept, Content::Keep) {
             content = Content::Keep;
         }
     }
     Ok(content)
+}
+
+/// A press is kept as a row of its own until it has had its outcome. Its raw text encloses the whole message that the
+/// button is below, and nothing of that is kept twice.
+fn take_in_press(
+    tx: &Writer<'_>,
+    press: &Press,
+    setting: &Setting,
+    now: Timestamp,
+    applied: &mut Applied,
+) -> store::Result<Content> {
+    let Some(row) = chats::find(tx, press.chat)? else { return Ok(Content::Drop) };
+    if served(tx, &row.chat, press.by, &setting.access)? == Access::Allowed {
+        presses::add(tx, press, now)?;
+        jobs::add(tx, JobKind::Press, &press.query, press.chat.0, now)?;
+        applied.started.extend(jobs::find(tx, JobKind::Press, &press.query)?);
+    }
+    Ok(Content::Drop)
 }
 
 fn take_in_message(

@@ -497,7 +497,7 @@ fn a_pressed_button() {
         "callback_query",
         press(json!({"chat": {"id": -1001}, "message_id": 41, "date": 0})),
         expect![[
-            r#"Callback { id: "q1", chat: ChatId(-1001), message: MessageId(41), from: UserId(5), data: "forget:yes" }"#
+            r#"Press(Press { query: "q1", chat: ChatId(-1001), message: MessageId(41), by: UserId(5), data: "forget:yes" })"#
         ]],
     );
     check("callback_query", press(json!(null)), expect!["nothing"]);

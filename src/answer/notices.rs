@@ -1,0 +1,182 @@
+//! The short notices that a member meets, in the chat's language. The words are in `notices.toml`.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::domain::Because;
+
+#[derive(Debug, Deserialize)]
+struct File {
+    language: Vec<Notices>,
+}
+
+/// The notices in one language. What stands in braces is filled in.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notices {
+    /// ISO 639-3.
+    code: String,
+    /// The button that leads to the other matter that a tag may mean.
+    pub another: String,
+    /// That button was pressed before.
+    pub answered_already: String,
+    /// What a button leads to was forgotten.
+    pub no_longer_kept: String,
+    pub unknown_button: String,
+    pub members_only: String,
+    conversation: String,
+    member: String,
+    flood: String,
+    daily_tokens: String,
+    daily_tokens_of_chat: String,
+    daily_tokens_of_member: String,
+    ask_again_now: String,
+    ask_again: String,
+    until_then: String,
+    silent: String,
+    /// The model gave no answer.
+    pub sorry: String,
+    /// Goes before the messages that an answer would have rested on.
+    pub sorry_relevant: String,
+    pub sorry_try_again: String,
+    pub sorry_if_you_like: String,
+    missed_one: String,
+    missed_many: String,
+    in_a_second: String,
+    in_seconds: String,
+    in_a_minute: String,
+    in_minutes: String,
+    in_hours: String,
+}
+
+/// The notices in the language with this ISO 639-3 `code`; in English where there are none in it.
+pub fn notices(code: &str) -> &'static Notices {
+    static NONE: LazyLock<Notices> = LazyLock::new(Notices::default);
+    all().iter().find(|words| words.code == code).or_else(|| all().first()).unwrap_or(&NONE)
+}
+
+fn all() -> &'static [Notices] {
+    // A file that does not parse would be empty, which a test rules out.
+    static ALL: LazyLock<Vec<Notices>> = LazyLock::new(|| {
+        toml::from_str::<File>(include_str!("notices.toml")).map(|file| file.language).unwrap_or_default()
+    });
+    &ALL
+}
+
+impl Notices {
+    /// Why there is no answer, and when to ask again.
+    pub fn refused(&self, because: Because, wait: Duration) -> String {
+        self.refusal(because, wait, &self.ask_again)
+    }
+
+    /// The same, and what the reaction `eyes` means from now on.
+    pub fn refused_until(&self, because: Because, wait: Duration, eyes: &str) -> String {
+        self.refusal(because, wait, &self.until_then).replace("{eyes}", eyes)
+    }
+
+    fn refusal(&self, because: Because, wait: Duration, when: &str) -> String {
+        let why = match because {
+            Because::Conversation => &self.conversation,
+            Because::Member => &self.member,
+            Because::Flood => &self.flood,
+            Because::DailyTokens => &self.daily_tokens,
+            Because::DailyTokensOfChat => &self.daily_tokens_of_chat,
+            Because::DailyTokensOfMember => &self.daily_tokens_of_member,
+        };
+        match wait {
+            Duration::ZERO => format!("{why} {}", self.ask_again_now),
+            wait => format!("{why} {}", when.replace("{wait}", &self.wait(wait))),
+        }
+    }
+
+    /// The last word on refused triggers where they cannot be told by reactions. `time` is UTC.
+    pub fn silent_until(&self, time: &str) -> String {
+        self.silent.replace("{time}", time)
+    }
+
+    /// How many triggers came while the bot was down and are too old to answer now; `None` when there were none.
+    pub fn missed(&self, count: usize, shown: &str) -> Option<String> {
+        match count {
+            0 => None,
+            1 => Some(self.missed_one.clone()),
+            _ => Some(self.missed_many.replace("{count}", shown)),
+        }
+    }
+
+    /// Rounded up, so that nobody comes too early.
+    fn wait(&self, wait: Duration) -> String {
+        let secs = wait.as_millis().div_ceil(1000);
+        let counted = |words: &str, n: u128| words.replace("{n}", &n.to_string());
+        match secs {
+            0 | 1 => self.in_a_second.clone(),
+            2..60 => counted(&self.in_seconds, secs),
+            60 => self.in_a_minute.clone(),
+            ..7200 => counted(&self.in_minutes, secs.div_ceil(60)),
+            _ => counted(&self.in_hours, secs.div_ceil(3600)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    /// What Telegram shows of the answer to a press.
+    const TOAST_CHARS: usize = 200;
+
+    #[test]
+    fn every_language_has_every_line_and_fills_in_every_blank() {
+        assert_eq!(all().len(), 9);
+        let raw: toml::Value = toml::from_str(include_str!("notices.toml")).unwrap();
+        for table in raw["language"].as_array().unwrap() {
+            let empty = table.as_table().unwrap().iter().find(|(_, line)| line.as_str().is_none_or(str::is_empty));
+            assert!(empty.is_none(), "{:?}: {empty:?}", table["code"]);
+        }
+        for words in all() {
+            let waits = [1, 30, 60, 300, 9_000].map(|secs| words.wait(Duration::from_secs(secs)));
+            for wait in waits.iter().enumerate() {
+                assert!(matches!(wait.0, 0 | 2) || wait.1.contains(|c: char| c.is_ascii_digit()), "{wait:?}");
+            }
+            let ten_minutes = Duration::from_secs(600);
+            let mut said = vec![words.silent_until("10:30"), words.missed(12, "12").unwrap()];
+            assert!(said[0].contains("10:30") && said[1].contains("12"), "{said:?}");
+            for because in Because::ALL {
+                let toast = words.refused(because, ten_minutes);
+                assert!(toast.chars().count() <= TOAST_CHARS && toast.contains("10"), "{toast}");
+                let told = words.refused_until(because, ten_minutes, "👀");
+                assert!(told.contains("👀"), "{told}");
+                said.extend([toast, told, words.refused(because, Duration::ZERO)]);
+            }
+            for line in said.iter().chain(&waits) {
+                assert!(!line.contains(['{', '}']), "{line}");
+            }
+            for toast in [&words.answered_already, &words.no_longer_kept, &words.unknown_button, &words.members_only] {
+                assert!(toast.chars().count() <= TOAST_CHARS, "{toast}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_language_without_a_table_is_english() {
+        assert_eq!(notices("a language that nobody speaks").another, "Another conversation");
+        assert_eq!(notices("est").another, "Teine vestlus");
+    }
+
+    #[test]
+    fn a_wait_is_rounded_up() {
+        let waits = [400, 5_200, 60_000, 179_001, 7_199_000, 8 * 3_600_000];
+        let told = waits.map(|millis| notices("eng").refused(Because::Member, Duration::from_millis(millis)));
+        expect![[r#"
+            You have tagged me very often in a short time. Please ask again in a second.
+            You have tagged me very often in a short time. Please ask again in 6 seconds.
+            You have tagged me very often in a short time. Please ask again in a minute.
+            You have tagged me very often in a short time. Please ask again in 3 minutes.
+            You have tagged me very often in a short time. Please ask again in 120 minutes.
+            You have tagged me very often in a short time. Please ask again in 8 hours."#]]
+        .assert_eq(&told.join("\n"));
+    }
+}

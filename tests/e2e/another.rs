@@ -1,0 +1,142 @@
+//! Two matters are open: the answer is about one of them, and a button leads to the other.
+
+use chime::domain::{MessageId, UserId};
+use chime::sandbox::{BotAction, Cursor, SandboxMessage};
+use chime::testkit::World;
+
+/// Two pairs have talked at once, and a bystander tags when both talks rest.
+const TWO_TALKS: &str = "
+    10:00 ann#1 does anybody have a ladder for saturday?
+    10:00:20 cat#2 the invoice of the printer is wrong again
+    10:00:50 ben#3>1 I have one, three metres
+    10:01:10 dan#4>2 how much did they take this time?
+    10:01:40 ann#5>3 is three metres enough for the gutter?
+    10:02 cat#6>4 340 instead of 240 for the printer
+    10:02:30 ben#7>5 for the gutter it should be enough
+    10:02:50 dan#8>6 then call the printer people
+    10:03:10 ann#9>7 can you bring the ladder?
+    10:03:20 cat#10>8 they never pick up
+    10:40 eve#11 @bot
+";
+
+/// A tag that may mean either talk, with its answer.
+async fn open_answer(w: &mut World) -> (MessageId, SandboxMessage) {
+    let tag = w.play(TWO_TALKS).pop().expect("a tag");
+    let answer = w.answer_to(tag).await;
+    w.record_of(&answer).await;
+    (tag, answer)
+}
+
+/// The label and the data of the button below a message.
+fn button(message: &SandboxMessage) -> Option<(String, String)> {
+    let button = &message.buttons.as_ref()?["inline_keyboard"][0][0];
+    Some((button["text"].as_str()?.to_owned(), button["callback_data"].as_str()?.to_owned()))
+}
+
+fn press(w: &World, answer: &SandboxMessage, by: UserId) -> String {
+    let (_, data) = button(answer).expect("a button");
+    w.telegram.press(w.chat, answer.id, by, &data)
+}
+
+/// What is told to whoever pressed; none where the mark of waiting only goes away.
+async fn outcome(w: &World, from: Cursor, press: &str) -> Option<String> {
+    let mut cursor = from;
+    loop {
+        let (action, next) = w.telegram.next_from_bot(cursor).await;
+        match action {
+            BotAction::PressAnswered { press: answered, text } if answered == press => return text,
+            _ => cursor = next,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_press_gets_an_answer_about_the_other_matter_and_a_second_press_a_notice() {
+    World::run(async |w| {
+        w.model.script(["About the ladder: yes.", "About the printer: call again."]);
+        let (tag, first) = open_answer(w).await;
+        assert_eq!(button(&first).expect("a button").0, "Another conversation");
+        let record = w.record_of(&first).await;
+        let open = record.alternative.expect("two matters");
+        let prompt = w.prompt(1).await;
+        let taken: Vec<String> = open.taken.iter().map(|seq| format!("m{seq}")).collect();
+        assert!(prompt.contains(&format!("Answer about the one of {}, and begin by naming it", taken.join(", "))));
+
+        let before = w.telegram.cursor();
+        let pressed = press(w, &first, w.member("ann"));
+        let second = w.answer_to(tag).await;
+        assert_eq!((second.text.as_str(), button(&second)), ("About the printer: call again.", None));
+        assert_eq!(outcome(w, before, &pressed).await, None);
+        let prompt = w.prompt(2).await;
+        assert!(prompt.contains("You answered this ask before, about another matter"), "{prompt}");
+        let record = w.record_of(&second).await;
+        let used: Vec<MessageId> = record.window.iter().map(|chosen| chosen.id).collect();
+        assert_eq!(used, open.other.iter().map(|chosen| chosen.id).collect::<Vec<_>>());
+        assert_eq!(record.asked_by, w.member("ann"));
+
+        let before = w.telegram.cursor();
+        let again = press(w, &first, w.member("ben"));
+        assert_eq!(
+            outcome(w, before, &again).await.as_deref(),
+            Some("I have answered about the other conversation already.")
+        );
+        w.restart().await;
+        let why = w.reply("eve", second.id, "/why@bot");
+        assert!(w.answer_to(why).await.text.starts_with("I used these messages:"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn two_presses_at_once_are_one_answer() {
+    World::run(async |w| {
+        w.model.script(["About the ladder.", "About the printer."]);
+        let (tag, first) = open_answer(w).await;
+        let before = w.telegram.cursor();
+        let presses = ["ann", "ben", "cat"].map(|name| press(w, &first, w.member(name)));
+        w.answer_to(tag).await;
+        let mut told = Vec::new();
+        for pressed in presses {
+            told.extend(outcome(w, before, &pressed).await);
+        }
+        assert_eq!(told.len(), 2, "{told:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_forgotten_strangers_and_unknown_buttons_get_a_kind_notice() {
+    World::run(async |w| {
+        w.model.script(["About the ladder."]);
+        let (_, first) = open_answer(w).await;
+        let before = w.telegram.cursor();
+        let unknown = w.telegram.press(w.chat, first.id, w.member("ann"), "settings:1");
+        assert_eq!(
+            outcome(w, before, &unknown).await.as_deref(),
+            Some("I no longer know this button. Tag me again, please.")
+        );
+        let elsewhere = w.telegram.add_chat(chime::sandbox::NewChat::supergroup("Elsewhere"));
+        let stranger = w.telegram.add_member(elsewhere, "zoe");
+        let outside = press(w, &first, stranger);
+        assert_eq!(outcome(w, before, &outside).await.as_deref(), Some("Only members of this chat can ask me here."));
+        let forget = w.say("eve", "/forget@bot me");
+        w.answer_to(forget).await;
+        w.settled().await;
+        let gone = press(w, &first, w.member("ann"));
+        assert_eq!(outcome(w, before, &gone).await.as_deref(), Some("What this button leads to is no longer kept."));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_press_counts_as_a_tag() {
+    World::with(&[("RATE_LIMIT", "1/5m")], async |w| {
+        w.model.script(["About the ladder."]);
+        let (_, first) = open_answer(w).await;
+        let before = w.telegram.cursor();
+        let refused = press(w, &first, w.member("ann"));
+        let told = outcome(w, before, &refused).await.expect("a notice");
+        assert!(told.starts_with("This conversation has tagged me very often in a short time."), "{told}");
+    })
+    .await;
+}
