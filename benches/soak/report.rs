@@ -34,7 +34,7 @@ pub struct Report {
 impl Report {
     pub fn table(&self) -> String {
         let Counts { messages, rows, stubs, asks, answered, apologised, .. } = self.counts;
-        let Counts { commands, thanks, counted, withdrawn, shown_twice, given_up, .. } = self.counts;
+        let Counts { commands, thanks, counted, shown_twice, given_up, .. } = self.counts;
         let memory = &self.memory;
         let mut lines = vec![
             ("seed", self.seed.to_string()),
@@ -44,7 +44,6 @@ impl Report {
             ("updates", self.counts.updates.to_string()),
             ("asks / answered / by an apology", format!("{asks} / {answered} / {apologised}")),
             ("commands, thanks, old tags counted", format!("{commands}, {thanks}, {counted}")),
-            ("withdrawn by opting out", withdrawn.to_string()),
             ("lost on the way: shown twice / given up", format!("{shown_twice} / {given_up}")),
         ];
         lines.extend(self.faults.iter().map(|(what, count)| (*what, count.to_string())));

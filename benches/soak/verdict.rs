@@ -1,7 +1,6 @@
 //! Whether both sides agree in the end: what was said, what Telegram shows, what the database holds.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::time::Duration;
 
 use chime::domain::{ChatId, MessageId, Timestamp, UserId};
 use chime::sandbox::{BotAction, Content, Cursor, SandboxMessage};
@@ -30,8 +29,6 @@ pub struct Counts {
     pub thanks: usize,
     /// Too old, and counted in a line.
     pub counted: usize,
-    /// Not answered since the author opted out before it came to that.
-    pub withdrawn: usize,
     /// Shown twice, since nobody knew whether the first had arrived.
     pub shown_twice: usize,
     /// Not shown, since nobody knew, twice, whether it had arrived.
@@ -229,7 +226,6 @@ impl Court<'_> {
             }
         }
         match (shown.len(), unknown) {
-            (0, _) if parts.is_empty() && self.was_withdrawn(said) => self.counts.withdrawn += 1,
             (0, 0) if parts.iter().all(|part| part.is_blank) && !parts.is_empty() => {
                 self.blame("replies that were forgotten before they were out", case());
             }
@@ -242,19 +238,6 @@ impl Court<'_> {
         if shown.iter().any(|message| message.thread != place) {
             self.blame("replies in another topic", case());
         }
-    }
-
-    /// Whether the author of an ask opted out soon after it.
-    fn was_withdrawn(&self, said: &Said) -> bool {
-        const SOON: Duration = Duration::from_secs(300);
-        let is_exit = |other: &Said| {
-            other.due == Due::OptOut
-                && other.from == said.from
-                && other.id.0 == said.id.0
-                && other.at >= said.at
-                && other.at.since(said.at) < SOON
-        };
-        said.due == Due::Answer && self.ledger.said.iter().any(is_exit)
     }
 
     fn weigh_backlog(&mut self, old: &BTreeMap<ChatId, usize>) {

@@ -71,9 +71,15 @@ pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
     Ok(())
 }
 
-/// The message that a job is about: as it is kept, or, of a member who opted out, with the words that are held for it.
+/// The message that a job is about: as it is kept, or, of a member who opted out, with the words that are held for it. Who
+/// asks and opts out at once is still answered what they asked.
 pub fn for_job(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {
-    let Some((text, entities)) = held(conn, chat, id)? else { return messages::find(conn, chat, id) };
+    let Some((text, entities)) = held(conn, chat, id)? else {
+        return match messages::find(conn, chat, id)? {
+            None if !messages::is_stub(conn, chat, id)? => messages::find_any(conn, chat, id),
+            found => Ok(found),
+        };
+    };
     let Some(stub) = messages::find_any(conn, chat, id)? else { return Ok(None) };
     let message = Message { text, entities, ..stub.message };
     Ok(Some(StoredMessage { message, ..stub }))

@@ -376,6 +376,47 @@ async fn an_answer_whose_ground_is_forgotten_before_it_is_out_is_made_anew() {
     .await;
 }
 
+/// Whoever opted out has their own question answered, however often the answer has to be made.
+#[tokio::test]
+async fn the_question_of_who_opted_out_is_held_until_its_answer_is_out() {
+    World::run(async |w| {
+        assert!(command(w, "ben", "/optout").await.text.starts_with("From now on I keep nothing"));
+        let said = w.say("ann", "zqrace7xk is the word");
+        w.settled().await;
+        w.model.script(["The word is zqrace7xk.", "I do not know the word."]);
+        let sent = w.telegram.calls().iter().filter(|call| call.is("sendMessage")).count();
+        w.telegram.fault("sendMessage", Fault::Throttle(2), 1);
+        let tag = w.say("ben", "@bot what is the zqheld7xk word?");
+        w.telegram.called("sendMessage", sent + 1).await;
+        w.reply("ann", said, "/forget");
+        let (first, second) = (w.next_sent().await, w.next_sent().await);
+        let answer = [first, second].into_iter().find(|sent| sent.reply_to == Some(tag)).expect("an answer");
+        assert_eq!(answer.text, "I do not know the word.");
+        assert!(last_prompt(w).contains("zqheld7xk"), "{}", last_prompt(w));
+        w.settled().await;
+        w.stop().await;
+        assert_eq!(found_in_files(w, &["zqrace7xk", "zqheld7xk"].map(str::to_owned)), Vec::<String>::new());
+        w.start().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_opts_out_while_the_model_thinks_still_gets_the_answer() {
+    World::run(async |w| {
+        w.say("ann", "There will be nine of us");
+        w.settled().await;
+        w.model.script([Reply::Held("Nine.".to_owned())]);
+        let tag = w.say("ben", "@bot how many?");
+        w.prompt(1).await;
+        assert!(command(w, "ben", "/optout").await.text.starts_with("From now on I keep nothing"));
+        w.model.release();
+        assert_eq!(w.words_to(tag).await, "Nine.");
+        w.settled().await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn an_answer_that_is_forgotten_while_it_is_sent_leaves_no_words() {
     World::run(async |w| {

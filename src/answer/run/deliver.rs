@@ -92,8 +92,9 @@ impl Delivery {
         let (key, lane, now) = (job.key.clone(), job.lane, self.clock.now());
         self.record(move |tx| {
             outbox::remove(tx, &key)?;
-            jobs::finish(tx, JobKind::Send, &key)?;
-            jobs::add_or_move(tx, kind, &trigger, lane, now)
+            // In this order: words that are held for the answer go with the last job about them.
+            jobs::add_or_move(tx, kind, &trigger, lane, now)?;
+            jobs::finish(tx, JobKind::Send, &key)
         })
         .await?;
         self.wake.wake();

@@ -8,9 +8,7 @@ use crate::answer::run::ask::Answering;
 use crate::domain::{Alternative, AnswerRecord, ChatKind, Job, JobKind, Press, StoredMessage, Timestamp, message_key};
 use crate::scheduler::run::Outcome;
 use crate::store::chats::ChatRow;
-use crate::store::{
-    self, Priority, Reader, Writer, answers, chats, consent, jobs, messages, outbox, presses, refusals, usage,
-};
+use crate::store::{self, Priority, Reader, Writer, answers, chats, jobs, messages, outbox, presses, refusals, usage};
 use crate::telegram::TelegramError;
 
 /// After so many attempts a notice about a press is given up: Telegram forgets presses soon, and so do people.
@@ -37,7 +35,7 @@ impl Answering {
     pub async fn press(&self, job: &Job) -> Outcome {
         match self.see_to(job).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::Failed(format!("press {}: {error}", job.key)),
+            Err(error) => Outcome::of_store(&error, format_args!("press {}", job.key)),
         }
     }
 
@@ -169,7 +167,7 @@ fn find(conn: &Reader, query: &str) -> store::Result<Option<Found>> {
 
 fn readable_trigger(conn: &Reader, answer: &AnswerRecord) -> store::Result<Option<StoredMessage>> {
     match messages::any_by_seq(conn, answer.chat, answer.trigger)? {
-        Some(trigger) => consent::for_job(conn, trigger.message.chat, trigger.message.id),
+        Some(trigger) => messages::find(conn, trigger.message.chat, trigger.message.id),
         None => Ok(None),
     }
 }
