@@ -64,16 +64,21 @@ pub enum EvalCommand {
     #[command(after_help = "Example:\n  chime eval context tests/data/pack --selector seed")]
     Context(EvalContextOptions),
     /// How fast it is in made-up chats, in a database of its own
-    #[command(after_help = "Example:\n  chime eval speed --messages 100k")]
+    #[command(
+        after_help = "Example:\n  chime eval speed --messages 100k\n  chime eval speed --messages 10k,100k,1m --plot growth.svg"
+    )]
     Speed(EvalSpeedOptions),
 }
 
 #[derive(Debug, Args)]
 pub struct EvalSpeedOptions {
-    /// Messages in the database: 10k, 1m
-    #[arg(long, value_name = "N", value_parser = count, default_value = "100k")]
-    pub messages: u32,
-    /// Print one JSON line and no table
+    /// Messages in the database: 10k, 1m; several sizes are measured one after the other
+    #[arg(long, value_name = "N,...", value_parser = count, value_delimiter = ',', default_value = "100k")]
+    pub messages: Vec<u32>,
+    /// Draw how cost grows from size to size, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Print one JSON line for each size and no table
     #[arg(long)]
     pub json: bool,
 }

@@ -9,6 +9,7 @@ use crate::cli::exit::{Exit, report};
 use crate::clock::Clock;
 use crate::embed::Embedder;
 use crate::eval::context::{Evaluated, evaluate};
+use crate::eval::growth;
 use crate::eval::pack::Pack;
 use crate::eval::score::Prediction;
 use crate::eval::speed::measure;
@@ -25,13 +26,21 @@ pub async fn run(command: EvalCommand) -> Exit {
 }
 
 async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Error>> {
-    let figures = measure(options.messages, &Clock::system()).await?;
+    let mut all = Vec::new();
+    for count in &options.messages {
+        all.push(measure(*count, &Clock::system()).await?);
+    }
     let mut out = std::io::stdout();
     // A reader that went away, such as `head`, is no fault.
     if !options.json {
-        let _ = write!(out, "{}", figures.table());
+        let _ = write!(out, "{}", growth::table(&all));
     }
-    let _ = writeln!(out, "{}", serde_json::to_string(&figures)?);
+    for figures in &all {
+        let _ = writeln!(out, "{}", serde_json::to_string(figures)?);
+    }
+    if let Some(path) = &options.plot {
+        std::fs::write(path, growth::plot(&all))?;
+    }
     Ok(())
 }
 

@@ -139,7 +139,7 @@ fn greedy(
 mod tests {
     use super::*;
     use crate::context::links::{Antecedents, Link};
-    use crate::context::worlds::Worlds;
+    use crate::context::worlds::{STRAND_WORLDS, Worlds};
     use crate::domain::{ChatId, MessageId};
 
     /// Candidates by the distance of their sure antecedent; 0 starts something new.
@@ -150,7 +150,7 @@ mod tests {
         };
         let antecedents: Vec<Antecedents> = distances.iter().map(|distance| sure(*distance)).collect();
         let ids = (1..).map(|id| (ChatId(-1), MessageId(id)));
-        Worlds::draw(ids.zip(&antecedents).collect::<Vec<_>>())
+        Worlds::draw(STRAND_WORLDS, ids.zip(&antecedents).collect::<Vec<_>>())
     }
 
     #[track_caller]

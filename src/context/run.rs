@@ -44,7 +44,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         trigger.message.quote = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
-    let recent = messages::before(conn, trigger.conversation(), moment, WINDOW)?;
+    let (recent, marks) = messages::before_marked(conn, trigger.conversation(), moment, WINDOW)?;
     let mut found = Links::new(&trigger, &recent);
     found.follow_up(conn, &trigger, params.chain_depth)?;
     let anchor = found.found.first().cloned();
@@ -58,7 +58,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     }
     found.complete_albums(conn, &recent, params.lookback_limit)?;
     let evidence = match params.picker {
-        Picker::Strands => readings.evidence(conn, (&trigger, &ask), &recent)?,
+        Picker::Strands => readings.evidence(conn, (&trigger, &ask), (&recent, marks))?,
         Picker::Clusters => Default::default(),
     };
     let (linked, evidence) = (found.found, Arc::new(evidence));

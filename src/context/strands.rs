@@ -18,7 +18,7 @@ use crate::context::matters::{
 };
 use crate::context::reading::{Address, Evidence, Reading, address, antecedents_at};
 use crate::context::token::Token;
-use crate::context::worlds::{Hypotheses, WORLDS, Worlds};
+use crate::context::worlds::{Hypotheses, MATTER_WORLDS, STRAND_WORLDS, Worlds};
 use crate::domain::{MessageId, Role, StoredMessage, UserId};
 
 /// A trigger that more likely than this starts something new is given nothing earlier.
@@ -52,7 +52,8 @@ struct Candidates<'a> {
     readings: &'a [Arc<Reading>],
     /// Places of the candidates that others reply to.
     replies: Vec<Option<usize>>,
-    worlds: Worlds,
+    /// Where each goes on from.
+    rows: Vec<Arc<Antecedents>>,
 }
 
 /// The candidates that the trigger is about, at most `most`. `conversation` is oldest first; of it the last [`WINDOW`] are
@@ -77,12 +78,11 @@ pub fn pick(asking: Asking<'_>, conversation: &[&StoredMessage], evidence: &Evid
         }
     });
     let rows: Vec<Arc<Antecedents>> = rows.collect();
-    let addresses = messages.iter().map(|stored| address(stored));
     let candidates = Candidates {
         messages,
         readings: &readings[first..],
         replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
-        worlds: Worlds::draw(addresses.zip(rows.iter().map(Arc::as_ref))),
+        rows,
     };
     // Its vector was made from its ask; what else is known of it here.
     let vector = evidence.readings.get(&address(asking.message)).map_or_else(Vec::new, |known| known.vector.clone());
@@ -127,7 +127,12 @@ impl Candidates<'_> {
         if links.starts_new() >= STARTS_NEW {
             return Picked::default();
         }
-        self.picked(self.worlds.hypotheses(links), most, 0.0)
+        self.picked(self.worlds(STRAND_WORLDS).hypotheses(links), most, 0.0)
+    }
+
+    fn worlds(&self, count: usize) -> Worlds {
+        let addresses = self.messages.iter().map(|stored| address(stored));
+        Worlds::draw(count, addresses.zip(self.rows.iter().map(Arc::as_ref)))
     }
 
     /// In a slow chat: the matters that a message goes on with, those included that are taken up after silences.
@@ -161,13 +166,14 @@ impl Candidates<'_> {
         let rest = 1.0 - pull.iter().sum::<f64>();
         let mut drawing = Drawing::new(&ground, reply.is_none(), &weights.remark.bridge);
         let mut hypotheses = Hypotheses::default();
-        for world in 0..WORLDS {
-            let fragments = fragments(&ground, &self.worlds.antecedents(world), weights.far);
-            for matter in drawing.world(&fragments, &self.worlds.chances(world)) {
+        let worlds = self.worlds(MATTER_WORLDS);
+        for world in 0..MATTER_WORLDS {
+            let fragments = fragments(&ground, &worlds.antecedents(world), weights.far);
+            for matter in drawing.world(&fragments, &worlds.chances(world)) {
                 let linked: f64 = matter.members.places().map(|place| pull[place]).sum();
                 let mass = linked + rest * matter.taken_up;
                 if mass > weights.mass_min {
-                    hypotheses.add((mass / WORLDS as f64) as f32, matter.members);
+                    hypotheses.add((mass / MATTER_WORLDS as f64) as f32, matter.members);
                 }
             }
         }

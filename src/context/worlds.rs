@@ -1,4 +1,4 @@
-//! Strands as samples: two dozen ways in which the messages may hang together.
+//! Strands as samples: dozens of ways in which the messages may hang together.
 //!
 //! In each *world* every message draws one antecedent from its distribution, or starts something new. A strand that holds
 //! in most worlds is sure; one that holds in a few is a guess with its right weight. The draws are hashes of the message,
@@ -11,13 +11,17 @@ use crate::context::links::{Antecedents, Link};
 use crate::context::places::PlaceSet;
 use crate::context::reading::Address;
 
-/// Half of the 48 that the weights were fitted with choose as well, in half of the time: F1 on hand-labelled groups, English
-/// and others, is .599 / .598 with the first 24 of them and .586 / .607 with all, which is the noise between two fits.
-pub const WORLDS: usize = 24;
+/// Worlds where strands alone are asked for, which costs little. The weights were fitted with as many.
+pub const STRAND_WORLDS: usize = 48;
+/// Worlds where matters are drawn on top. Half of them choose as well, in half of the time: F1 on hand-labelled groups,
+/// English and others, is .599 / .598 with the first 24 and .586 / .607 with all, which is the noise between two fits.
+pub const MATTER_WORLDS: usize = 24;
 /// Chances beyond those of the antecedents begin here, so that the first worlds are the same however many there are.
-const SECOND_CHANCES: usize = 48;
+const SECOND_CHANCES: usize = STRAND_WORLDS;
 /// Strands that one world may offer for a message, the newest first.
 const PER_WORLD: usize = 12;
+/// The number of no strand.
+const NOT_OFFERED: u8 = u8::MAX;
 /// Links weaker than this offer no strand.
 const WEAK: f32 = 0.002;
 
@@ -25,8 +29,10 @@ const WEAK: f32 = 0.002;
 #[derive(Debug, Clone, Default)]
 pub struct Worlds {
     ids: Vec<Address>,
-    /// How many messages back; none where it starts something new.
-    distances: Vec<[Option<NonZeroU16>; WORLDS]>,
+    /// How many worlds there are.
+    worlds: usize,
+    /// How many messages back, candidate after candidate in one world after the other; none where it starts something new.
+    distances: Vec<Option<NonZeroU16>>,
 }
 
 /// A set of messages that the trigger may be about, and how likely it is that one.
@@ -37,14 +43,17 @@ pub struct Hypothesis {
 }
 
 impl Worlds {
-    /// Draws the worlds of `candidates`, oldest first, each with its antecedents.
-    pub fn draw<'a>(candidates: impl IntoIterator<Item = (Address, &'a Antecedents)>) -> Self {
-        let mut worlds = Self::default();
-        for (id, antecedents) in candidates {
-            worlds.ids.push(id);
-            worlds.distances.push(std::array::from_fn(|world| drawn(antecedents, chance(id, world))));
+    /// Draws so many worlds of `candidates`, oldest first, each with its antecedents.
+    pub fn draw<'a>(worlds: usize, candidates: impl IntoIterator<Item = (Address, &'a Antecedents)>) -> Self {
+        let (ids, rows): (Vec<Address>, Vec<&Antecedents>) = candidates.into_iter().unzip();
+        let mut distances = vec![None; worlds * ids.len()];
+        for (place, (id, antecedents)) in ids.iter().zip(rows).enumerate() {
+            let chances = Chances::of(*id);
+            for world in 0..worlds {
+                distances[world * ids.len() + place] = drawn(antecedents, chances.of_world(world));
+            }
         }
-        worlds
+        Self { ids, worlds, distances }
     }
 
     /// How many candidates there are.
@@ -54,15 +63,13 @@ impl Worlds {
 
     /// The place of each candidate's antecedent in one world, where that is a candidate too.
     pub fn antecedents(&self, world: usize) -> Vec<Option<usize>> {
-        let from = |(place, distances): (usize, &[Option<NonZeroU16>; WORLDS])| {
-            place.checked_sub(usize::from(distances[world]?.get()))
-        };
-        self.distances.iter().enumerate().map(from).collect()
+        let from = |(place, distance): (usize, &Option<NonZeroU16>)| place.checked_sub(usize::from((*distance)?.get()));
+        self.distances(world).iter().enumerate().map(from).collect()
     }
 
     /// Chances of the candidates for what is drawn after their antecedents.
     pub fn chances(&self, world: usize) -> Vec<f32> {
-        self.ids.iter().map(|id| chance(*id, SECOND_CHANCES + world)).collect()
+        self.ids.iter().map(|id| Chances::of(*id).of_world(SECOND_CHANCES + world)).collect()
     }
 
     /// The strands that a message with these antecedents may belong to. The weights sum to how likely it is any of them.
@@ -70,26 +77,39 @@ impl Worlds {
         let mut by_newest = antecedents.0.clone();
         by_newest.sort_by_key(|link| link.distance);
         let mut hypotheses = Hypotheses::default();
-        for world in 0..WORLDS {
+        // Labels begin at as many places before the first as the furthest antecedent may be.
+        let furthest = self.distances.iter().flatten().max().map_or(0, |distance| distance.get());
+        let mut numbers = vec![NOT_OFFERED; self.count() + usize::from(furthest)];
+        for world in 0..self.worlds {
             let labels = self.labels(world);
             let mut offered = offered(&labels, &by_newest);
+            // Which of those that are offered a label is: looked up rather than compared with each.
+            let at = |label: i32| usize::try_from(label + i32::from(furthest)).unwrap_or(0);
+            (0..).zip(&offered).for_each(|(number, strand)| numbers[at(strand.label)] = number);
             for (place, label) in labels.iter().enumerate() {
-                if let Some(strand) = offered.iter_mut().find(|strand| strand.label == *label) {
+                if let Some(strand) = offered.get_mut(usize::from(numbers[at(*label)])) {
                     strand.members.insert(place);
                 }
             }
-            offered.into_iter().for_each(|strand| hypotheses.add(strand.weight / WORLDS as f32, strand.members));
+            for strand in offered {
+                numbers[at(strand.label)] = NOT_OFFERED;
+                hypotheses.add(strand.weight / self.worlds as f32, strand.members);
+            }
         }
         hypotheses
+    }
+
+    fn distances(&self, world: usize) -> &[Option<NonZeroU16>] {
+        &self.distances[world * self.count()..][..self.count()]
     }
 
     /// The strand of each candidate in one world, named by the place of its first message. Places below zero are messages
     /// before the candidates.
     fn labels(&self, world: usize) -> Vec<i32> {
         let mut labels: Vec<i32> = Vec::with_capacity(self.count());
-        for (place, distances) in self.distances.iter().enumerate() {
+        for (place, distance) in self.distances(world).iter().enumerate() {
             let here = i32::try_from(place).unwrap_or(i32::MAX);
-            labels.push(match distances[world] {
+            labels.push(match distance {
                 None => here,
                 Some(distance) => match place.checked_sub(usize::from(distance.get())) {
                     Some(antecedent) => labels[antecedent],
@@ -161,13 +181,19 @@ fn drawn(antecedents: &Antecedents, chance: f32) -> Option<NonZeroU16> {
         .and_then(|link| NonZeroU16::new(u16::try_from(link.distance).ok()?))
 }
 
-/// A number from 0 to 1 that belongs to a message and a world.
-fn chance((chat, message): Address, world: usize) -> f32 {
-    let mixed = [chat.0.cast_unsigned(), message.0.cast_unsigned(), world as u64]
-        .into_iter()
-        .fold(0x9e37_79b9_7f4a_7c15, |state, part| mix(state ^ part));
-    // 24 bits are what an f32 holds.
-    (mixed >> 40) as f32 / (1_u64 << 24) as f32
+/// Numbers from 0 to 1 that belong to a message, one for each world.
+struct Chances(u64);
+
+impl Chances {
+    fn of((chat, message): Address) -> Self {
+        let parts = [chat.0.cast_unsigned(), message.0.cast_unsigned()];
+        Self(parts.into_iter().fold(0x9e37_79b9_7f4a_7c15, |state, part| mix(state ^ part)))
+    }
+
+    fn of_world(&self, world: usize) -> f32 {
+        // 24 bits are what an f32 holds.
+        (mix(self.0 ^ world as u64) >> 40) as f32 / (1_u64 << 24) as f32
+    }
 }
 
 /// The finaliser of splitmix64.

@@ -201,22 +201,6 @@ impl Sorted {
     }
 }
 
-impl Figures {
-    pub fn table(&self) -> String {
-        let rows = [
-            ("messages", self.messages.to_string()),
-            ("window, p50 / p95", format!("{:.2} / {:.2} ms", self.window_p50_ms, self.window_p95_ms)),
-            ("full-text search, p95", format!("{:.2} ms", self.fts_p95_ms)),
-            ("reading and scoring a new message", format!("{:.0} µs", self.arrival_us)),
-            ("messages stored a second", format!("{:.0}", self.ingest_per_s)),
-            ("8 KiB synced to this disk", format!("{:.2} ms", self.fsync_ms)),
-            ("resident", format!("{:.1} MB", self.rss_mb)),
-            ("database file", format!("{:.1} MB", self.db_mb)),
-        ];
-        rows.iter().map(|(name, value)| format!("{name:<36}{value}\n")).collect()
-    }
-}
-
 /// Milliseconds that it takes to make 8 KiB durable, as a commit does: the median of a hundred.
 fn fsync(folder: &Path, clock: &Clock) -> std::io::Result<f64> {
     let mut file = File::create(folder.join("sync.tmp"))?;

@@ -42,7 +42,7 @@ pub fn opt_in(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
 pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Scope>> {
     let key: Option<u32> = conn
         .prepare_cached(
-            "SELECT min(chat_key) AS chat_key FROM opt_out WHERE user_id = :user AND chat_key IN (0, :chat)",
+            "SELECT min(chat_key) AS chat_key FROM opt_out WHERE user_id = :user AND +chat_key IN (0, :chat)",
         )?
         .query_row(named_params! { ":chat": chat.0, ":user": user.0 }, |raw| raw.get("chat_key"))?;
     Ok(key.map(|key| if key == 0 { Scope::EveryChat } else { Scope::Chat(ChatKey(key)) }))

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Params, Row, named_params};
 
 use super::chats::{self, ChatRow};
+use super::links::{Mark, Marking};
 use super::row::Columns;
 use super::search::Indexed;
 use super::stems::Language;
@@ -16,10 +17,11 @@ const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, u
                        sender_username, is_bot, role, ts, edit_ts, kind, kind_detail, text, entities, reply_to_id, \
                        quote_text, context_snapshot, forward_origin, media_group_id, via_bot, source";
 
-/// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it.
+/// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it. The plus keeps SQLite from
+/// making a table of the two keys for each row that it looks at.
 pub(super) const VISIBLE: &str =
     "is_stub = 0 AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.user_id
-                           AND opt_out.chat_key IN (0, message.chat_key))";
+                           AND +opt_out.chat_key IN (0, message.chat_key))";
 
 /// What became of a message that was handed to [`take_in`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -231,6 +233,17 @@ pub fn by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMes
     )
 }
 
+/// Whether all of these may be read.
+pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<bool> {
+    let mut statement = conn.prepare_cached(&format!("SELECT 1 FROM message WHERE id = :id AND {VISIBLE}"))?;
+    for seq in seqs {
+        if !statement.exists(named_params! { ":id": row_id(chat, seq) })? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// As [`find_any`], by our own number.
 pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
     one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), named_params! { ":id": row_id(chat, seq) })
@@ -243,21 +256,39 @@ pub fn before(
     moment: (Timestamp, MessageId),
     limit: usize,
 ) -> Result<Vec<StoredMessage>> {
-    let mut found = many(
-        conn,
-        &format!(
-            "SELECT {COLUMNS} FROM message
-             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
-                   AND {VISIBLE} AND role <> 'system'
-             ORDER BY ts DESC, message_id DESC LIMIT :limit"
-        ),
+    Ok(before_marked(conn, conversation, moment, limit)?.0)
+}
+
+/// The same, with their marks.
+pub fn before_marked(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM message
+         WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+               AND {VISIBLE} AND role <> 'system'
+         ORDER BY ts DESC, message_id DESC LIMIT :limit"
+    ))?;
+    let marking = Marking::of(&statement)?;
+    let rows = statement.query_map(
         named_params! {
             ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
             ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
         },
+        |raw| Ok((from_row(raw), marking.mark(raw)?)),
     )?;
+    let (mut found, mut marks) = (Vec::with_capacity(limit.min(512)), Vec::with_capacity(limit.min(512)));
+    for row in rows {
+        let (stored, mark) = row?;
+        found.push(stored?);
+        marks.push(mark);
+    }
     found.reverse();
-    Ok(found)
+    marks.reverse();
+    Ok((found, marks))
 }
 
 /// The first `limit` messages of the conversation from after `moment`, oldest first.
@@ -352,7 +383,7 @@ fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<StoredMessa
     rows.map(|row| row?).collect()
 }
 
-/// In the order of [`COLUMNS`], which is the fast one.
+/// In the order of [`COLUMNS`].
 fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
     let columns = Columns::of(raw);
     Ok(StoredMessage {
@@ -369,10 +400,10 @@ fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
                 username: columns.get("sender_username")?,
                 is_bot: columns.get("is_bot")?,
             },
-            role: row::word(&columns.get::<String>("role")?, "role", Role::parse)?,
+            role: columns.word("role", Role::parse)?,
             sent_at: Timestamp::from_secs(columns.get("ts")?),
             edited_at: columns.get::<Option<i64>>("edit_ts")?.map(Timestamp::from_secs),
-            kind: row::word(&columns.get::<String>("kind")?, "kind", Kind::parse)?,
+            kind: columns.word("kind", Kind::parse)?,
             detail: columns.get("kind_detail")?,
             text: columns.get("text")?,
             entities: match columns.get::<Option<String>>("entities")? {
@@ -385,7 +416,7 @@ fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
             forward_origin: columns.get("forward_origin")?,
             album: columns.get("media_group_id")?,
             via_bot: columns.get("via_bot")?,
-            origin: row::word(&columns.get::<String>("source")?, "source", Origin::parse)?,
+            origin: columns.word("source", Origin::parse)?,
         },
     })
 }

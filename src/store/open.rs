@@ -14,6 +14,10 @@ use crate::domain::Timestamp;
 const APPLICATION_ID: i32 = 0x4348_494d;
 /// Litestream and backups hold the lock for moments; longer is somebody else's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Page caches. Together with no mmap these keep the process small on a 512 MB machine. A reader begins with an empty one
+/// after every commit, so that it only needs to hold what one read comes back to.
+const WRITER_CACHE_KIB: i64 = 8192;
+const READER_CACHE_KIB: i64 = 2048;
 /// More than there are statements in this room, so that each is compiled once.
 const STATEMENTS: usize = 128;
 
@@ -84,7 +88,7 @@ pub fn open_for_reading(path: &Path) -> Result<Connection> {
     }
     let conn = connect_to_read(path)?;
     must_be_current(check(&conn, path)?)?;
-    configure_common(&conn)?;
+    configure_common(&conn, READER_CACHE_KIB)?;
     Ok(conn)
 }
 
@@ -205,12 +209,12 @@ fn configure(conn: &Connection) -> Result<()> {
     conn.pragma_update(None, "foreign_keys", true)?;
     // What is deleted is overwritten: forgetting really forgets.
     conn.pragma_update(None, "secure_delete", true)?;
-    configure_common(conn)
+    configure_common(conn, WRITER_CACHE_KIB)
 }
 
-fn configure_common(conn: &Connection) -> Result<()> {
-    // KiB when negative. Together with no mmap this keeps the process small on a 512 MB machine.
-    conn.pragma_update(None, "cache_size", -8192)?;
+fn configure_common(conn: &Connection, cache_kib: i64) -> Result<()> {
+    // KiB when negative.
+    conn.pragma_update(None, "cache_size", -cache_kib)?;
     conn.pragma_update(None, "temp_store", "memory")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     // Plans that do not depend on the values bound: otherwise every new value compiles the statement anew.

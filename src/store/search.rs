@@ -40,10 +40,20 @@ fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The messages of `chat` that hold any word of `query`, best first, at most `limit`.
+/// A word that at most so many messages of a chat hold tells something, however small the chat is.
+const ALWAYS_TELLING: i64 = 50;
+/// Of a larger chat, one of so many messages.
+const TELLING_SHARE: i64 = 100;
+
+/// The messages of `chat` that hold any word of `query`, best first, at most `limit`. Words that more than a hundredth of the
+/// chat's messages hold are left out while rarer ones remain: they rank little, and reading up on them takes long.
 pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, limit: usize) -> Result<Vec<Seq>> {
+    let mut words = stems(query, language);
+    words.sort_unstable();
+    words.dedup();
     // Quoted, so that nothing a member types is read as query syntax.
-    let words: Vec<String> = stems(query, language).iter().map(|word| format!("\"{word}\"")).collect();
+    let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let words = telling(conn, chat, words)?;
     if words.is_empty() {
         return Ok(Vec::new());
     }
@@ -57,4 +67,29 @@ pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, l
         |row| row.get("seq").map(Seq),
     )?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Of quoted `words` those that tell something in `chat`; all that are said there when none does.
+fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<String>> {
+    let newest: Option<i64> = conn
+        .prepare_cached(
+            "SELECT max(id) & 4294967295 AS seq FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |row| row.get("seq"))?;
+    let most = (newest.unwrap_or(0) / TELLING_SHARE).max(ALWAYS_TELLING);
+    let mut held = conn.prepare_cached(
+        "SELECT count(*) AS held FROM (
+             SELECT 1 FROM message_fts
+             WHERE message_fts MATCH :word AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 LIMIT :enough)",
+    )?;
+    let (mut telling, mut common) = (Vec::new(), Vec::new());
+    for word in words {
+        let params = named_params! { ":word": word, ":chat": chat.0, ":enough": most + 1 };
+        match held.query_row(params, |row| row.get::<_, i64>("held"))? {
+            0 => {}
+            held if held > most => common.push(word),
+            _ => telling.push(word),
+        }
+    }
+    Ok(if telling.is_empty() { common } else { telling })
 }

@@ -1,14 +1,14 @@
 //! The one writer: a thread that owns the writing connection.
 //!
 //! Two bounded queues, answering before background. What waits when a transaction starts shares its commit, and with it
-//! the one expensive thing, the sync to disk. Each piece of work runs in a savepoint of its own, so that one that fails
-//! or panics takes nobody with it.
+//! the one expensive thing, the sync to disk. Each piece of work that shares one runs in a savepoint of its own, so that one
+//! that fails or panics takes nobody with it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
 use futures::executor::block_on;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use super::log::Log;
@@ -19,7 +19,22 @@ const GROUP: usize = 64;
 const QUEUE: usize = 256;
 
 /// Work to do in a transaction, or the reason why there is none; gives what to do when the commit held or did not.
-pub type Work = Box<dyn FnOnce(std::result::Result<&Writer<'_>, StoreError>) -> Finish + Send>;
+pub type Work = Box<dyn FnOnce(std::result::Result<&Writer<'_>, StoreError>, Company) -> Done + Send>;
+
+/// Whether others work in the same transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Company {
+    /// Undoing the transaction undoes the work: a savepoint would only copy pages.
+    Alone,
+    Shared,
+}
+
+/// What became of work.
+pub struct Done {
+    has_failed: bool,
+    finish: Finish,
+}
+
 /// What waits behind everything that somebody waits for: background work, and what cannot be done in a transaction.
 pub enum Task {
     Write(Work),
@@ -53,17 +68,27 @@ where
     T: Send + 'static,
 {
     let (reply, receiver) = oneshot::channel();
-    let packed: Work = Box::new(move |tx| {
-        let outcome = tx.and_then(|tx| in_savepoint(tx, work));
-        Box::new(move |committed| {
+    let packed: Work = Box::new(move |tx, company| {
+        let outcome = tx.and_then(|tx| match company {
+            Company::Alone => guarded(tx, work),
+            Company::Shared => in_savepoint(tx, work),
+        });
+        let has_failed = outcome.is_err();
+        let finish: Finish = Box::new(move |committed| {
             // Nobody waiting any more is fine: the work is done all the same.
             let _ = reply.send(match committed {
                 Ok(()) => outcome,
                 Err(error) => Err(error),
             });
-        })
+        });
+        Done { has_failed, finish }
     });
     (packed, receiver)
+}
+
+/// A panic is a failure like any other.
+fn guarded<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(|| work(tx))).unwrap_or(Err(StoreError::Panicked))
 }
 
 /// Runs `work` so that a failure or a panic undoes its own writes and nothing else.
@@ -73,7 +98,7 @@ pub fn in_savepoint<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result
         Ok(())
     };
     run("SAVEPOINT work")?;
-    let outcome = catch_unwind(AssertUnwindSafe(|| work(tx))).unwrap_or(Err(StoreError::Panicked));
+    let outcome = guarded(tx, work);
     match &outcome {
         Ok(_) => {}
         Err(_) => run("ROLLBACK TO work")?,
@@ -121,21 +146,28 @@ async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Recei
 }
 
 fn commit(conn: &mut Connection, group: Vec<Work>) {
+    let company = if group.len() == 1 { Company::Alone } else { Company::Shared };
     // Immediate: the write lock is taken at the start, where waiting for it is still possible.
-    let (finishes, outcome): (Vec<Finish>, _) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
+    let (all_done, outcome) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
         Ok(tx) => {
-            let finishes = group.into_iter().map(|work| work(Ok(&tx))).collect();
-            (finishes, tx.commit().map_err(StoreError::from))
+            let all_done: Vec<Done> = group.into_iter().map(|work| work(Ok(&tx), company)).collect();
+            let is_nothing_left = company == Company::Alone && all_done.iter().all(|done| done.has_failed);
+            (all_done, if is_nothing_left { undo(tx) } else { tx.commit() }.map_err(StoreError::from))
         }
         Err(error) => {
             let error = StoreError::from(error);
-            (group.into_iter().map(|work| work(Err(error.same_class()))).collect(), Ok(()))
+            (group.into_iter().map(|work| work(Err(error.same_class()), company)).collect(), Ok(()))
         }
     };
-    for finish in finishes {
+    for Done { finish, .. } in all_done {
         finish(match &outcome {
             Ok(()) => Ok(()),
             Err(error) => Err(error.same_class()),
         });
     }
+}
+
+/// Takes everything back, unless SQLite has done so itself, as after some errors.
+fn undo(tx: Transaction<'_>) -> rusqlite::Result<()> {
+    if tx.is_autocommit() { Ok(()) } else { tx.rollback() }
 }

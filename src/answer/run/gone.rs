@@ -20,10 +20,5 @@ pub fn rests_on_what_is_gone(conn: &Reader, record: &AnswerRecord) -> store::Res
     if still_asked.is_none() {
         return Ok(true);
     }
-    for chosen in &record.window {
-        if messages::by_seq(conn, record.chat, chosen.seq)?.is_none() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    Ok(!messages::are_visible(conn, record.chat, record.window.iter().map(|chosen| chosen.seq))?)
 }

@@ -4,6 +4,7 @@
 //! and one with ten a minute look alike.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use crate::context::links::similarity::Similarity;
 use crate::context::links::speech::{Heard, Names, Speech};
@@ -234,17 +235,17 @@ impl<'a> Scene<'a> {
             capped(self.gaps[self.past.len()]),
             flag(distance == 1),
             flag(same),
-            walk.by_author.ln_1p(),
-            between_j.ln_1p(),
+            ln_after(walk.by_author),
+            ln_after(between_j),
             flag(same && walk.by_author == 0.0),
             flag(between_j == 0.0),
-            self.spoken.get(&j.author).copied().unwrap_or(0.0).ln_1p(),
-            self.own_count.ln_1p(),
+            ln_after(self.spoken.get(&j.author).copied().unwrap_or(0.0)),
+            ln_after(self.own_count),
             self.own.map_or((WINDOW as f32 + 1.0).ln(), |own| ln((last + 1 - own) as f32)),
             own_seconds.map_or(TIME_CAP, capped),
             self.speakers,
-            (walk.by.len() as f32).ln_1p(),
-            self.alternation.get(&j.author).copied().filter(|_| !same).unwrap_or(0.0).ln_1p(),
+            ln_after(walk.by.len() as f32),
+            ln_after(self.alternation.get(&j.author).copied().filter(|_| !same).unwrap_or(0.0)),
             flag(names_j),
             text(flag(to.first == Some(j.author))),
             flag(named_by_j),
@@ -252,7 +253,7 @@ impl<'a> Scene<'a> {
             text(flag(to.mentions.iter().any(|named| heard.mentions.contains(named)))),
             text(flag(!to.mentions.is_empty() && !names_j)),
             flag(!heard.mentions.is_empty() && !named_by_j),
-            self.naming.get(&j.author).copied().unwrap_or(0.0).ln_1p(),
+            ln_after(self.naming.get(&j.author).copied().unwrap_or(0.0)),
             flag(self.last_target == Some(j.author)),
             flag(self.last_addressed == Some(place)),
             self.texts.words[place],
@@ -268,15 +269,15 @@ impl<'a> Scene<'a> {
             text(flag(i.is_thanks)),
             flag(j.is_thanks),
             text(flag(i.is_yes)),
-            text((i.chars as f32).ln_1p()),
-            (j.chars as f32).ln_1p(),
+            text(ln_after(i.chars as f32)),
+            ln_after(j.chars as f32),
             flag(self.own.is_none()),
             flag(j.is_question && !named_by_j && heard.mentions.is_empty()),
             flag(self.bare),
             self.rhythm[self.past.len()],
             walk.longest,
-            walk.over_90.ln_1p(),
-            walk.over_98.ln_1p(),
+            ln_after(walk.over_90),
+            ln_after(walk.over_98),
             (((seconds + self.scale) / self.scale) as f32).ln(),
             self.longest_since_own(),
         ]
@@ -369,4 +370,10 @@ fn flag(is: bool) -> f32 {
 
 fn ln(value: f32) -> f32 {
     value.ln()
+}
+
+/// ln(1 + count), for counts: most of them are small, and each is asked for thousands of times.
+fn ln_after(count: f32) -> f32 {
+    static SMALL: LazyLock<Vec<f32>> = LazyLock::new(|| (0..1024_u16).map(|count| f32::from(count).ln_1p()).collect());
+    SMALL.get(count as usize).copied().unwrap_or_else(|| count.ln_1p())
 }

@@ -43,9 +43,17 @@ struct Rarity<'a> {
 
 impl<'a> Rarity<'a> {
     fn of(message: Turn<'_>, past: &[Turn<'_>], names: &'a Names) -> Self {
-        let mut documents: Quick<Token, f32> = message.speech.words.iter().map(|(word, _)| (*word, 0.0)).collect();
+        let own: Quick<Token, f32> = message.speech.words.iter().map(|(word, _)| (*word, 0.0)).collect();
+        let mut documents = own.clone();
+        // How rare a word is matters only for those who share one: the others are not compared.
+        let shares = |turn: &&Turn<'_>| turn.speech.words.iter().any(|(word, _)| own.contains_key(word));
+        for turn in past.iter().filter(shares) {
+            documents.extend(turn.speech.words.iter().map(|(word, _)| (*word, 0.0)));
+        }
         for (word, _) in past.iter().flat_map(|turn| &turn.speech.words) {
-            *documents.entry(*word).or_default() += 1.0;
+            if let Some(times) = documents.get_mut(word) {
+                *times += 1.0;
+            }
         }
         Self { count: past.len() as f32 + 1.0, documents, names }
     }

@@ -73,9 +73,19 @@ pub fn bond(ground: &Ground<'_>, (fragment, matter): (&Fragment, &Matter), is_tr
     }
 }
 
+/// Room for what is counted at each distance, to be used again.
+#[derive(Debug, Default)]
+pub struct Ranks(Vec<usize>);
+
 /// The scores of a fragment with each earlier matter: log odds against "a new matter". Each bond comes with the number of
 /// the matter's members.
-pub fn scores(ground: &Ground<'_>, bonds: &[(Bond, usize)], is_trigger: bool, bridge: &Bridge) -> Vec<f64> {
+pub fn scores(
+    ground: &Ground<'_>,
+    bonds: &[(Bond, usize)],
+    is_trigger: bool,
+    bridge: &Bridge,
+    ranks: &mut Ranks,
+) -> Vec<f64> {
     let total: f64 = bonds.iter().map(|(_, count)| *count as f64).sum();
     // What is usual here is no sign: means over all matters are subtracted.
     let mean = |of: fn(&Bond) -> f64| {
@@ -83,7 +93,7 @@ pub fn scores(ground: &Ground<'_>, bonds: &[(Bond, usize)], is_trigger: bool, br
         if total > 0.0 { sum / total } else { 0.0 }
     };
     let (meaning, words, people) = (mean(|bond| bond.meaning), mean(|bond| bond.words), mean(|bond| bond.people));
-    let nearer = nearer(ground.remarks.len(), bonds);
+    let nearer = ranks.nearer(ground.remarks.len(), bonds);
     let weigh = |place, value| bridge.weigh(place, value, is_trigger);
     let logarithms = &ground.logarithms;
     let base = bridge.bias + bridge.bias_slow * ground.slowness + weigh(N_T, logarithms.after(bonds.len()));
@@ -99,17 +109,20 @@ pub fn scores(ground: &Ground<'_>, bonds: &[(Bond, usize)], is_trigger: bool, br
         .collect()
 }
 
-/// For every distance, how many matters are nearer.
-fn nearer(distances: usize, bonds: &[(Bond, usize)]) -> Vec<usize> {
-    let mut at = vec![0; distances + 1];
-    bonds.iter().for_each(|(bond, _)| at[bond.distance] += 1);
-    let mut sum = 0;
-    at.iter()
-        .map(|count| {
-            sum += count;
-            sum - count
-        })
-        .collect()
+impl Ranks {
+    /// For every distance, how many matters are nearer.
+    fn nearer(&mut self, distances: usize, bonds: &[(Bond, usize)]) -> &[usize] {
+        let Self(at) = self;
+        at.clear();
+        at.resize(distances + 1, 0);
+        bonds.iter().for_each(|(bond, _)| at[bond.distance] += 1);
+        let mut sum = 0;
+        for count in at.iter_mut() {
+            let here = std::mem::replace(count, sum);
+            sum += here;
+        }
+        at
+    }
 }
 
 /// How much more the fragment's people speak in the matter than elsewhere, and the cosine of both.

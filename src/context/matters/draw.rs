@@ -1,12 +1,15 @@
 //! One world after the other: its fragments, and which of them take up the same matter.
 
-use crate::context::matters::bridge::{Bond, bond, scores};
+use crate::context::matters::bridge::{Bond, Ranks, bond, scores};
 use crate::context::matters::fragment::Fragment;
 use crate::context::matters::ground::Ground;
 use crate::context::matters::matter::Matter;
 use crate::context::matters::weights::Bridge;
 use crate::context::places::PlaceSet;
 use crate::context::token::Quick;
+
+/// Bonds that a window usually has: so many find room without being moved.
+const BONDS: usize = 1024;
 
 /// Draws the matters of worlds that share a ground.
 pub struct Drawing<'a> {
@@ -23,6 +26,9 @@ pub struct Drawing<'a> {
     numbers: Quick<PlaceSet, u32>,
     /// By the numbers of fragment and matter.
     bonds: Quick<u64, Bond>,
+    /// Room to work in.
+    at_hand: Vec<(Bond, usize)>,
+    ranks: Ranks,
 }
 
 /// A matter of one world.
@@ -43,7 +49,9 @@ impl<'a> Drawing<'a> {
             known: Quick::default(),
             matters: Vec::new(),
             numbers: Quick::default(),
-            bonds: Quick::default(),
+            bonds: Quick::with_capacity_and_hasher(BONDS, Default::default()),
+            at_hand: Vec::new(),
+            ranks: Ranks::default(),
         }
     }
 
@@ -89,16 +97,14 @@ impl<'a> Drawing<'a> {
 
     /// How likely a fragment takes up each of the first `count` matters; what is missing to 1 is that it begins a new one.
     fn likelihoods(&mut self, fragment: usize, count: usize, is_trigger: bool) -> Vec<f64> {
-        let Self { ground, bridge, fragments, matters, bonds, .. } = self;
-        let bonds: Vec<(Bond, usize)> = matters[..count]
-            .iter()
-            .map(|matter| {
-                let known = bonds.entry((fragment as u64) << 32 | u64::from(matter.number));
-                let pair = (&fragments[fragment], matter);
-                (*known.or_insert_with(|| bond(ground, pair, is_trigger, bridge)), matter.count)
-            })
-            .collect();
-        let mut scores = scores(ground, &bonds, is_trigger, bridge);
+        let Self { ground, bridge, fragments, matters, bonds, at_hand, ranks, .. } = self;
+        at_hand.clear();
+        at_hand.extend(matters[..count].iter().map(|matter| {
+            let known = bonds.entry((fragment as u64) << 32 | u64::from(matter.number));
+            let pair = (&fragments[fragment], matter);
+            (*known.or_insert_with(|| bond(ground, pair, is_trigger, bridge)), matter.count)
+        }));
+        let mut scores = scores(ground, at_hand, is_trigger, bridge, ranks);
         let highest = scores.iter().copied().fold(0.0, f64::max);
         let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();
         scores.iter_mut().for_each(|score| *score = (*score - highest).exp() / sum);

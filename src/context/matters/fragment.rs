@@ -96,7 +96,9 @@ impl Fragment {
 fn counted(numbers: impl Iterator<Item = usize>) -> Vec<(usize, u16)> {
     let mut sorted: Vec<usize> = numbers.collect();
     sorted.sort_unstable();
-    sorted.chunk_by(PartialEq::eq).map(|run| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX))).collect()
+    let mut counted = Vec::with_capacity(sorted.len());
+    counted.extend(sorted.chunk_by(PartialEq::eq).map(|run| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX))));
+    counted
 }
 
 fn sum<'a>(vectors: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {

@@ -14,13 +14,15 @@ use crate::context::run::readings::Readings;
 use crate::domain::Conversation;
 use crate::store::{Priority, Store, StoreError, links};
 
-/// What comes in within this time is prepared together.
+/// After a flood, what comes in within this time is prepared together.
 const SETTLES: Duration = Duration::from_secs(1);
+/// Otherwise a rest as long as this many times the work: then it takes a fifth of one processor at most.
+const RESTS: u32 = 4;
 /// Rows that are worked out in one read: about 2 ms, since there are two who can read.
 pub const AT_ONCE: usize = 16;
 /// Rows are kept when this many have come together: fewer are soon worked out again, and before there are many more of
 /// them, memory may have given them up.
-pub const ENOUGH: usize = 8;
+pub const ENOUGH: usize = 32;
 /// Rows that are written in one transaction: about 2 ms.
 pub const WRITTEN_AT_ONCE: usize = 256;
 
@@ -36,43 +38,49 @@ pub struct Foresight {
 }
 
 impl Foresight {
-    /// Works until `stop`. What fails is left to the trigger, which fails in its own way where it must.
+    /// Works until `stop`: at once, since a tag may follow on the heels of what it is about. What fails is left to the
+    /// trigger, which fails in its own way where it must.
     pub async fn run(mut self, stop: CancellationToken) {
         while let Some(first) = tokio::select! {
             () = stop.cancelled() => return,
             next = self.news.recv() => next,
         } {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.clock.sleep(SETTLES) => {}
-            }
             let mut due = HashSet::from([first]);
             while let Ok(next) = self.news.try_recv() {
                 due.insert(next);
             }
+            let watch = self.clock.stopwatch();
+            let mut is_flood = false;
             for conversation in due {
-                if let Err(error) = self.prepare(conversation, &stop).await {
-                    tracing::debug!(%error, "a conversation was not prepared");
-                }
+                is_flood |= self.prepare(conversation, &stop).await;
                 if let Err(error) = self.keep().await {
                     tracing::warn!(%error, "link scores were not kept");
                 }
+            }
+            let rest = if is_flood { SETTLES } else { SETTLES.min(watch.elapsed() * RESTS) };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.clock.sleep(rest) => {}
             }
         }
         // Nobody is left to tell anything; the end is for others to say.
         stop.cancelled().await;
     }
 
-    async fn prepare(&self, conversation: Conversation, stop: &CancellationToken) -> Result<(), StoreError> {
+    /// Tells whether there was more to do than what a few messages bring along.
+    async fn prepare(&self, conversation: Conversation, stop: &CancellationToken) -> bool {
         // Not until all is done: where messages come in faster than they are scored, that would never be.
-        for _ in 0..=WINDOW / AT_ONCE {
+        for round in 0..=WINDOW / AT_ONCE {
             let readings = Arc::clone(&self.readings);
-            let prepared = self.store.read(move |conn| readings.prepare(conn, conversation, AT_ONCE)).await?;
-            if prepared || stop.is_cancelled() {
-                break;
+            let prepared = self.store.read(move |conn| readings.prepare(conn, conversation, AT_ONCE)).await;
+            if let Err(error) = &prepared {
+                tracing::debug!(%error, "a conversation was not prepared");
+            }
+            if prepared.unwrap_or(true) || stop.is_cancelled() {
+                return round > 0;
             }
         }
-        Ok(())
+        true
     }
 
     async fn keep(&self) -> Result<(), StoreError> {

@@ -35,16 +35,15 @@ impl Readings {
         Self { embedder, shelf: Mutex::default() }
     }
 
-    /// What is known of `recent` (oldest first, the newest of their conversation before `trigger`) and of the trigger,
-    /// whose words without the bot's name are `ask`.
+    /// What is known of `recent` (oldest first with their marks, the newest of their conversation before `trigger`) and of
+    /// the trigger, whose words without the bot's name are `ask`.
     pub fn evidence(
         &self,
         conn: &Reader,
         (trigger, ask): (&StoredMessage, &str),
-        recent: &[StoredMessage],
+        (recent, marks): (&[StoredMessage], Vec<Mark>),
     ) -> store::Result<Evidence> {
-        let moment = (trigger.message.sent_at, trigger.message.id);
-        let stretch = self.stretch(conn, trigger.conversation(), moment, recent, usize::MAX)?;
+        let stretch = self.stretch(conn, (recent, marks), usize::MAX)?;
         let mut evidence = Evidence {
             earlier: stretch.marks[..stretch.earlier()].iter().map(|mark| mark.id).collect(),
             ..Evidence::default()
@@ -61,8 +60,8 @@ impl Readings {
     /// Works out what the next trigger in a conversation will need, at most `most` rows of it. True when all is there.
     pub fn prepare(&self, conn: &Reader, conversation: Conversation, most: usize) -> store::Result<bool> {
         let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
-        let recent = messages::before(conn, conversation, end, WINDOW)?;
-        let stretch = self.stretch(conn, conversation, end, &recent, most)?;
+        let (recent, marks) = messages::before_marked(conn, conversation, end, WINDOW)?;
+        let stretch = self.stretch(conn, (&recent, marks), most)?;
         Ok(stretch.antecedents.iter().all(Option::is_some))
     }
 
@@ -75,12 +74,16 @@ impl Readings {
     fn stretch<'a>(
         &self,
         conn: &Reader,
-        conversation: Conversation,
-        moment: (Timestamp, MessageId),
-        recent: &'a [StoredMessage],
+        (recent, mut marks): (&'a [StoredMessage], Vec<Mark>),
         most: usize,
     ) -> store::Result<Stretch<'a>> {
-        let marks = links::marks_before(conn, conversation, moment, 2 * WINDOW)?;
+        // Before fewer there is nothing.
+        if let Some(first) = recent.first().filter(|_| recent.len() == WINDOW) {
+            let moment = (first.message.sent_at, first.message.id);
+            let mut earlier = links::marks_before(conn, first.conversation(), moment, WINDOW)?;
+            earlier.append(&mut marks);
+            marks = earlier;
+        }
         let mut stretch = Stretch {
             pasts: fingerprints(&marks.iter().map(|mark| mark.mark).collect::<Vec<_>>(), marks.len() - recent.len()),
             marks,

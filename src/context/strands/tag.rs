@@ -7,7 +7,7 @@ use crate::context::matters::{
 };
 use crate::context::places::PlaceSet;
 use crate::context::strands::{Candidates, Matching, Picked, rivals};
-use crate::context::worlds::WORLDS;
+use crate::context::worlds::MATTER_WORLDS;
 
 /// Messages that the tag may hang on, the likeliest ones.
 const ANCHORS: usize = 12;
@@ -30,8 +30,9 @@ impl Candidates<'_> {
     fn guesses(&self, matching: &Matching<'_>) -> Vec<Guess> {
         let weights = matching.weights;
         let ground = matching.ground(self.remarks(matching));
-        let drawn: Vec<World> = (0..WORLDS)
-            .map(|world| World { antecedents: self.worlds.antecedents(world), chances: self.worlds.chances(world) })
+        let worlds = self.worlds(MATTER_WORLDS);
+        let drawn: Vec<World> = (0..MATTER_WORLDS)
+            .map(|world| World { antecedents: worlds.antecedents(world), chances: worlds.chances(world) })
             .collect();
         let tag = Tag {
             remark: matching.remark(),

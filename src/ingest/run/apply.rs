@@ -68,7 +68,7 @@ pub struct Applied {
     pub refused: Vec<(ChatId, Because)>,
     /// Chats that wrote to us without being allowed.
     pub refused_chats: HashSet<i64>,
-    /// Where something was said.
+    /// Where something was said and nobody answers.
     pub heard: HashSet<Conversation>,
 }
 
@@ -284,6 +284,8 @@ fn start_work(
                         scrub::want(tx, at.now)?;
                     }
                     applied.started.push(job);
+                    // Its answer works out what is missing, and nobody else does the same beside it.
+                    applied.heard.remove(&Conversation { chat: chat_key, thread: message.thread });
                 }
                 Start::Refused(because, job) => {
                     applied.started.push(job);
