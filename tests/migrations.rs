@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 8] = [
+const SAMPLES: [&str; 9] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -15,8 +15,9 @@ const SAMPLES: [&str; 8] = [
     include_str!("data/migrations/0006.sql"),
     include_str!("data/migrations/0007.sql"),
     include_str!("data/migrations/0008.sql"),
+    include_str!("data/migrations/0009.sql"),
 ];
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -25,6 +26,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../migrations/0006_privacy.sql"),
     include_str!("../migrations/0007_link_rows.sql"),
     include_str!("../migrations/0008_another_conversation.sql"),
+    include_str!("../migrations/0009_token_calibration.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

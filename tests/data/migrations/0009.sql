@@ -1,0 +1,1 @@
+INSERT INTO token_calibration VALUES ('a-model', 0.71);
