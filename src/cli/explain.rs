@@ -1,26 +1,29 @@
 //! `chime explain`: the context decision for a stored message, without asking a model.
 
+mod shown;
+
 use std::io::Write;
 use std::sync::Arc;
-
-use serde_json::{Value, json};
 
 use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
 use crate::cli::exit::{Exit, report};
 use crate::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig};
 use crate::context::run::{Asked, Readings, gather};
-use crate::context::{ContextWindow, Params, get_smart_context};
+use crate::context::{ContextWindow, Explained, Params, explain, get_smart_context};
 use crate::domain::{
-    ChatId, EntityKind, Matter, MessageId, MessagePlace, SlotUse, StoredMessage, parse_message_link, utf16_slice,
+    ChatId, EntityKind, Matter, MessageId, MessagePlace, SlotUse, StoredMessage, TokenCalibration, parse_message_link,
+    utf16_slice,
 };
 use crate::embed::Embedder;
-use crate::store::{self, Reader, Store, answers, chats, messages};
+use crate::store::{self, Reader, Store, answers, chats, messages, usage};
 
 /// What is explained.
 struct Decision {
     trigger: StoredMessage,
     window: ContextWindow,
+    /// What decided about each message that could have been chosen.
+    explained: Vec<Explained>,
     /// Of the answer that was given, where there was one.
     slots: Vec<SlotUse>,
 }
@@ -50,7 +53,7 @@ pub async fn run(options: ExplainOptions) -> Exit {
     };
     match decided {
         Ok(Some(decision)) => {
-            print(&if options.json { as_json(&decision).to_string() } else { in_words(&decision) });
+            print(&if options.json { shown::as_json(&decision).to_string() } else { shown::in_words(&decision) });
             Exit::Done
         }
         Ok(None) => report(&NotKept, Exit::Failed),
@@ -91,11 +94,16 @@ fn decide(
     let ask = without_mentions(&trigger);
     let is_tag = ask != trigger.message.text;
     let asked = Asked { trigger: trigger.clone(), ask, is_tag };
+    let answer = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
+    let calibration = match &answer {
+        Some(answer) => usage::calibration(conn, &answer.model)?,
+        None => TokenCalibration::default(),
+    };
+    let params = &Params { token_budget: calibration.room(params.token_budget), ..params.clone() };
     let history = gather(conn, asked, params, readings)?;
-    let window = get_smart_context(&history, params);
-    let slots = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?
-        .map_or_else(Vec::new, |record| record.slots);
-    Ok(Some(Decision { trigger, window, slots }))
+    let (window, explained) = (get_smart_context(&history, params), explain(&history, params));
+    let slots = answer.map_or_else(Vec::new, |record| record.slots);
+    Ok(Some(Decision { trigger, window, explained, slots }))
 }
 
 /// The trigger's words without the names in it: whose bot this is, is not known here.
@@ -105,42 +113,6 @@ fn without_mentions(trigger: &StoredMessage) -> String {
     let names = mentions.map(|entity| utf16_slice(&message.text, entity.offset, entity.length));
     let bare = names.fold(message.text.clone(), |text, name| text.replace(name, " "));
     bare.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn as_json(decision: &Decision) -> Value {
-    let window: Vec<Value> = decision
-        .window
-        .entries
-        .iter()
-        .map(|entry| {
-            json!({ "id": entry.message.message.id, "reason": entry.reason, "score": entry.score, "features": {} })
-        })
-        .collect();
-    json!({
-        "trigger": decision.trigger.message.id, "anchor": decision.window.anchor, "window": window,
-        "omitted": decision.window.omitted, "slots": decision.slots,
-    })
-}
-
-fn in_words(decision: &Decision) -> String {
-    let mut lines = vec![format!("trigger  #{}", decision.trigger.message.id)];
-    if let Some(anchor) = decision.window.anchor {
-        lines.push(format!("anchor   #{anchor}"));
-    }
-    lines.push(format!("window   {} messages", decision.window.entries.len()));
-    lines.extend(decision.window.entries.iter().map(|entry| {
-        format!(
-            "  #{:<8} {:<8} {:.2}  m{}",
-            entry.message.message.id,
-            entry.reason.as_str(),
-            entry.score,
-            entry.message.seq
-        )
-    }));
-    lines.push(format!("left out {}", decision.window.omitted.len()));
-    lines.extend(decision.window.omitted.iter().map(|omitted| format!("  #{:<8} {}", omitted.id, omitted.why)));
-    lines.extend(decision.slots.iter().map(|slot| format!("slot     {:<20} {} tokens", slot.name, slot.tokens)));
-    lines.join("\n")
 }
 
 fn print(text: &str) {

@@ -15,12 +15,14 @@ pub use readings::Readings;
 
 use crate::context::links::WINDOW;
 use crate::context::reading::{Address, address};
-use crate::context::{History, Params, Picker};
-use crate::domain::{MessageId, StoredMessage};
-use crate::store::{self, Reader, messages};
+use crate::context::{History, Params, Picker, Sources};
+use crate::domain::{MessageId, Role, StoredMessage};
+use crate::store::{self, Reader, answers, messages, outbox};
 
 /// Replies to one message that are looked at.
 const REPLIES: usize = 20;
+/// An answer of ours further back than this many messages is not what a tag without a reply hangs on.
+const OWN_ANSWER_WITHIN: usize = 5;
 
 /// A trigger, and how it is to be read.
 #[derive(Debug, Clone)]
@@ -57,12 +59,18 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         found.follow_up(conn, member, params.chain_depth)?;
     }
     found.complete_albums(conn, &recent, params.lookback_limit)?;
+    let sources = found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent)))?;
     let evidence = match params.picker {
         Picker::Strands => readings.evidence(conn, (&trigger, &ask), (&recent, marks))?,
         Picker::Clusters => Default::default(),
     };
     let (linked, evidence) = (found.found, Arc::new(evidence));
-    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given: None, evidence })
+    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given: None, sources, evidence })
+}
+
+/// The newest answer of ours among the newest few: a tag may hang on it without replying to it.
+fn own_answer(recent: &[StoredMessage]) -> Option<&StoredMessage> {
+    recent.iter().rev().take(OWN_ANSWER_WITHIN).find(|stored| stored.message.role == Role::Assistant)
 }
 
 /// What links led to, each message once and never one that is recent anyway, unless it is the anchor.
@@ -113,6 +121,29 @@ impl Links {
         self.add_all(messages::before(conn, anchor.conversation(), moment, limit)?);
         self.add_all(messages::after(conn, anchor.conversation(), moment, limit)?);
         Ok(())
+    }
+
+    /// Adds what an answer of ours was given, as far as it is kept and of this conversation.
+    fn add_sources(
+        &mut self,
+        conn: &Reader,
+        trigger: &StoredMessage,
+        answer: Option<&StoredMessage>,
+    ) -> store::Result<Option<Sources>> {
+        let Some(carrier) = answer.filter(|stored| stored.message.role == Role::Assistant) else { return Ok(None) };
+        let part = outbox::by_message(conn, carrier.message.chat, carrier.message.id)?;
+        let Some(id) = part.and_then(|part| part.answer) else { return Ok(None) };
+        let Some(record) = answers::find(conn, id)? else { return Ok(None) };
+        let mut sources = Sources { of: carrier.message.id, used: Vec::new() };
+        for chosen in &record.window {
+            let Some(stored) = messages::by_seq(conn, trigger.chat, chosen.seq)? else { continue };
+            if stored.conversation() == trigger.conversation() {
+                let is_cited = record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
+                sources.used.push((chosen.seq, is_cited));
+                self.add(stored);
+            }
+        }
+        Ok(Some(sources))
     }
 
     fn complete_albums(&mut self, conn: &Reader, recent: &[StoredMessage], limit: usize) -> store::Result<()> {

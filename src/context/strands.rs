@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub use rivals::Rivals;
 
 use crate::context::choose::{Choice, Taken, best_set, marginals};
+use crate::context::explain::{Column, Feature, by_candidate};
 use crate::context::links::{Antecedents, Past, Speech, Turn, WINDOW, silence_ranks, spoken_to};
 use crate::context::matters::{
     Drawing, Ground, Opening, Remark, Weights, fragments, says_little, slowness, starts_new,
@@ -59,6 +60,30 @@ struct Candidates<'a> {
 /// The candidates that the trigger is about, at most `most`. `conversation` is oldest first; of it the last [`WINDOW`] are
 /// candidates, and what is before them is their past.
 pub fn pick(asking: Asking<'_>, conversation: &[&StoredMessage], evidence: &Evidence, most: usize) -> Picked {
+    pick_from(asking, conversation, evidence, most, None)
+}
+
+/// The same, with what decided: the features of each candidate, by its place in the conversation.
+pub fn explain(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    most: usize,
+) -> (Picked, Vec<(usize, Vec<Feature>)>) {
+    let mut columns = Vec::new();
+    let picked = pick_from(asking, conversation, evidence, most, Some(&mut columns));
+    let first = conversation.len().saturating_sub(WINDOW);
+    (picked, (first..).zip(by_candidate(&columns, conversation.len() - first)).collect())
+}
+
+/// `seen` takes what each feature was worth, where somebody wants to know.
+fn pick_from(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    most: usize,
+    seen: Option<&mut Vec<Column>>,
+) -> Picked {
     let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let first = conversation.len().saturating_sub(WINDOW);
     let earlier = evidence.earlier.iter().copied();
@@ -87,7 +112,7 @@ pub fn pick(asking: Asking<'_>, conversation: &[&StoredMessage], evidence: &Evid
     // Its vector was made from its ask; what else is known of it here.
     let vector = evidence.readings.get(&address(asking.message)).map_or_else(Vec::new, |known| known.vector.clone());
     let trigger = Reading::of(&asking.message.message, asking.text, vector);
-    let mut picked = candidates.pick(asking, &trigger, most);
+    let mut picked = candidates.pick(asking, &trigger, most, seen);
     picked.taken.iter_mut().for_each(|one| one.place += first);
     picked.marginals.iter_mut().for_each(|(place, _)| *place += first);
     if let Some(rivals) = &mut picked.rivals {
@@ -97,13 +122,14 @@ pub fn pick(asking: Asking<'_>, conversation: &[&StoredMessage], evidence: &Evid
 }
 
 impl Candidates<'_> {
-    fn pick(&self, asking: Asking<'_>, trigger: &Reading, most: usize) -> Picked {
+    fn pick(&self, asking: Asking<'_>, trigger: &Reading, most: usize, seen: Option<&mut Vec<Column>>) -> Picked {
         let moments: Vec<f64> = self.messages.iter().copied().chain([asking.message]).map(seconds).collect();
         let slowness = slowness(moments.iter().copied());
         let stems: Vec<&[Token]> = self.readings.iter().map(|reading| reading.stems.as_slice()).collect();
         let bare = says_little(asking.text, |stem| stems.iter().any(|known| known.binary_search(&stem).is_ok()));
         let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
-        let links = Past { turns: &turns }.antecedents(trigger.turn(), bare);
+        let past = Past { turns: &turns };
+        let links = past.antecedents(trigger.turn(), bare);
         let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
         let reply = distance_of(asking.message.message.reply_to, &ids);
         let links = match reply {
@@ -111,6 +137,9 @@ impl Candidates<'_> {
             None => links,
         };
         let Some(weights) = Weights::shipped().filter(|_| slowness > 0.0) else {
+            if let Some(seen) = seen {
+                seen.extend(past.columns(trigger.turn(), bare));
+            }
             return self.of_strands(&links, most);
         };
         let speeches: Vec<&Speech> =
@@ -119,7 +148,13 @@ impl Candidates<'_> {
         let silences = silence_ranks(&moments).into_iter().map(f64::from).collect();
         let (links, stems, mentions) = (&links, &stems, &mentions);
         let matching = Matching { asking, trigger, links, reply, bare, slowness, stems, mentions, silences, weights };
-        if asking.is_tag { self.of_tag(&matching, most) } else { self.of_remark(&matching, most) }
+        if asking.is_tag {
+            return self.of_tag(&matching, most, seen);
+        }
+        if let Some(seen) = seen {
+            seen.extend(past.columns(trigger.turn(), bare));
+        }
+        self.of_remark(&matching, most)
     }
 
     /// In a busy chat: the strand that most worlds lead to.

@@ -77,6 +77,8 @@ pub struct History {
     pub is_tag: bool,
     /// What the window is to be about, where that was picked before and is asked for now.
     pub given: Option<Vec<Chosen>>,
+    /// What an earlier answer of the bot rests on, which the trigger may be about.
+    pub sources: Option<Sources>,
     pub evidence: Arc<Evidence>,
 }
 
@@ -85,8 +87,27 @@ impl History {
     pub fn new(trigger: StoredMessage, recent: Vec<StoredMessage>, linked: Vec<StoredMessage>) -> Self {
         let ask = trigger.message.text.clone();
         let evidence = Arc::default();
-        Self { trigger, anchor_withheld: false, recent, linked, ask, is_tag: true, given: None, evidence }
+        Self {
+            trigger,
+            anchor_withheld: false,
+            recent,
+            linked,
+            ask,
+            is_tag: true,
+            given: None,
+            sources: None,
+            evidence,
+        }
     }
+}
+
+/// What an answer of the bot was given, as far as it may be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sources {
+    /// The message that carries the answer.
+    pub of: MessageId,
+    /// Each with whether the answer cites it.
+    pub used: Vec<(Seq, bool)>,
 }
 
 /// The messages that one answer is given, in order of time, each with the reason why it is there.
@@ -172,6 +193,8 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     if let Some(anchor) = anchor {
         picked.add(anchor, if quoted.is_some() { Reason::Quoted } else { Reason::Anchor }, ANCHOR_SCORE);
     }
+    let sources = history.sources.as_ref().filter(|_| history.given.is_none());
+    picked.add_sources(&pool, anchor, sources);
     let (ranked, alternative) = match (&history.given, params.picker) {
         (Some(given), _) => {
             picked.add_given(&pool, given);
@@ -189,15 +212,24 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
             strand
         }
     };
+    if anchor.is_none() {
+        picked.add_sources(&pool, picked.likeliest(), sources);
+    }
     picked.complete_albums(&pool);
 
+    let is_by_matter = history.given.is_some() || params.picker == Picker::Strands && !is_short_talk(&pool);
+    let beyond = match before.ended {
+        _ if is_by_matter => "about something else".to_owned(),
+        End::Silence(silence) => format!("before a silence of {}", span_in_words(silence)),
+        End::Limit | End::Exhausted => format!("further back than the newest {}", params.lookback_limit),
+    };
     let (entries, no_room) = fit::pack(&pool, picked.into_picks(), params);
     let left_out = left_out(&pool, &entries);
     ContextWindow {
         anchor: anchor.map(|place| pool.messages[place].message.id),
         anchor_withheld: history.anchor_withheld,
         quoted,
-        omitted: omitted(&pool, &left_out, &no_room, before.ended, params),
+        omitted: omitted(&pool, &left_out, &no_room, &beyond),
         left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),
         entries,
         ranked,
@@ -291,6 +323,25 @@ impl Picked {
         }
     }
 
+    /// What was picked above all, the newest of equals.
+    fn likeliest(&self) -> Option<Place> {
+        self.0.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).map(|(place, _)| *place)
+    }
+
+    /// Where the trigger is about an answer of the bot, its sources come back with it.
+    fn add_sources(&mut self, pool: &Pool<'_>, about: Option<Place>, sources: Option<&Sources>) {
+        let (Some(about), Some(sources)) = (about, sources) else { return };
+        if sources.of != pool.messages[about].message.id {
+            return;
+        }
+        for place in pool.conversation.iter().copied() {
+            if let Some((_, is_cited)) = sources.used.iter().find(|(seq, _)| *seq == pool.messages[place].seq) {
+                let score = if *is_cited { CHAIN_SCORE } else { CHAIN_SCORE * CHAIN_DECAY };
+                self.add(place, Reason::Chain, score);
+            }
+        }
+    }
+
     fn add_cluster(&mut self, nearest_first: &[Place]) {
         for (position, place) in nearest_first.iter().enumerate() {
             self.add(*place, Reason::Cluster, CLUSTER_SCORE * decay(CLUSTER_DECAY, position));
@@ -325,12 +376,8 @@ fn left_out(pool: &Pool<'_>, entries: &[Entry]) -> Vec<Place> {
 }
 
 /// The nearest of what was left out with the reason in plain words, oldest first. What found no room comes before
-/// what was never picked: it was the closer call.
-fn omitted(pool: &Pool<'_>, left_out: &[Place], no_room: &[Place], ended: End, params: &Params) -> Vec<Omitted> {
-    let beyond = match ended {
-        End::Silence(silence) => format!("before a silence of {}", span_in_words(silence)),
-        End::Limit | End::Exhausted => format!("further back than the newest {}", params.lookback_limit),
-    };
+/// what was never picked, which is told by `beyond`: it was the closer call.
+fn omitted(pool: &Pool<'_>, left_out: &[Place], no_room: &[Place], beyond: &str) -> Vec<Omitted> {
     let lacked_room: BTreeSet<Place> = no_room.iter().copied().collect();
     let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));
     let mut nearest: Vec<Place> = lacked_room.iter().rev().copied().chain(never_picked).take(OMITTED_SHOWN).collect();
@@ -339,7 +386,7 @@ fn omitted(pool: &Pool<'_>, left_out: &[Place], no_room: &[Place], ended: End, p
         .into_iter()
         .map(|place| Omitted {
             id: pool.messages[place].message.id,
-            why: if lacked_room.contains(&place) { "no room".to_owned() } else { beyond.clone() },
+            why: if lacked_room.contains(&place) { "no room" } else { beyond }.to_owned(),
         })
         .collect()
 }

@@ -102,6 +102,11 @@ impl TokenCalibration {
     /// Share of the newest observation. Ten calls move the ratio nine tenths of the way.
     const WEIGHT: f64 = 0.2;
 
+    /// As it was kept; out of bounds, the nearest bound.
+    pub fn of_ratio(ratio: f64) -> Self {
+        Self { ratio: clamped(ratio) }
+    }
+
     /// Takes in that a prompt guessed at `estimated` tokens was counted as `real`. A zero says nothing and is ignored.
     #[must_use]
     pub fn observe(self, estimated: usize, real: u64) -> Self {
@@ -115,6 +120,11 @@ impl TokenCalibration {
     /// The guess, corrected and rounded up.
     pub fn apply(self, estimated: usize) -> usize {
         (estimated as f64 * self.ratio()).ceil() as usize
+    }
+
+    /// How many estimated tokens fit where there is room for `real` ones.
+    pub fn room(self, real: usize) -> usize {
+        (real as f64 / self.ratio()) as usize
     }
 
     /// Real tokens per estimated token, 0.5 to 3. A stored value outside counts as the nearest bound.
@@ -180,6 +190,7 @@ mod tests {
         }
         assert!((0.60..0.65).contains(&calibration.ratio()), "{calibration:?}");
         assert_eq!(TokenCalibration::default().observe(100, 60).apply(1000), 920);
+        assert_eq!(TokenCalibration::default().observe(100, 60).room(920), 1000);
     }
 
     #[test]

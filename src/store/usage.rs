@@ -1,9 +1,10 @@
-//! What model calls took, by UTC day: the ledger that the day's budgets are counted from.
+//! What model calls took, by UTC day: the ledger that the day's budgets are counted from. And what they taught about how
+//! each model counts.
 
-use rusqlite::named_params;
+use rusqlite::{OptionalExtension, named_params};
 
 use super::{Reader, Result, Writer};
-use crate::domain::{ChatKey, Spent, Timestamp, TokenUse, UserId};
+use crate::domain::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
 /// Stands for work in the background that nobody asked for.
 const NOBODY: i64 = 0;
@@ -69,4 +70,24 @@ pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
             let tokens = TokenUse { prompt: raw.get("prompt")?, completion: raw.get("completion")? };
             Ok(DayTotal { calls: raw.get("calls")?, tokens, cost_micros: raw.get("cost")? })
         })?)
+}
+
+/// How a model's counts compare with our estimates; nothing learnt yet is no difference.
+pub fn calibration(conn: &Reader, model: &str) -> Result<TokenCalibration> {
+    let ratio = conn
+        .prepare_cached("SELECT ratio FROM token_calibration WHERE model = :model")?
+        .query_row(named_params! { ":model": model }, |raw| raw.get("ratio"))
+        .optional()?;
+    Ok(ratio.map_or_else(TokenCalibration::default, TokenCalibration::of_ratio))
+}
+
+/// Learns from a prompt that was estimated at `estimated` tokens and counted as `real`.
+pub fn calibrate(tx: &Writer<'_>, model: &str, estimated: usize, real: u64) -> Result<()> {
+    let calibration = calibration(tx, model)?.observe(estimated, real);
+    tx.prepare_cached(
+        "INSERT INTO token_calibration (model, ratio) VALUES (:model, :ratio)
+         ON CONFLICT (model) DO UPDATE SET ratio = excluded.ratio",
+    )?
+    .execute(named_params! { ":model": model, ":ratio": calibration.ratio() })?;
+    Ok(())
 }

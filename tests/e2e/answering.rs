@@ -65,6 +65,39 @@ async fn a_reply_to_an_answer_needs_no_mention_and_goes_on_from_it() {
 }
 
 #[tokio::test]
+async fn a_reply_to_an_old_answer_brings_its_sources_back() {
+    World::run(async |w| {
+        let lines: String =
+            (0..60).map(|n| format!("    -1d 10:{n:02} p{n}#{} good morning number {n}\n", n + 100)).collect();
+        let said = w.play(&format!(
+            "
+            -2d 09:00 ann#1 The key of the cabin is with Olga
+            -2d 09:01 ben#2 The map is in the blue folder
+            -2d 09:02 cat#3>1 and Olga is back on friday
+            {lines}
+            "
+        ));
+        w.model.script(["Olga has it.", "Yes."]);
+        let tag = w.reply("dan", said[2], "@bot who has the key of the cabin?");
+        let answer = w.answer_to(tag).await;
+        let used: Vec<MessageId> = w.record_of(&answer).await.window.iter().map(|chosen| chosen.id).collect();
+        assert!(used.contains(&said[0]) && used.contains(&said[2]), "{used:?}");
+
+        let sure = w.reply("eve", answer.id, "sure?");
+        let second = w.answer_to(sure).await;
+        let record = w.record_of(&second).await;
+        for source in &used {
+            assert!(record.window.iter().any(|chosen| chosen.id == *source), "{source} of {:?}", record.window);
+        }
+        let chained = |record: &chime::domain::AnswerRecord| {
+            record.window.iter().any(|chosen| chosen.id == said[0] && chosen.reason == Reason::Chain)
+        };
+        assert!(chained(&record), "{:?}", record.window);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_reply_to_a_notice_or_to_a_member_is_no_question_to_the_bot() {
     World::run(async |w| {
         let asked = w.say("ann", "/help@bot");

@@ -35,6 +35,28 @@ fn model_asked_last(w: &World) -> Option<String> {
 }
 
 #[tokio::test]
+async fn a_model_that_counts_more_than_we_do_is_given_less_also_after_a_restart() {
+    World::with(&[("CONTEXT_TOKENS", "400")], async |w| {
+        let lines: String = (1..12)
+            .map(|n| {
+                format!("10:{n:02} p{n}#{}>{n} the boat on the lake needs paint, a new sail and {n} ropes\n", n + 1)
+            })
+            .collect();
+        let last = w.play(&format!("10:00 p0#1 who sees to the boat on the lake?\n{lines}")).pop().expect("a message");
+        let mut counts = Vec::new();
+        for _ in 0..2 {
+            w.model.script([answer_for(9_000)]);
+            let tag = w.reply("zoe", last, "@bot what does the boat need?");
+            let answer = w.answer_to(tag).await;
+            counts.push(w.record_of(&answer).await.window.len());
+            w.restart().await;
+        }
+        assert!(counts[1] < counts[0], "{counts:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_chat_that_used_up_its_day_is_told_once_and_answered_again_tomorrow() {
     World::with(&[("DAILY_TOKENS_PER_CHAT", "1000")], async |w| {
         ask_for(w, "Ana", 1000).await;

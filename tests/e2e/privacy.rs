@@ -438,6 +438,26 @@ async fn an_answer_that_is_forgotten_while_it_is_sent_leaves_no_words() {
 }
 
 #[tokio::test]
+async fn the_rest_of_a_long_answer_stays_where_it_is_once_its_ground_is_forgotten() {
+    World::run(async |w| {
+        let said = w.say("ann", "zqrest7xk is the word");
+        w.settled().await;
+        let story = "It is a long story. ".repeat(210);
+        w.model.script([Reply::text(format!("{story}\n\nThe word is zqrest7xk."))]);
+        w.telegram.fault("sendMessage", Fault::HangAfter, 1);
+        let tag = w.say("ben", "@bot what is the word?");
+        w.answer_to(tag).await;
+        let forgetting = w.reply("ann", said, "/forget");
+        w.answer_to(forgetting).await;
+        w.telegram.release();
+        w.settled().await;
+        assert!(w.telegram.sent_by_bot(w.chat).iter().all(|message| !message.text.contains("zqrest7xk")));
+        assert_eq!(found_in_files(w, &["zqrest7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn messages_go_after_the_days_that_were_promised() {
     World::with(&[("RETENTION_DAYS", "30")], async |w| {
         let ann = w.member("ann");

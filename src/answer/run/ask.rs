@@ -107,7 +107,7 @@ impl Answering {
         };
         let mut stage = Stage::Fresh;
         let mut event = Event::Begun { attempts: job.attempts, backend };
-        let mut built = self.prompt(&question, self.parts.params.token_budget)?;
+        let mut built = self.prompt(&question, question.room)?;
         let mut completion = None;
         loop {
             let (next, effect) = stage.step(event);
@@ -116,7 +116,7 @@ impl Answering {
                 Some(Effect::AskModel { window, choice }) => {
                     if window == WindowSize::Halved {
                         self.halve(&mut question).await?;
-                        built = self.prompt(&question, self.parts.params.token_budget / 2)?;
+                        built = self.prompt(&question, question.room / 2)?;
                     }
                     match self.ask_guarded(&question, &built, choice).await {
                         Ok(answer) => {
@@ -127,7 +127,9 @@ impl Answering {
                     }
                 }
                 Some(Effect::ReplyWithAnswer) => {
-                    let draft = completion.take().map_or_else(|| apology(&question.window), answered);
+                    let estimated = asked(&built).estimated_tokens();
+                    let draft = completion.take().map(|completion| answered(completion, estimated));
+                    let draft = draft.unwrap_or_else(|| apology(&question.window));
                     return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::ReplyWithDigest) => {
@@ -149,14 +151,15 @@ impl Answering {
         let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
         let (languages, readings) = (self.parts.languages, Arc::clone(&self.parts.readings));
         let (introduction, now) = (self.parts.introduction.clone(), self.parts.clock.now());
-        let reading = Reading { params, bot, languages, readings, introduction, now };
+        let model = self.parts.llm.model_name().to_owned();
+        let reading = Reading { params, model, bot, languages, readings, introduction, now };
         let matter = matter_of(job);
         self.parts.store.read(move |conn| reading.find(conn, (chat, message), matter)).await
     }
 
     /// The same question with half of the room for its window.
     async fn halve(&self, question: &mut Question) -> store::Result<()> {
-        let params = Params { token_budget: self.parts.params.token_budget / 2, ..self.parts.params.clone() };
+        let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
         let asked = Asked { trigger: question.trigger.clone(), ask: question.ask.clone(), is_tag: question.is_tag };
         let readings = Arc::clone(&self.parts.readings);
         let given = question.given.clone();
@@ -212,12 +215,7 @@ impl Answering {
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.
     async fn ask(&self, question: &Question, built: &BuiltPrompt, choice: Choice) -> Result<Completion, LlmError> {
         let Llm::OpenAi(model) = &self.parts.llm else { return Err(LlmError::NotConfigured("offline")) };
-        let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
-        let prompt = Prompt {
-            messages: vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)],
-            max_answer_tokens: MAX_ANSWER_TOKENS,
-            temperature: None,
-        };
+        let prompt = asked(built);
         let watch = self.parts.clock.stopwatch();
         let completing = async {
             match choice {
@@ -262,6 +260,7 @@ impl Answering {
         log::citations(&checked);
         let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words)).is_some();
+        let counted = draft.counted;
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         tracing::info!(
@@ -279,6 +278,9 @@ impl Answering {
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             if let Some(call) = &call {
                 usage::add(tx, call)?;
+            }
+            if let Some((estimated, real)) = counted {
+                usage::calibrate(tx, &record.model, estimated, real)?;
             }
             if !jobs::is_due(tx, kind, &key)? {
                 return Ok(Written::Ended);
@@ -306,6 +308,16 @@ impl Answering {
     pub(super) async fn close(&self, job: &Job) -> store::Result<()> {
         let (kind, key) = (job.kind, job.key.clone());
         self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
+    }
+}
+
+/// The prompt as it goes to the model.
+fn asked(built: &BuiltPrompt) -> Prompt {
+    let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
+    Prompt {
+        messages: vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)],
+        max_answer_tokens: MAX_ANSWER_TOKENS,
+        temperature: None,
     }
 }
 

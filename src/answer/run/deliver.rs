@@ -169,8 +169,8 @@ impl Delivery {
             // It may be repeated once: not for a Telegram that does not answer.
             return Ok(Some(Next::Retry(now.plus(pause(job.attempts)), error.to_string())));
         }
-        if part.state == State::Pending {
-            self.store.write(Priority::Answering, move |tx| outbox::mark_sending(tx, id)).await?;
+        if part.state == State::Pending && !self.store.write(Priority::Answering, move |tx| begin(tx, id)).await? {
+            return self.give_up(job, "what it rests on was forgotten").await.map(Some);
         }
         Ok(None)
     }
@@ -281,6 +281,15 @@ impl Delivery {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.get(&chat).copied().filter(|until| *until > now)
     }
+}
+
+/// Marks a part as being sent, unless it was forgotten since it was read: the parts before it took their time.
+fn begin(tx: &Writer<'_>, part: i64) -> store::Result<bool> {
+    if outbox::is_forgotten(tx, part)? {
+        return Ok(false);
+    }
+    outbox::mark_sending(tx, part)?;
+    Ok(true)
 }
 
 /// Whether a part was never given to Telegram. The first one is marked as being sent when it is written down.

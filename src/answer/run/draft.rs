@@ -12,6 +12,8 @@ pub struct Draft {
     pub markdown: String,
     pub model: String,
     pub tokens: TokenUse,
+    /// How many tokens we took the prompt for, and how many the server counted, where it did.
+    pub counted: Option<(usize, u64)>,
 }
 
 pub fn failure_of(error: &LlmError) -> Failure {
@@ -21,12 +23,14 @@ pub fn failure_of(error: &LlmError) -> Failure {
     }
 }
 
-pub fn answered(completion: Completion) -> Draft {
+/// `estimated` is what we took the prompt for, in tokens.
+pub fn answered(completion: Completion, estimated: usize) -> Draft {
     Draft {
         status: AnswerStatus::Answered,
         markdown: completion.text,
         model: completion.model,
         tokens: completion.tokens,
+        counted: completion.tokens_counted.then_some((estimated, completion.tokens.prompt)),
     }
 }
 
@@ -36,6 +40,7 @@ pub fn offline(window: &ContextWindow, earliest: Option<Timestamp>) -> Draft {
         markdown: digest::digest(window, earliest),
         model: "offline".to_owned(),
         tokens: TokenUse::default(),
+        counted: None,
     }
 }
 
@@ -45,5 +50,6 @@ pub fn apology(window: &ContextWindow) -> Draft {
         markdown: wording::apology(window),
         model: "none".to_owned(),
         tokens: TokenUse::default(),
+        counted: None,
     }
 }

@@ -30,6 +30,8 @@ pub struct Question {
     pub generic: bool,
     pub is_tag: bool,
     pub window: ContextWindow,
+    /// Room for the window, in tokens as we estimate them.
+    pub room: usize,
     /// What the window is to be about, where that was picked with an earlier answer.
     pub given: Option<Vec<Chosen>>,
     pub matter: Matter,
@@ -45,6 +47,8 @@ pub struct Question {
 /// What it takes to read a trigger and what it is about.
 pub struct Reading {
     pub params: Params,
+    /// The model that is asked, whose way of counting tokens may be known.
+    pub model: String,
     pub bot: BotIdentity,
     pub languages: &'static Languages,
     pub readings: Arc<Readings>,
@@ -79,8 +83,10 @@ impl Reading {
         let (ask, generic) =
             found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
         let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag };
-        let history = History { given, ..gather(conn, asked, &self.params, &self.readings)? };
-        let window = get_smart_context(&history, &self.params);
+        let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
+        let params = Params { token_budget: room, ..self.params.clone() };
+        let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
+        let window = get_smart_context(&history, &params);
         let earliest = messages::earliest(conn, trigger.chat)?;
         let spent = usage::spent(conn, self.now, trigger.chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;
@@ -91,6 +97,7 @@ impl Reading {
             generic,
             is_tag,
             window,
+            room,
             given: history.given,
             matter,
             asked_by,

@@ -1,6 +1,9 @@
 //! From scores to a distribution: which message a message goes on from, or that it starts something new.
 
-use crate::context::links::features::{Turn, WINDOW, pairs};
+use std::collections::BTreeMap;
+
+use crate::context::explain::Column;
+use crate::context::links::features::{RAW_NAMES, Turn, WINDOW, pairs};
 use crate::context::links::model::{LinkModel, Values};
 use crate::context::links::speech::Speech;
 
@@ -63,6 +66,24 @@ impl Past<'_> {
     /// The distribution for `message`. With `bare`, as if it said nothing.
     pub fn antecedents(&self, message: Turn<'_>, bare: bool) -> Antecedents {
         self.with_model(LinkModel::shipped(), message, bare)
+    }
+
+    /// What each feature of the last messages is, oldest first, and what it adds to the score of going on from them.
+    pub fn columns(&self, message: Turn<'_>, bare: bool) -> Vec<Column> {
+        let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
+        let mut by_features: BTreeMap<Vec<usize>, Vec<(f64, f64)>> = BTreeMap::new();
+        pairs(message, past, bare, |place, raw| {
+            for (features, worth) in LinkModel::shipped().parts(raw) {
+                let value: f32 = features.iter().map(|feature| raw[*feature]).product();
+                let rows = by_features.entry(features).or_insert_with(|| vec![(0.0, 0.0); past.len()]);
+                rows[place] = (f64::from(value), f64::from(worth));
+            }
+        });
+        let name = |features: &[usize]| {
+            let names: Vec<&str> = features.iter().map(|feature| RAW_NAMES[*feature]).collect();
+            format!("link.{}", names.join("*"))
+        };
+        by_features.into_iter().map(|(features, rows)| Column { name: name(&features), rows }).collect()
     }
 
     fn with_model(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Antecedents {

@@ -1,5 +1,6 @@
 //! The fitted table: every feature is a product of raw features, clamped to what was seen in training, times a weight.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -73,6 +74,33 @@ impl LinkModel {
             term.weight * product.max(term.low).min(term.high)
         };
         self.bias + self.terms.iter().map(value).sum::<f32>()
+    }
+}
+
+impl LinkModel {
+    /// What the terms add to the score, together where they are made of the same raw features: by these features' places.
+    pub fn parts(&self, raw: &[f32; RAW]) -> BTreeMap<Vec<usize>, f32> {
+        let mut values = Values::default();
+        self.score(raw, &mut values);
+        let mut parts = BTreeMap::new();
+        for term in &self.terms {
+            let product: f32 = term.factors.iter().map(|factor| values.0[usize::from(*factor)]).product();
+            let mut features: Vec<usize> = term.factors.iter().filter_map(|factor| self.raw_of(*factor)).collect();
+            features.sort_unstable();
+            features.dedup();
+            *parts.entry(features).or_default() += term.weight * product.max(term.low).min(term.high);
+        }
+        parts
+    }
+
+    /// The raw feature that a factor is made of; none for the factor 1.
+    fn raw_of(&self, factor: u8) -> Option<usize> {
+        match usize::from(factor) {
+            0 => None,
+            place if place < NOT => Some(place - IS),
+            place if place < ABOVE => Some(place - NOT),
+            place => self.hinges.get(place - ABOVE).map(|(feature, _)| *feature),
+        }
     }
 }
 

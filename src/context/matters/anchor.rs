@@ -2,6 +2,7 @@
 //!
 //! A tag without words points at a talk that is under way or was left open; one with words asks about its words.
 
+use crate::context::explain::Column;
 use crate::context::links::dot;
 use crate::context::matters::bursts::Meanings;
 use crate::context::matters::ground::{Ground, Remark};
@@ -79,6 +80,18 @@ pub fn anchors(tag: &Tag<'_>, scene: Scene<'_>, weights: &TagWeights) -> Vec<f64
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = scores.iter().map(|score| (score - highest).exp()).sum();
     scores.iter().map(|score| (score - highest).exp() / sum).collect()
+}
+
+/// What each feature of a candidate is, and what it adds to the score of the tag's hanging on it.
+pub fn anchor_columns(tag: &Tag<'_>, scene: Scene<'_>, weights: &TagWeights) -> Vec<Column> {
+    let terms = if tag.is_bare { &weights.anchor_bare } else { &weights.anchor_text };
+    let rows = features(tag, scene);
+    let parts: Vec<Values> = rows.iter().map(|values| terms.parts(values)).collect();
+    let column = |(place, name): (usize, &&str)| Column {
+        name: format!("tag.{name}"),
+        rows: rows.iter().zip(&parts).map(|(values, parts)| (values[place], parts[place])).collect(),
+    };
+    NAMES.iter().enumerate().map(column).collect()
 }
 
 type Values = [f64; FEATURES];

@@ -1,5 +1,6 @@
 //! Do two candidates belong to one matter, however far apart? The features of a pair, and how likely it is.
 
+use crate::context::explain::Column;
 use crate::context::links::dot;
 use crate::context::matters::anchor::{flag, minutes};
 use crate::context::matters::bursts::{Meanings, Rows};
@@ -69,6 +70,24 @@ impl<'a> Kinship<'a> {
             false => 1.0 / (1.0 + (-weights.score(&view.features(place))).exp()),
         };
         (0..self.ground.remarks.len()).map(probability).collect()
+    }
+}
+
+impl Kinship<'_> {
+    /// What each feature of a candidate is, and what it adds to the score of its belonging to the matter of `anchor`.
+    pub fn columns(&self, anchor: usize, weights: &Terms<FEATURES>) -> Vec<Column> {
+        let view = View::new(self, anchor);
+        let rows: Vec<[f64; FEATURES]> = (0..self.ground.remarks.len()).map(|place| view.features(place)).collect();
+        let parts: Vec<[f64; FEATURES]> = rows.iter().map(|values| weights.parts(values)).collect();
+        let column = |(feature, name): (usize, &&str)| {
+            let both = rows.iter().zip(&parts).enumerate();
+            // The anchor belongs to its own matter, whatever its features are.
+            let of = |(place, (values, parts)): (usize, (&[f64; FEATURES], &[f64; FEATURES]))| {
+                if place == anchor { (0.0, 0.0) } else { (values[feature], parts[feature]) }
+            };
+            Column { name: format!("kin.{name}"), rows: both.map(of).collect() }
+        };
+        NAMES.iter().enumerate().map(column).collect()
     }
 }
 

@@ -24,7 +24,7 @@ mod together;
 mod weights;
 mod words;
 
-pub use anchor::{Scene, Tag, anchors};
+pub use anchor::{Scene, Tag, anchor_columns, anchors};
 pub use bursts::Meanings;
 pub use draw::{Drawing, fragments};
 pub use gate::{Opening, starts_new};

@@ -87,6 +87,13 @@ impl<const N: usize> Terms<N> {
     }
 }
 
+impl<const N: usize> Terms<N> {
+    /// What each feature adds to the score.
+    pub fn parts(&self, values: &[f64; N]) -> [f64; N] {
+        std::array::from_fn(|place| self.terms[place].weigh(values[place]))
+    }
+}
+
 impl Term {
     fn weigh(&self, value: f64) -> f64 {
         self.weight * value.clamp(self.low, self.high)

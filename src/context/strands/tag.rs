@@ -2,8 +2,10 @@
 //! comes with it.
 
 use crate::context::choose::{Guess, best_soft_set, soft_marginals};
+use crate::context::explain::Column;
 use crate::context::matters::{
-    Drawing, Ground, Groupings, Kinship, Meanings, Scene, Tag, Together, Weights, anchors, fragments, starts_new,
+    Drawing, Ground, Groupings, Kinship, Meanings, Scene, Tag, Together, Weights, anchor_columns, anchors, fragments,
+    starts_new,
 };
 use crate::context::places::PlaceSet;
 use crate::context::strands::{Candidates, Matching, Picked, rivals};
@@ -15,19 +17,19 @@ const ANCHORS: usize = 12;
 const FAINT: f64 = 0.01;
 
 impl Candidates<'_> {
-    pub(super) fn of_tag(&self, matching: &Matching<'_>, most: usize) -> Picked {
+    pub(super) fn of_tag(&self, matching: &Matching<'_>, most: usize, seen: Option<&mut Vec<Column>>) -> Picked {
         let weights = matching.weights;
         if self.messages.is_empty() || starts_new(&matching.opening(0.0), &weights.tag.gate) {
             return Picked::default();
         }
-        let guesses = self.guesses(matching);
+        let guesses = self.guesses(matching, seen);
         let marginals = soft_marginals(&guesses).into_iter().enumerate().collect();
         let rivals = rivals::of_guesses(&guesses, most);
         Picked { taken: best_soft_set(&guesses, most), marginals, rivals }
     }
 
     /// The matters that the tag may be about, one for each message that it may hang on.
-    fn guesses(&self, matching: &Matching<'_>) -> Vec<Guess> {
+    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> Vec<Guess> {
         let weights = matching.weights;
         let ground = matching.ground(self.remarks(matching));
         let worlds = self.worlds(MATTER_WORLDS);
@@ -41,7 +43,7 @@ impl Candidates<'_> {
             is_reply: matching.reply.is_some(),
             is_bare: matching.bare,
         };
-        guesses(&ground, &drawn, &tag, weights)
+        guesses(&ground, &drawn, &tag, weights, seen)
     }
 }
 
@@ -51,7 +53,13 @@ struct World {
     chances: Vec<f32>,
 }
 
-fn guesses(ground: &Ground<'_>, worlds: &[World], tag: &Tag<'_>, weights: &Weights) -> Vec<Guess> {
+fn guesses(
+    ground: &Ground<'_>,
+    worlds: &[World],
+    tag: &Tag<'_>,
+    weights: &Weights,
+    seen: Option<&mut Vec<Column>>,
+) -> Vec<Guess> {
     let cut = |far: f64| -> Vec<Vec<PlaceSet>> {
         worlds.iter().map(|world| fragments(ground, &world.antecedents, far)).collect()
     };
@@ -70,6 +78,10 @@ fn guesses(ground: &Ground<'_>, worlds: &[World], tag: &Tag<'_>, weights: &Weigh
         .collect();
     let groupings = Groupings { strands: &strands, matters: &matters };
     let kinship = Kinship::new(ground, &together, groupings, (&meanings, &gathered));
+    if let (Some(seen), Some((likeliest, _))) = (seen, anchors.first()) {
+        seen.extend(anchor_columns(tag, scene, &weights.tag));
+        seen.extend(kinship.columns(*likeliest, &weights.tag.kinship));
+    }
     let guess = |(anchor, weight): (usize, f64)| Guess {
         weight: weight as f32,
         members: kinship.of(anchor, &weights.tag.kinship).into_iter().map(|member| member as f32).collect(),
@@ -176,7 +188,7 @@ mod tests {
             is_reply: case.tag.reply.is_some(),
             is_bare: case.bare,
         };
-        guesses(&ground, &worlds, &tag, Weights::shipped().expect("the file is of the right form"))
+        guesses(&ground, &worlds, &tag, Weights::shipped().expect("the file is of the right form"), None)
     }
 
     #[track_caller]

@@ -6,7 +6,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::context::reading::address;
-use crate::context::{ContextWindow, Evidence, History, Params, Reading, get_smart_context};
+use crate::context::{ContextWindow, Evidence, History, Params, Reading, Sources, get_smart_context};
 use crate::domain::{Chosen, MessageId, Reason, Seq, StoredMessage};
 use crate::embed::Embedder;
 use crate::testkit::transcript;
@@ -274,6 +274,33 @@ fn the_bots_own_answer_goes_on() {
         &[1, 2, 4],
         &[],
     );
+}
+
+#[test]
+fn an_answer_of_the_bot_brings_back_what_it_rests_on() {
+    let chat = "
+        -9d 10:00 ann#1 the key of the cabin is with Olga
+        -9d 10:05 ben#2 and the map is in the blue folder
+        -8d 10:00 cat#3 the choir sings on sunday
+        10:00 cat#4 who has time on friday?
+        10:05 bot#5 [assistant] Olga has it, and the map is in the blue folder.
+        10:20 dan#6>5 @bot sure?
+    ";
+    let mut history = history(chat);
+    let chosen = |window: &ContextWindow| -> Vec<(i64, &'static str)> {
+        window.entries.iter().map(|entry| (entry.message.message.id.0, entry.reason.as_str())).collect()
+    };
+    history.sources = Some(Sources { of: MessageId(5), used: vec![(Seq(1), true), (Seq(2), false), (Seq(77), true)] });
+    let params = Params::new(|text| text.len().div_ceil(4));
+    let with = get_smart_context(&history, &params);
+    for expected in [(1, "chain"), (2, "chain"), (5, "anchor")] {
+        assert!(chosen(&with).contains(&expected), "{:?}", chosen(&with));
+    }
+    let tight = get_smart_context(&history, &Params { token_budget: 60, ..params.clone() });
+    assert!(chosen(&tight).contains(&(5, "anchor")) && chosen(&tight).len() < chosen(&with).len());
+
+    history.sources = Some(Sources { of: MessageId(4), used: vec![(Seq(1), true)] });
+    assert!(!chosen(&get_smart_context(&history, &params)).contains(&(1, "chain")), "of another message");
 }
 
 #[test]

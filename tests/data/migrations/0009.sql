@@ -1,1 +1,1 @@
-INSERT INTO held_text VALUES ('-1001000000001:105', '@bot and now?', '[]');
+INSERT INTO token_calibration VALUES ('a-model', 0.71);

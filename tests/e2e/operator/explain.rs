@@ -26,7 +26,10 @@ fn window(output: &Output) -> Vec<i64> {
     }
     let entries = decision["window"].as_array().expect("a list");
     for entry in entries {
-        assert!(entry["reason"].is_string() && entry["score"].is_number() && entry["features"].is_object(), "{entry}");
+        assert!(entry["reason"].is_string() && entry["score"].is_number(), "{entry}");
+        let features = entry["features"].as_object().expect("features by name");
+        assert!(!features.is_empty(), "{entry}");
+        assert!(features.values().all(|it| it["value"].is_number() && it["contribution"].is_number()), "{entry}");
     }
     entries.iter().filter_map(|entry| entry["id"].as_i64()).collect()
 }
@@ -47,6 +50,7 @@ async fn a_decision_is_shown_and_tried_again_under_other_settings() {
         let told = explain(w, tag, &[]);
         let told = String::from_utf8_lossy(&told.stdout).into_owned();
         assert!(told.contains("window   3 messages") && !told.contains("paint"), "{told}");
+        assert!(told.contains("#1        ") && told.lines().any(|line| line.contains(" +")), "{told}");
         let fewer = window(&explain(w, tag, &["--json", "--with", "CONTEXT_TOKENS=100"]));
         assert!(fewer.len() < all.len(), "{fewer:?} of {all:?}");
 

@@ -1,0 +1,126 @@
+//! A decision as JSON for programs, and in words for people.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
+
+use crate::cli::explain::Decision;
+use crate::context::{Entry, Explained, Feature};
+use crate::domain::{MessageId, Reason};
+
+/// Features that stand beside a message, the weightiest ones. JSON has more.
+const TOLD: usize = 3;
+
+/// What features mean, by their names.
+static MEANINGS: LazyLock<BTreeMap<String, String>> =
+    // One that does not parse would be empty, which a test rules out.
+    LazyLock::new(|| toml::from_str(include_str!("features.toml")).unwrap_or_default());
+
+pub fn as_json(decision: &Decision) -> Value {
+    let window: Vec<Value> = decision
+        .window
+        .entries
+        .iter()
+        .map(|entry| {
+            let features: Map<String, Value> = features(decision, entry)
+                .into_iter()
+                .map(|it| (it.name, json!({ "value": it.value, "contribution": it.contribution })))
+                .collect();
+            json!({
+                "id": entry.message.message.id, "reason": entry.reason, "score": entry.score, "features": features,
+            })
+        })
+        .collect();
+    let omitted: Vec<Value> = decision
+        .window
+        .omitted
+        .iter()
+        .map(|omitted| {
+            let score = explained(decision, omitted.id).map(|it| it.probability);
+            json!({ "id": omitted.id, "why": omitted.why, "score": score })
+        })
+        .collect();
+    json!({
+        "trigger": decision.trigger.message.id, "anchor": decision.window.anchor, "window": window,
+        "omitted": omitted, "slots": decision.slots, "alternative": decision.window.alternative,
+    })
+}
+
+pub fn in_words(decision: &Decision) -> String {
+    let window = &decision.window;
+    let mut lines = vec![format!("trigger  #{}", decision.trigger.message.id)];
+    if let Some(anchor) = window.anchor {
+        lines.push(format!("anchor   #{anchor}"));
+    }
+    lines.push(format!("window   {} messages", window.entries.len()));
+    lines.extend(window.entries.iter().map(|entry| {
+        let (id, reason) = (entry.message.message.id, entry.reason.as_str());
+        let line = format!("  #{id:<8} {reason:<8} {:.2}  m{:<5}", entry.score, entry.message.seq);
+        format!("{line} {}", told(&features(decision, entry))).trim_end().to_owned()
+    }));
+    lines.push(format!("left out {}", window.omitted.len()));
+    lines.extend(window.omitted.iter().map(|omitted| match explained(decision, omitted.id) {
+        Some(it) => {
+            let line = format!("  #{:<8} {} {:.2}", omitted.id, omitted.why, it.probability);
+            format!("{line}  {}", told(&it.features)).trim_end().to_owned()
+        }
+        None => format!("  #{:<8} {}", omitted.id, omitted.why),
+    }));
+    if let Some(alternative) = &window.alternative {
+        let other: Vec<String> = alternative.other.iter().map(|chosen| format!("#{}", chosen.id)).collect();
+        lines.push(format!("or about {} (less likely by {:.2})", other.join(" "), alternative.margin));
+    }
+    lines.extend(decision.slots.iter().map(|slot| format!("slot     {:<20} {} tokens", slot.name, slot.tokens)));
+    lines.join("\n")
+}
+
+/// What decided about a message of the window. A link is a feature of its own: it needs no score.
+fn features(decision: &Decision, entry: &Entry) -> Vec<Feature> {
+    let by_link = |name: &str| vec![Feature { name: name.to_owned(), value: 1.0, contribution: entry.score }];
+    match entry.reason {
+        Reason::Anchor | Reason::Quoted => by_link("reply"),
+        Reason::Chain => by_link("chain"),
+        Reason::Cluster => by_link("near"),
+        Reason::Strand | Reason::Bridge | Reason::Semantic | Reason::Tool => {
+            explained(decision, entry.message.message.id).map_or_else(Vec::new, |it| it.features.clone())
+        }
+    }
+}
+
+fn explained(decision: &Decision, id: MessageId) -> Option<&Explained> {
+    decision.explained.iter().find(|it| it.id == id)
+}
+
+/// `of the newest burst +1.20, time since -0.40`
+fn told(features: &[Feature]) -> String {
+    let told = |feature: &Feature| format!("{} {:+.2}", meaning(&feature.name), feature.contribution);
+    features.iter().take(TOLD).map(told).collect::<Vec<_>>().join(", ")
+}
+
+fn meaning(name: &str) -> String {
+    match name {
+        "reply" => return "the trigger replies to it".to_owned(),
+        "chain" => return "linked by replies".to_owned(),
+        "near" => return "no long silence between".to_owned(),
+        _ => {}
+    }
+    let known = |name: &str| MEANINGS.get(name).cloned();
+    known(name).unwrap_or_else(|| {
+        let Some((model, parts)) = name.split_once('.') else { return name.to_owned() };
+        let parts = parts.split('*').map(|part| known(&format!("{model}.{part}")).unwrap_or_else(|| part.to_owned()));
+        parts.collect::<Vec<_>>().join(" × ")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_are_told_in_plain_words() {
+        let feature = |name: &str, contribution| Feature { name: name.to_owned(), value: 1.0, contribution };
+        let features = [feature("tag.lastburst", 1.2), feature("link.ldt*same", -0.4), feature("new.one", 0.1)];
+        assert_eq!(told(&features), "of the newest burst +1.20, time between × by who asks -0.40, one +0.10");
+    }
+}
