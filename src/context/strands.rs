@@ -3,17 +3,19 @@
 //! In a busy chat the strands of the worlds are the hypotheses. In a slow one, where matters are taken up after silences, a
 //! message that goes on with the talk chooses among the matters of the worlds, and a tag asks what it hangs on (`tag`).
 
+pub mod rows;
 mod tag;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::context::choose::{Choice, Taken, best_set, marginals};
-use crate::context::links::{Antecedents, Past, Speech, Turn, WINDOW, silence_ranks, spoken_to};
+use crate::context::links::{Antecedents, LinkModel, Past, Speech, Turn, WINDOW, silence_ranks, spoken_to};
 use crate::context::matters::{
     Drawing, Ground, Opening, Remark, Weights, fragments, says_little, slowness, starts_new,
 };
-use crate::context::reading::{Address, Evidence, Reading, address, antecedents_at};
+use crate::context::reading::{Address, Evidence, Reading, address, antecedents_by};
+use crate::context::scorers::Scorers;
 use crate::context::token::Token;
 use crate::context::worlds::{Hypotheses, WORLDS, Worlds};
 use crate::domain::{MessageId, Role, StoredMessage, UserId};
@@ -52,66 +54,108 @@ struct Candidates<'a> {
 
 /// The candidates that the trigger is about, at most `most`. `conversation` is oldest first; of it the last [`WINDOW`] are
 /// candidates, and what is before them is their past.
-pub fn pick(asking: Asking<'_>, conversation: &[&StoredMessage], evidence: &Evidence, most: usize) -> Picked {
+pub fn pick(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    scorers: &Scorers,
+    most: usize,
+) -> Picked {
     let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let first = conversation.len().saturating_sub(WINDOW);
-    let earlier = evidence.earlier.iter().copied();
-    let ids: Vec<MessageId> = earlier.chain(conversation.iter().map(|stored| stored.message.id)).collect();
-    let before = ids.len() - (conversation.len() - first);
-    let messages = &conversation[first..];
-    let parents: Vec<Option<usize>> =
-        (before..).zip(messages).map(|(place, stored)| distance_of(stored.message.reply_to, &ids[..place])).collect();
-    let rows = (first..).zip(messages).zip(&parents).map(|((place, stored), parent)| {
-        let known = match evidence.antecedents.get(&address(stored)) {
-            Some(known) => Arc::clone(known),
-            None => Arc::new(antecedents_at(&readings, place)),
-        };
-        match parent {
-            Some(distance) => Arc::new(Antecedents::clone(&known).with_reply(*distance)),
-            None => known,
-        }
-    });
-    let rows: Vec<Arc<Antecedents>> = rows.collect();
-    let addresses = messages.iter().map(|stored| address(stored));
-    let candidates = Candidates {
-        messages,
-        readings: &readings[first..],
-        replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
-        worlds: Worlds::draw(addresses.zip(rows.iter().map(Arc::as_ref))),
-    };
-    // Its vector was made from its ask; what else is known of it here.
-    let vector = evidence.readings.get(&address(asking.message)).map_or_else(Vec::new, |known| known.vector.clone());
-    let trigger = Reading::of(&asking.message.message, asking.text, vector);
-    let mut picked = candidates.pick(asking, &trigger, most);
+    let candidates = Candidates::of(conversation, &readings, evidence, &scorers.links);
+    let mut picked = candidates.pick(asking, &read(asking, evidence), scorers, most);
     picked.taken.iter_mut().for_each(|one| one.place += first);
     picked.marginals.iter_mut().for_each(|(place, _)| *place += first);
     picked
 }
 
+/// Reads a trigger: its vector was made from its ask; what else is known of it here.
+fn read(asking: Asking<'_>, evidence: &Evidence) -> Reading {
+    let vector = evidence.readings.get(&address(asking.message)).map_or_else(Vec::new, |known| known.vector.clone());
+    Reading::of(&asking.message.message, asking.text, vector)
+}
+
+impl<'a> Candidates<'a> {
+    /// The last of a `conversation`, of whose every message `readings` has one.
+    fn of(
+        conversation: &'a [&'a StoredMessage],
+        readings: &'a [Arc<Reading>],
+        evidence: &Evidence,
+        links: &LinkModel,
+    ) -> Self {
+        let first = conversation.len().saturating_sub(WINDOW);
+        let earlier = evidence.earlier.iter().copied();
+        let ids: Vec<MessageId> = earlier.chain(conversation.iter().map(|stored| stored.message.id)).collect();
+        let before = ids.len() - (conversation.len() - first);
+        let messages = &conversation[first..];
+        let parents: Vec<Option<usize>> = (before..)
+            .zip(messages)
+            .map(|(place, stored)| distance_of(stored.message.reply_to, &ids[..place]))
+            .collect();
+        let rows = (first..).zip(messages).zip(&parents).map(|((place, stored), parent)| {
+            let known = match evidence.antecedents.get(&address(stored)) {
+                Some(known) => Arc::clone(known),
+                None => Arc::new(antecedents_by(links, readings, place)),
+            };
+            match parent {
+                Some(distance) => Arc::new(Antecedents::clone(&known).with_reply(*distance)),
+                None => known,
+            }
+        });
+        let rows: Vec<Arc<Antecedents>> = rows.collect();
+        let addresses = messages.iter().map(|stored| address(stored));
+        Self {
+            messages,
+            readings: &readings[first..],
+            replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
+            worlds: Worlds::draw(addresses.zip(rows.iter().map(Arc::as_ref))),
+        }
+    }
+}
+
 impl Candidates<'_> {
-    fn pick(&self, asking: Asking<'_>, trigger: &Reading, most: usize) -> Picked {
+    fn pick(&self, asking: Asking<'_>, trigger: &Reading, scorers: &Scorers, most: usize) -> Picked {
+        let heard = self.heard(asking, trigger, &scorers.links);
+        let Some(weights) = scorers.matters.as_ref().filter(|_| heard.slowness > 0.0) else {
+            return self.of_strands(&heard.links, most);
+        };
+        self.matched((asking, trigger), &heard, weights, |matching| match asking.is_tag {
+            true => self.of_tag(matching, most),
+            false => self.of_remark(matching, most),
+        })
+    }
+
+    /// What is asked of every trigger.
+    fn heard(&self, asking: Asking<'_>, trigger: &Reading, model: &LinkModel) -> Heard<'_> {
         let moments: Vec<f64> = self.messages.iter().copied().chain([asking.message]).map(seconds).collect();
-        let slowness = slowness(moments.iter().copied());
         let stems: Vec<&[Token]> = self.readings.iter().map(|reading| reading.stems.as_slice()).collect();
         let bare = says_little(asking.text, |stem| stems.iter().any(|known| known.binary_search(&stem).is_ok()));
         let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
-        let links = Past { turns: &turns }.antecedents(trigger.turn(), bare);
+        let links = Past { turns: &turns }.antecedents(model, trigger.turn(), bare);
         let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
         let reply = distance_of(asking.message.message.reply_to, &ids);
         let links = match reply {
             Some(distance) => links.with_reply(distance),
             None => links,
         };
-        let Some(weights) = Weights::shipped().filter(|_| slowness > 0.0) else {
-            return self.of_strands(&links, most);
-        };
+        Heard { slowness: slowness(moments.iter().copied()), moments, stems, bare, links, reply }
+    }
+
+    /// Gets a trigger ready for the matters of a slow chat.
+    fn matched<R>(
+        &self,
+        (asking, trigger): (Asking<'_>, &Reading),
+        heard: &Heard<'_>,
+        weights: &Weights,
+        then: impl FnOnce(&Matching<'_>) -> R,
+    ) -> R {
         let speeches: Vec<&Speech> =
             self.readings.iter().map(|reading| &reading.speech).chain([&trigger.speech]).collect();
-        let mentions = spoken_to(&speeches);
-        let silences = silence_ranks(&moments).into_iter().map(f64::from).collect();
-        let (links, stems, mentions) = (&links, &stems, &mentions);
-        let matching = Matching { asking, trigger, links, reply, bare, slowness, stems, mentions, silences, weights };
-        if asking.is_tag { self.of_tag(&matching, most) } else { self.of_remark(&matching, most) }
+        let mentions = &spoken_to(&speeches);
+        let silences = silence_ranks(&heard.moments).into_iter().map(f64::from).collect();
+        let Heard { slowness, ref stems, bare, ref links, reply, .. } = *heard;
+        then(&Matching { asking, trigger, links, reply, bare, slowness, stems, mentions, silences, weights })
     }
 
     /// In a busy chat: the strand that most worlds lead to.
@@ -196,6 +240,20 @@ impl Candidates<'_> {
     }
 }
 
+/// A trigger among the candidates.
+struct Heard<'a> {
+    /// Unix seconds of the candidates, and last of the trigger.
+    moments: Vec<f64>,
+    slowness: f64,
+    /// The candidates' stems.
+    stems: Vec<&'a [Token]>,
+    /// The trigger says too little to go by.
+    bare: bool,
+    links: Antecedents,
+    /// How far back the message is that the trigger replies to.
+    reply: Option<usize>,
+}
+
 /// What the matters of a slow chat are matched with.
 struct Matching<'a> {
     asking: Asking<'a>,
@@ -263,9 +321,13 @@ fn seconds(stored: &StoredMessage) -> f64 {
 }
 
 /// Antecedents of every message of a conversation (oldest first), from the text alone.
-pub fn antecedent_rows(conversation: &[StoredMessage], evidence: &Evidence) -> HashMap<Address, Arc<Antecedents>> {
+pub fn antecedent_rows(
+    conversation: &[StoredMessage],
+    evidence: &Evidence,
+    links: &LinkModel,
+) -> HashMap<Address, Arc<Antecedents>> {
     let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let rows = (0..readings.len()).map(|place| Arc::new(antecedents_at(&readings, place)));
+    let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
     conversation.iter().map(address).zip(rows).collect()
 }
 

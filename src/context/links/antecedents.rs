@@ -60,12 +60,8 @@ pub struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// The distribution for `message`. With `bare`, as if it said nothing.
-    pub fn antecedents(&self, message: Turn<'_>, bare: bool) -> Antecedents {
-        self.with_model(LinkModel::shipped(), message, bare)
-    }
-
-    fn with_model(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Antecedents {
+    /// The distribution for `message` by a table. With `bare`, as if it said nothing.
+    pub fn antecedents(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Antecedents {
         let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
         let (mut scores, mut values) = (Vec::with_capacity(past.len()), Values::default());
         pairs(message, past, bare, |place, raw| scores.push((past.len() - place, model.score(raw, &mut values))));
@@ -78,6 +74,13 @@ impl Past<'_> {
             .collect();
         links.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.distance.cmp(&b.distance)));
         Antecedents(links)
+    }
+
+    /// Calls `each` with every candidate, newest first: its distance, and what the weights of `model` are applied to.
+    pub fn rows(&self, model: &LinkModel, message: Turn<'_>, bare: bool, mut each: impl FnMut(usize, Vec<f32>)) {
+        let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
+        let mut values = Values::default();
+        pairs(message, past, bare, |place, raw| each(past.len() - place, model.products(raw, &mut values)));
     }
 }
 

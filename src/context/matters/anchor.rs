@@ -81,9 +81,10 @@ pub fn anchors(tag: &Tag<'_>, scene: Scene<'_>, weights: &TagWeights) -> Vec<f64
     scores.iter().map(|score| (score - highest).exp() / sum).collect()
 }
 
-type Values = [f64; FEATURES];
+pub type Values = [f64; FEATURES];
 
-fn features(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
+/// The features of each candidate.
+pub fn features(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
     let mut rows = pointing(tag, scene);
     if !tag.is_bare {
         asking(tag, scene, &mut rows);
