@@ -37,7 +37,8 @@ pub fn explain(history: &History, params: &Params) -> Vec<Explained> {
     let pool = Pool::new(history);
     let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
-    let (picked, features) = strands::explain(asking, &conversation, &history.evidence, params.strand_limit);
+    let (picked, features) =
+        strands::explain(asking, &conversation, &history.evidence, &params.scorers, params.strand_limit);
     let likely: BTreeMap<usize, f32> = picked.marginals.into_iter().collect();
     let explained = |(place, features): (usize, Vec<Feature>)| Explained {
         id: conversation[place].message.id,

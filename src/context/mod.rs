@@ -16,12 +16,14 @@ mod choose;
 mod cluster;
 mod explain;
 mod fit;
+pub mod fitting;
 mod links;
 mod matters;
 mod places;
 mod pool;
 mod reading;
 pub mod run;
+mod scorers;
 mod shorten;
 mod strands;
 mod token;
@@ -29,8 +31,9 @@ mod window;
 mod worlds;
 
 pub use explain::{Explained, Feature, explain};
-pub use links::{Antecedents, Link, SCORER_VERSION};
+pub use links::{Antecedents, Link, LinkModel, SCORER_VERSION};
 pub use reading::{Evidence, Reading, without_bots};
+pub use scorers::Scorers;
 pub use strands::antecedent_rows;
 pub use window::{ContextWindow, Entry, History, Params, Picker, Sources, get_smart_context};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::context::links::{Antecedents, Past, Speech, Turn, WINDOW};
+use crate::context::links::{Antecedents, LinkModel, Past, Speech, Turn, WINDOW};
 use crate::context::matters::stems;
 use crate::context::token::Token;
 use crate::domain::{ChatId, Message, MessageId, StoredMessage};
@@ -71,9 +71,14 @@ impl Evidence {
 
 /// Antecedents of the message at `place` among `readings` (oldest first), from the text alone: what is worth keeping.
 pub fn antecedents_at(readings: &[Arc<Reading>], place: usize) -> Antecedents {
+    antecedents_by(LinkModel::shipped(), readings, place)
+}
+
+/// The same by another table.
+pub fn antecedents_by(model: &LinkModel, readings: &[Arc<Reading>], place: usize) -> Antecedents {
     let past: Vec<Turn<'_>> =
         readings[place.saturating_sub(WINDOW)..place].iter().map(|reading| reading.turn()).collect();
-    Past { turns: &past }.antecedents(readings[place].turn(), false).kept()
+    Past { turns: &past }.antecedents(model, readings[place].turn(), false).kept()
 }
 
 /// Fingerprints of messages, each with the up to [`WINDOW`] before it that it is scored against. The same fingerprint

@@ -4,6 +4,7 @@
 //! message that goes on with the talk chooses among the matters of the worlds, and a tag asks what it hangs on (`tag`).
 
 mod rivals;
+pub mod rows;
 mod tag;
 
 use std::collections::HashMap;
@@ -13,11 +14,12 @@ pub use rivals::Rivals;
 
 use crate::context::choose::{Choice, Taken, best_set, marginals};
 use crate::context::explain::{Column, Feature, by_candidate};
-use crate::context::links::{Antecedents, Past, Speech, Turn, WINDOW, silence_ranks, spoken_to};
+use crate::context::links::{Antecedents, LinkModel, Past, Speech, Turn, WINDOW, silence_ranks, spoken_to};
 use crate::context::matters::{
     Drawing, Ground, Opening, Remark, Weights, fragments, says_little, slowness, starts_new,
 };
-use crate::context::reading::{Address, Evidence, Reading, address, antecedents_at};
+use crate::context::reading::{Address, Evidence, Reading, address, antecedents_by};
+use crate::context::scorers::Scorers;
 use crate::context::token::Token;
 use crate::context::worlds::{Hypotheses, MATTER_WORLDS, STRAND_WORLDS, Worlds};
 use crate::domain::{MessageId, Role, StoredMessage, UserId};
@@ -59,8 +61,14 @@ struct Candidates<'a> {
 
 /// The candidates that the trigger is about, at most `most`. `conversation` is oldest first; of it the last [`WINDOW`] are
 /// candidates, and what is before them is their past.
-pub fn pick(asking: Asking<'_>, conversation: &[&StoredMessage], evidence: &Evidence, most: usize) -> Picked {
-    pick_from(asking, conversation, evidence, most, None)
+pub fn pick(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    scorers: &Scorers,
+    most: usize,
+) -> Picked {
+    pick_from(asking, conversation, evidence, (scorers, most), None)
 }
 
 /// The same, with what decided: the features of each candidate, by its place in the conversation.
@@ -68,10 +76,11 @@ pub fn explain(
     asking: Asking<'_>,
     conversation: &[&StoredMessage],
     evidence: &Evidence,
+    scorers: &Scorers,
     most: usize,
 ) -> (Picked, Vec<(usize, Vec<Feature>)>) {
     let mut columns = Vec::new();
-    let picked = pick_from(asking, conversation, evidence, most, Some(&mut columns));
+    let picked = pick_from(asking, conversation, evidence, (scorers, most), Some(&mut columns));
     let first = conversation.len().saturating_sub(WINDOW);
     (picked, (first..).zip(by_candidate(&columns, conversation.len() - first)).collect())
 }
@@ -81,38 +90,13 @@ fn pick_from(
     asking: Asking<'_>,
     conversation: &[&StoredMessage],
     evidence: &Evidence,
-    most: usize,
+    (scorers, most): (&Scorers, usize),
     seen: Option<&mut Vec<Column>>,
 ) -> Picked {
     let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let first = conversation.len().saturating_sub(WINDOW);
-    let earlier = evidence.earlier.iter().copied();
-    let ids: Vec<MessageId> = earlier.chain(conversation.iter().map(|stored| stored.message.id)).collect();
-    let before = ids.len() - (conversation.len() - first);
-    let messages = &conversation[first..];
-    let parents: Vec<Option<usize>> =
-        (before..).zip(messages).map(|(place, stored)| distance_of(stored.message.reply_to, &ids[..place])).collect();
-    let rows = (first..).zip(messages).zip(&parents).map(|((place, stored), parent)| {
-        let known = match evidence.antecedents.get(&address(stored)) {
-            Some(known) => Arc::clone(known),
-            None => Arc::new(antecedents_at(&readings, place)),
-        };
-        match parent {
-            Some(distance) => Arc::new(Antecedents::clone(&known).with_reply(*distance)),
-            None => known,
-        }
-    });
-    let rows: Vec<Arc<Antecedents>> = rows.collect();
-    let candidates = Candidates {
-        messages,
-        readings: &readings[first..],
-        replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
-        rows,
-    };
-    // Its vector was made from its ask; what else is known of it here.
-    let vector = evidence.readings.get(&address(asking.message)).map_or_else(Vec::new, |known| known.vector.clone());
-    let trigger = Reading::of(&asking.message.message, asking.text, vector);
-    let mut picked = candidates.pick(asking, &trigger, most, seen);
+    let candidates = Candidates::of(conversation, &readings, evidence, &scorers.links);
+    let mut picked = candidates.pick((asking, &read(asking, evidence)), scorers, most, seen);
     picked.taken.iter_mut().for_each(|one| one.place += first);
     picked.marginals.iter_mut().for_each(|(place, _)| *place += first);
     if let Some(rivals) = &mut picked.rivals {
@@ -121,40 +105,108 @@ fn pick_from(
     picked
 }
 
+/// Reads a trigger: its vector was made from its ask; what else is known of it here.
+fn read(asking: Asking<'_>, evidence: &Evidence) -> Reading {
+    let vector = evidence.readings.get(&address(asking.message)).map_or_else(Vec::new, |known| known.vector.clone());
+    Reading::of(&asking.message.message, asking.text, vector)
+}
+
+impl<'a> Candidates<'a> {
+    /// The last of a `conversation`, of whose every message `readings` has one.
+    fn of(
+        conversation: &'a [&'a StoredMessage],
+        readings: &'a [Arc<Reading>],
+        evidence: &Evidence,
+        links: &LinkModel,
+    ) -> Self {
+        let first = conversation.len().saturating_sub(WINDOW);
+        let earlier = evidence.earlier.iter().copied();
+        let ids: Vec<MessageId> = earlier.chain(conversation.iter().map(|stored| stored.message.id)).collect();
+        let before = ids.len() - (conversation.len() - first);
+        let messages = &conversation[first..];
+        let parents: Vec<Option<usize>> = (before..)
+            .zip(messages)
+            .map(|(place, stored)| distance_of(stored.message.reply_to, &ids[..place]))
+            .collect();
+        let rows = (first..).zip(messages).zip(&parents).map(|((place, stored), parent)| {
+            let known = match evidence.antecedents.get(&address(stored)) {
+                Some(known) => Arc::clone(known),
+                None => Arc::new(antecedents_by(links, readings, place)),
+            };
+            match parent {
+                Some(distance) => Arc::new(Antecedents::clone(&known).with_reply(*distance)),
+                None => known,
+            }
+        });
+        Self {
+            messages,
+            readings: &readings[first..],
+            replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
+            rows: rows.collect(),
+        }
+    }
+}
+
 impl Candidates<'_> {
-    fn pick(&self, asking: Asking<'_>, trigger: &Reading, most: usize, seen: Option<&mut Vec<Column>>) -> Picked {
+    fn pick(
+        &self,
+        (asking, trigger): (Asking<'_>, &Reading),
+        scorers: &Scorers,
+        most: usize,
+        seen: Option<&mut Vec<Column>>,
+    ) -> Picked {
+        let heard = self.heard(asking, trigger, &scorers.links);
+        let weights = scorers.matters.as_ref().filter(|_| heard.slowness > 0.0);
+        if let Some(weights) = weights.filter(|_| asking.is_tag) {
+            return self.matched((asking, trigger), &heard, weights, |matching| self.of_tag(matching, most, seen));
+        }
+        if let Some(seen) = seen {
+            let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
+            seen.extend(Past { turns: &turns }.columns(&scorers.links, trigger.turn(), heard.bare));
+        }
+        match weights {
+            Some(weights) => {
+                self.matched((asking, trigger), &heard, weights, |matching| self.of_remark(matching, most))
+            }
+            None => self.of_strands(&heard.links, most),
+        }
+    }
+
+    fn worlds(&self, count: usize) -> Worlds {
+        let addresses = self.messages.iter().map(|stored| address(stored));
+        Worlds::draw(count, addresses.zip(self.rows.iter().map(Arc::as_ref)))
+    }
+
+    /// What is asked of every trigger.
+    fn heard(&self, asking: Asking<'_>, trigger: &Reading, model: &LinkModel) -> Heard<'_> {
         let moments: Vec<f64> = self.messages.iter().copied().chain([asking.message]).map(seconds).collect();
-        let slowness = slowness(moments.iter().copied());
         let stems: Vec<&[Token]> = self.readings.iter().map(|reading| reading.stems.as_slice()).collect();
         let bare = says_little(asking.text, |stem| stems.iter().any(|known| known.binary_search(&stem).is_ok()));
         let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
-        let past = Past { turns: &turns };
-        let links = past.antecedents(trigger.turn(), bare);
+        let links = Past { turns: &turns }.antecedents(model, trigger.turn(), bare);
         let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
         let reply = distance_of(asking.message.message.reply_to, &ids);
         let links = match reply {
             Some(distance) => links.with_reply(distance),
             None => links,
         };
-        let Some(weights) = Weights::shipped().filter(|_| slowness > 0.0) else {
-            if let Some(seen) = seen {
-                seen.extend(past.columns(trigger.turn(), bare));
-            }
-            return self.of_strands(&links, most);
-        };
+        Heard { slowness: slowness(moments.iter().copied()), moments, stems, bare, links, reply }
+    }
+
+    /// Gets a trigger ready for the matters of a slow chat.
+    fn matched<R>(
+        &self,
+        (asking, trigger): (Asking<'_>, &Reading),
+        heard: &Heard<'_>,
+        weights: &Weights,
+        then: impl FnOnce(&Matching<'_>) -> R,
+    ) -> R {
         let speeches: Vec<&Speech> =
             self.readings.iter().map(|reading| &reading.speech).chain([&trigger.speech]).collect();
-        let mentions = spoken_to(&speeches);
-        let silences = silence_ranks(&moments).into_iter().map(f64::from).collect();
-        let (links, stems, mentions) = (&links, &stems, &mentions);
-        let matching = Matching { asking, trigger, links, reply, bare, slowness, stems, mentions, silences, weights };
-        if asking.is_tag {
-            return self.of_tag(&matching, most, seen);
-        }
-        if let Some(seen) = seen {
-            seen.extend(past.columns(trigger.turn(), bare));
-        }
-        self.of_remark(&matching, most)
+        let mentions = &spoken_to(&speeches);
+        let silences = silence_ranks(&heard.moments).into_iter().map(f64::from).collect();
+        let Heard { slowness, ref stems, bare, ref links, reply, .. } = *heard;
+        then(&Matching { asking, trigger, links, reply, bare, slowness, stems, mentions, silences, weights })
     }
 
     /// In a busy chat: the strand that most worlds lead to.
@@ -163,11 +215,6 @@ impl Candidates<'_> {
             return Picked::default();
         }
         self.picked(self.worlds(STRAND_WORLDS).hypotheses(links), most, 0.0)
-    }
-
-    fn worlds(&self, count: usize) -> Worlds {
-        let addresses = self.messages.iter().map(|stored| address(stored));
-        Worlds::draw(count, addresses.zip(self.rows.iter().map(Arc::as_ref)))
     }
 
     /// In a slow chat: the matters that a message goes on with, those included that are taken up after silences.
@@ -247,6 +294,20 @@ impl Candidates<'_> {
     }
 }
 
+/// A trigger among the candidates.
+struct Heard<'a> {
+    /// Unix seconds of the candidates, and last of the trigger.
+    moments: Vec<f64>,
+    slowness: f64,
+    /// The candidates' stems.
+    stems: Vec<&'a [Token]>,
+    /// The trigger says too little to go by.
+    bare: bool,
+    links: Antecedents,
+    /// How far back the message is that the trigger replies to.
+    reply: Option<usize>,
+}
+
 /// What the matters of a slow chat are matched with.
 struct Matching<'a> {
     asking: Asking<'a>,
@@ -314,9 +375,13 @@ fn seconds(stored: &StoredMessage) -> f64 {
 }
 
 /// Antecedents of every message of a conversation (oldest first), from the text alone.
-pub fn antecedent_rows(conversation: &[StoredMessage], evidence: &Evidence) -> HashMap<Address, Arc<Antecedents>> {
+pub fn antecedent_rows(
+    conversation: &[StoredMessage],
+    evidence: &Evidence,
+    links: &LinkModel,
+) -> HashMap<Address, Arc<Antecedents>> {
     let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let rows = (0..readings.len()).map(|place| Arc::new(antecedents_at(&readings, place)));
+    let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
     conversation.iter().map(address).zip(rows).collect()
 }
 

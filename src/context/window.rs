@@ -10,6 +10,7 @@ use crate::context::cluster::{self, End};
 use crate::context::fit::{self, Pick};
 use crate::context::pool::{Place, Pool};
 use crate::context::reading::Evidence;
+use crate::context::scorers::Scorers;
 use crate::context::strands::{self, Asking, Rivals};
 use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Seq, StoredMessage, span_in_words};
 
@@ -29,6 +30,8 @@ pub struct Params {
     pub picker: Picker,
     /// Messages that a strand may bring in.
     pub strand_limit: usize,
+    /// What a strand is told by.
+    pub scorers: Arc<Scorers>,
 }
 
 /// How the messages that no link leads to are picked.
@@ -51,6 +54,7 @@ impl Params {
             estimate,
             picker: Picker::Strands,
             strand_limit: 20,
+            scorers: Scorers::shipped(),
         }
     }
 
@@ -265,7 +269,7 @@ fn pick_strand(
 ) -> (Vec<MessageId>, Option<Alternative>) {
     let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
-    let strand = strands::pick(asking, &conversation, &history.evidence, params.strand_limit);
+    let strand = strands::pick(asking, &conversation, &history.evidence, &params.scorers, params.strand_limit);
     let oldest = strand.taken.iter().map(|taken| taken.place).min();
     for taken in strand.taken {
         picked.add(pool.conversation[taken.place], Reason::Strand, f64::from(taken.probability));

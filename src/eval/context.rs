@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::context::{Evidence, History, Reading, antecedent_rows, without_bots};
+use crate::context::{Evidence, History, LinkModel, Reading, Scorers, antecedent_rows, without_bots};
 use crate::domain::{
     ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, Timestamp, UserId,
 };
 use crate::embed::Embedder;
 use crate::eval::Selector;
-use crate::eval::pack::{Pack, PackMessage, PackQuery};
+use crate::eval::pack::{Pack, PackMessage, QueryAsk};
 use crate::eval::score::{Figures, Prediction, headings, mean, score};
 
 /// What a run over a pack came to.
@@ -21,10 +21,12 @@ pub struct Evaluated {
 }
 
 /// A chat made ready once for all of its queries.
-struct Prepared {
-    messages: Vec<StoredMessage>,
-    evidence: Arc<Evidence>,
-    lengths: HashMap<i64, usize>,
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub messages: Vec<StoredMessage>,
+    pub evidence: Arc<Evidence>,
+    /// Characters of each message, by its id.
+    pub lengths: HashMap<i64, usize>,
 }
 
 /// Runs `selector` over every query of the pack; calls `progress` after each.
@@ -35,14 +37,16 @@ pub fn evaluate(
     k: usize,
     mut progress: impl FnMut(),
 ) -> Evaluated {
-    let chats: HashMap<&str, Prepared> =
-        pack.chats.iter().map(|(id, messages)| (id.as_str(), prepare(messages, embedder))).collect();
+    let links = &Scorers::shipped().links;
+    let chats: HashMap<&str, Prepared> = (pack.chats.iter())
+        .map(|(id, messages)| (id.as_str(), Prepared::read(messages, embedder).with_links(links)))
+        .collect();
     let mut rows: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
     let mut predictions = Vec::new();
     for query in &pack.queries {
         let Some(chat) = chats.get(query.ask.chat_id.as_str()) else { continue };
-        let history = history(query, chat);
-        let prediction = selector.select(&query.ask.query_id, &history, k);
+        let history = chat.history(&query.ask);
+        let prediction = selector.select(&query.ask.query_id, &history, k, &Scorers::shipped());
         let figures = score(query, &prediction, &chat.lengths, k);
         for heading in headings(query) {
             rows.entry(heading).or_default().push(figures.clone());
@@ -54,40 +58,50 @@ pub fn evaluate(
     Evaluated { figures, predictions }
 }
 
-/// What the daemon would have fetched for this trigger: the window, and nothing that the variant hides.
-fn history(query: &PackQuery, chat: &Prepared) -> History {
-    let ask = &query.ask;
-    let bare = ask.variant.starts_with("bare");
-    let has_links = !matches!(ask.variant.as_str(), "plain" | "bare" | "reply");
-    let find = |id: i64| chat.messages.partition_point(|stored| stored.message.id.0 < id);
-    let (start, end) = (find(ask.window.0), find(ask.message_id));
-    let mut recent = chat.messages[start..end].to_vec();
-    if !has_links {
-        recent.iter_mut().for_each(|stored| stored.message.reply_to = None);
+impl Prepared {
+    /// Reads what each message says; which goes on from which is [`Self::with_links`].
+    pub fn read(messages: &[PackMessage], embedder: Option<&Embedder>) -> Self {
+        let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
+        let mut evidence = Evidence::default();
+        for one in &stored {
+            let text = without_bots(&one.message.text);
+            let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&text));
+            let reading = Reading::of(&one.message, &text, vector);
+            evidence.readings.insert((one.message.chat, one.message.id), Arc::new(reading));
+        }
+        let lengths = messages.iter().map(|message| (message.message_id, message.text.chars().count())).collect();
+        Self { messages: stored, evidence: Arc::new(evidence), lengths }
     }
-    let mut trigger = chat.messages[end].clone();
-    trigger.message.reply_to = ask.reply_to.map(MessageId);
-    if bare {
-        trigger.message.text = String::new();
-    }
-    let ask = without_bots(&trigger.message.text).into_owned();
-    let is_tag = ask != trigger.message.text;
-    let evidence = Arc::clone(&chat.evidence);
-    History { ask, is_tag, evidence, ..History::new(trigger, recent, Vec::new()) }
-}
 
-fn prepare(messages: &[PackMessage], embedder: Option<&Embedder>) -> Prepared {
-    let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
-    let mut evidence = Evidence::default();
-    for one in &stored {
-        let text = without_bots(&one.message.text);
-        let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&text));
-        let reading = Reading::of(&one.message, &text, vector);
-        evidence.readings.insert((one.message.chat, one.message.id), Arc::new(reading));
+    /// The same with the antecedents that a table of links gives.
+    #[must_use]
+    pub fn with_links(mut self, links: &LinkModel) -> Self {
+        let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
+        let Evidence { readings, earlier, .. } = Arc::unwrap_or_clone(self.evidence);
+        self.evidence = Arc::new(Evidence { readings, antecedents, earlier });
+        self
     }
-    evidence.antecedents = antecedent_rows(&stored, &evidence);
-    let lengths = messages.iter().map(|message| (message.message_id, message.text.chars().count())).collect();
-    Prepared { messages: stored, evidence: Arc::new(evidence), lengths }
+
+    /// What the daemon would have fetched for this trigger: the window, and nothing that the variant hides.
+    pub fn history(&self, ask: &QueryAsk) -> History {
+        let bare = ask.variant.starts_with("bare");
+        let has_links = !matches!(ask.variant.as_str(), "plain" | "bare" | "reply");
+        let find = |id: i64| self.messages.partition_point(|stored| stored.message.id.0 < id);
+        let (start, end) = (find(ask.window.0), find(ask.message_id));
+        let mut recent = self.messages[start..end].to_vec();
+        if !has_links {
+            recent.iter_mut().for_each(|stored| stored.message.reply_to = None);
+        }
+        let mut trigger = self.messages[end].clone();
+        trigger.message.reply_to = ask.reply_to.map(MessageId);
+        if bare {
+            trigger.message.text = String::new();
+        }
+        let ask = without_bots(&trigger.message.text).into_owned();
+        let is_tag = ask != trigger.message.text;
+        let evidence = Arc::clone(&self.evidence);
+        History { ask, is_tag, evidence, ..History::new(trigger, recent, Vec::new()) }
+    }
 }
 
 fn to_stored(message: &PackMessage, seq: u32) -> StoredMessage {

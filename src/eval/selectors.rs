@@ -1,8 +1,9 @@
 //! The selectors that can be compared: ours, and what others do.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::context::{ContextWindow, History, Params, get_smart_context};
+use crate::context::{ContextWindow, History, Params, Scorers, get_smart_context};
 use crate::domain::MessageId;
 use crate::eval::score::Prediction;
 
@@ -28,9 +29,10 @@ const RECENT: usize = 50;
 const CHAIN: usize = 4;
 
 impl Selector {
-    pub fn select(self, query_id: &str, history: &History, k: usize) -> Prediction {
+    /// Selects at most `k`; `scorers` are asked by ours alone.
+    pub fn select(self, query_id: &str, history: &History, k: usize, scorers: &Arc<Scorers>) -> Prediction {
         let (selected, ranked) = match self {
-            Self::Chime => of_window(&get_smart_context(history, &params(k))),
+            Self::Chime => of_window(&get_smart_context(history, &params(k, scorers))),
             Self::Seed => seed(history),
             Self::Last20 => newest_first(history, 20),
             Self::RecentWindows => recent_windows(history),
@@ -40,8 +42,8 @@ impl Selector {
 }
 
 /// Without a budget: what is measured is the choice.
-fn params(k: usize) -> Params {
-    Params { strand_limit: k, token_budget: usize::MAX, ..Params::new(|_| 1) }
+fn params(k: usize, scorers: &Arc<Scorers>) -> Params {
+    Params { strand_limit: k, token_budget: usize::MAX, scorers: Arc::clone(scorers), ..Params::new(|_| 1) }
 }
 
 fn of_window(window: &ContextWindow) -> (Vec<i64>, Vec<i64>) {

@@ -63,17 +63,12 @@ pub struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// The distribution for `message`. With `bare`, as if it said nothing.
-    pub fn antecedents(&self, message: Turn<'_>, bare: bool) -> Antecedents {
-        self.with_model(LinkModel::shipped(), message, bare)
-    }
-
     /// What each feature of the last messages is, oldest first, and what it adds to the score of going on from them.
-    pub fn columns(&self, message: Turn<'_>, bare: bool) -> Vec<Column> {
+    pub fn columns(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Vec<Column> {
         let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
         let mut by_features: BTreeMap<Vec<usize>, Vec<(f64, f64)>> = BTreeMap::new();
         pairs(message, past, bare, |place, raw| {
-            for (features, worth) in LinkModel::shipped().parts(raw) {
+            for (features, worth) in model.parts(raw) {
                 let value: f32 = features.iter().map(|feature| raw[*feature]).product();
                 let rows = by_features.entry(features).or_insert_with(|| vec![(0.0, 0.0); past.len()]);
                 rows[place] = (f64::from(value), f64::from(worth));
@@ -86,7 +81,8 @@ impl Past<'_> {
         by_features.into_iter().map(|(features, rows)| Column { name: name(&features), rows }).collect()
     }
 
-    fn with_model(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Antecedents {
+    /// The distribution for `message` by a table. With `bare`, as if it said nothing.
+    pub fn antecedents(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Antecedents {
         let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
         let (mut scores, mut values) = (Vec::with_capacity(past.len()), Values::default());
         pairs(message, past, bare, |place, raw| scores.push((past.len() - place, model.score(raw, &mut values))));
@@ -99,6 +95,13 @@ impl Past<'_> {
             .collect();
         links.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.distance.cmp(&b.distance)));
         Antecedents(links)
+    }
+
+    /// Calls `each` with every candidate, newest first: its distance, and what the weights of `model` are applied to.
+    pub fn rows(&self, model: &LinkModel, message: Turn<'_>, bare: bool, mut each: impl FnMut(usize, Vec<f32>)) {
+        let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
+        let mut values = Values::default();
+        pairs(message, past, bare, |place, raw| each(past.len() - place, model.products(raw, &mut values)));
     }
 }
 

@@ -14,6 +14,6 @@ mod speech;
 
 pub use antecedents::{Antecedents, Link, Past};
 pub use features::{Turn, WINDOW, silence_ranks};
-pub use model::SCORER_VERSION;
+pub use model::{LinkModel, SCORER_VERSION};
 pub use similarity::dot;
 pub use speech::{Speech, spoken_to};

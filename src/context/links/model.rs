@@ -12,7 +12,7 @@ pub const SCORER_VERSION: u32 = 2;
 
 /// The shipped table. A test reads it, so it cannot fail to be read.
 static SHIPPED: LazyLock<LinkModel> =
-    LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).unwrap_or_else(|_| LinkModel::empty()));
+    LazyLock::new(|| serde_json::from_str(LinkModel::WRITTEN).unwrap_or_else(|_| LinkModel::empty()));
 
 /// A linear model over products of raw features.
 #[derive(Debug, Clone, Deserialize)]
@@ -51,6 +51,9 @@ impl Default for Values {
 }
 
 impl LinkModel {
+    /// The shipped table as it is written.
+    pub const WRITTEN: &str = include_str!("weights.json");
+
     pub fn shipped() -> &'static Self {
         &SHIPPED
     }
@@ -61,6 +64,18 @@ impl LinkModel {
 
     /// The log odds of an antecedent against "starts something new". `values` is room to work in.
     pub fn score(&self, raw: &[f32; RAW], values: &mut Values) -> f32 {
+        self.fill(raw, values);
+        let weigh = |term: &Term| term.weight * term.product(values).max(term.low).min(term.high);
+        self.bias + self.terms.iter().map(weigh).sum::<f32>()
+    }
+
+    /// What the weights are applied to, in the order of the table, before anything is clamped.
+    pub fn products(&self, raw: &[f32; RAW], values: &mut Values) -> Vec<f32> {
+        self.fill(raw, values);
+        self.terms.iter().map(|term| term.product(values)).collect()
+    }
+
+    fn fill(&self, raw: &[f32; RAW], values: &mut Values) {
         let Values(values) = values;
         for (place, value) in raw.iter().enumerate() {
             values[IS + place] = *value;
@@ -69,11 +84,12 @@ impl LinkModel {
         for (place, (feature, bound)) in self.hinges.iter().enumerate() {
             values[ABOVE + place] = (raw[*feature] - bound).max(0.0);
         }
-        let value = |term: &Term| {
-            let product = term.factors.iter().fold(1.0, |product, factor| product * values[usize::from(*factor)]);
-            term.weight * product.max(term.low).min(term.high)
-        };
-        self.bias + self.terms.iter().map(value).sum::<f32>()
+    }
+}
+
+impl Term {
+    fn product(&self, Values(values): &Values) -> f32 {
+        self.factors.iter().fold(1.0, |product, factor| product * values[usize::from(*factor)])
     }
 }
 

@@ -94,9 +94,10 @@ pub fn anchor_columns(tag: &Tag<'_>, scene: Scene<'_>, weights: &TagWeights) -> 
     NAMES.iter().enumerate().map(column).collect()
 }
 
-type Values = [f64; FEATURES];
+pub type Values = [f64; FEATURES];
 
-fn features(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
+/// The features of each candidate.
+pub fn features(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
     let mut rows = pointing(tag, scene);
     if !tag.is_bare {
         asking(tag, scene, &mut rows);

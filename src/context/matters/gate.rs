@@ -3,6 +3,10 @@
 use crate::context::matters::weights::Gate;
 use crate::context::token::Token;
 
+pub const FEATURES: usize = 6;
+/// In the order of their places. The last is asked of a remark, and not of a tag.
+pub const NAMES: [&str; FEATURES] = ["lpn", "text", "reply", "nst", "tsh", "un"];
+
 /// What is known of a trigger before anything is chosen.
 pub struct Opening<'a> {
     /// How likely its links say that it starts something new.
@@ -23,18 +27,17 @@ pub fn starts_new(opening: &Opening<'_>, gate: &Gate) -> bool {
 
 /// How likely the trigger starts something new.
 fn newness(opening: &Opening<'_>, gate: &Gate) -> f64 {
-    let mut sum = gate.bias + gate.weight("lpn") * (opening.unlinked + 0.003).ln();
-    if opening.is_reply {
-        sum += gate.weight("reply");
-    }
-    if let Some(stems) = opening.stems {
-        sum += gate.weight("text") + gate.weight("nst") * (stems.len() as f64).ln_1p();
-        sum += gate.weight("tsh") * shared(stems, opening.known);
-        if !opening.is_reply {
-            sum += gate.weight("un") * ((1.0 - opening.mass).max(0.0) + 0.003).ln();
-        }
-    }
+    let values = NAMES.iter().zip(features(opening));
+    let sum = gate.bias + values.map(|(name, value)| gate.weight(name) * value).sum::<f64>();
     1.0 / (1.0 + (-sum).exp())
+}
+
+/// By their names, what is asked of the trigger.
+pub fn features(opening: &Opening<'_>) -> [f64; FEATURES] {
+    let words = |stems: &[Token]| [1.0, (stems.len() as f64).ln_1p(), shared(stems, opening.known)];
+    let [text, nst, tsh] = opening.stems.map_or([0.0; 3], words);
+    let un = if opening.is_reply { 0.0 } else { text * ((1.0 - opening.mass).max(0.0) + 0.003).ln() };
+    [(opening.unlinked + 0.003).ln(), text, f64::from(u8::from(opening.is_reply)), nst, tsh, un]
 }
 
 /// The share of the trigger's stems that a candidate has too.

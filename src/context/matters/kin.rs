@@ -62,6 +62,12 @@ impl<'a> Kinship<'a> {
         }
     }
 
+    /// The features of each candidate with `anchor`.
+    pub fn rows(&self, anchor: usize) -> Vec<[f64; FEATURES]> {
+        let view = View::new(self, anchor);
+        (0..self.ground.remarks.len()).map(|place| view.features(place)).collect()
+    }
+
     /// How likely each candidate belongs to the matter of `anchor`, which surely does.
     pub fn of(&self, anchor: usize, weights: &Terms<FEATURES>) -> Vec<f64> {
         let view = View::new(self, anchor);

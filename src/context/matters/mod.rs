@@ -8,7 +8,7 @@
 //!
 //! In reading order: `words`, `weights`, `ground` (the candidates made ready), `tables`, `fragment`, `matter`, `bridge`
 //! (the features of the two), `draw`, `together` (what the worlds agree on), `bursts` (what is said around a message),
-//! `anchor`, `kin`, `gate`.
+//! `anchor`, `kin`, `gate`, and `lessons` (what a bridge is fitted on).
 
 mod anchor;
 mod bridge;
@@ -18,18 +18,21 @@ mod fragment;
 mod gate;
 mod ground;
 mod kin;
+mod lessons;
 mod matter;
 mod tables;
 mod together;
 mod weights;
 mod words;
 
-pub use anchor::{Scene, Tag, anchor_columns, anchors};
+pub use anchor::{NAMES as ANCHOR_NAMES, Scene, Tag, anchor_columns, anchors, features as anchor_features};
+pub use bridge::NAMES as BRIDGE_NAMES;
 pub use bursts::Meanings;
 pub use draw::{Drawing, fragments};
-pub use gate::{Opening, starts_new};
+pub use gate::{NAMES as GATE_NAMES, Opening, features as gate_features, starts_new};
 pub use ground::{Ground, Remark, slowness};
-pub use kin::{Groupings, Kinship};
+pub use kin::{Groupings, Kinship, NAMES as KIN_NAMES};
+pub use lessons::{Lesson, lessons};
 pub use together::Together;
 pub use weights::Weights;
 pub use words::{says_little, stems};

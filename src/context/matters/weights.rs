@@ -73,9 +73,12 @@ pub struct Gate {
 }
 
 /// The shipped weights; none when the file is not of the right form, which a test would tell.
-static SHIPPED: LazyLock<Option<Weights>> = LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).ok());
+static SHIPPED: LazyLock<Option<Weights>> = LazyLock::new(|| serde_json::from_str(Weights::WRITTEN).ok());
 
 impl Weights {
+    /// The shipped weights as they are written.
+    pub const WRITTEN: &str = include_str!("weights.json");
+
     pub fn shipped() -> Option<&'static Self> {
         SHIPPED.as_ref()
     }
@@ -101,6 +104,13 @@ impl Term {
 }
 
 impl Bridge {
+    /// Weighs nothing but the feature at `place`, and that as it is.
+    pub fn probe(place: usize) -> Self {
+        let mut terms = [Term::default(); bridge::FEATURES];
+        terms[place] = Term { weight: 1.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
+        Self { bias: 0.0, bias_slow: 0.0, terms, of_trigger: [0.0; bridge::FEATURES] }
+    }
+
     /// What a feature adds to a score, by its place; `is_trigger` where the words of a trigger are asked about.
     pub fn weigh(&self, place: usize, value: f64, is_trigger: bool) -> f64 {
         let Term { weight, low, high } = self.terms[place];

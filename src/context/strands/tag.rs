@@ -30,25 +30,30 @@ impl Candidates<'_> {
 
     /// The matters that the tag may be about, one for each message that it may hang on.
     fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> Vec<Guess> {
-        let weights = matching.weights;
         let ground = matching.ground(self.remarks(matching));
+        guesses(&ground, &self.drawn(), &self.tag(matching), matching.weights, seen)
+    }
+
+    pub(super) fn drawn(&self) -> Vec<World> {
         let worlds = self.worlds(MATTER_WORLDS);
-        let drawn: Vec<World> = (0..MATTER_WORLDS)
+        (0..MATTER_WORLDS)
             .map(|world| World { antecedents: worlds.antecedents(world), chances: worlds.chances(world) })
-            .collect();
-        let tag = Tag {
+            .collect()
+    }
+
+    pub(super) fn tag<'a>(&self, matching: &Matching<'a>) -> Tag<'a> {
+        Tag {
             remark: matching.remark(),
             links: self.linked(matching.links),
             silence: matching.silences.last().copied().unwrap_or_default(),
             is_reply: matching.reply.is_some(),
             is_bare: matching.bare,
-        };
-        guesses(&ground, &drawn, &tag, weights, seen)
+        }
     }
 }
 
 /// What a world drew for the candidates.
-struct World {
+pub(super) struct World {
     antecedents: Vec<Option<usize>>,
     chances: Vec<f32>,
 }
@@ -60,26 +65,11 @@ fn guesses(
     weights: &Weights,
     seen: Option<&mut Vec<Column>>,
 ) -> Vec<Guess> {
-    let cut = |far: f64| -> Vec<Vec<PlaceSet>> {
-        worlds.iter().map(|world| fragments(ground, &world.antecedents, far)).collect()
-    };
-    let (fragments, strands) = (cut(weights.far), cut(f64::INFINITY));
-    let together = Together::of(&fragments, ground.remarks.len());
-    let meanings = Meanings::of(ground);
-    let gathered = meanings.gathered(&together);
-    let scene = Scene { ground, together: &together, meanings: &meanings, gathered: &gathered };
-    let anchors = likeliest(&blended(&anchors(tag, scene, &weights.tag), &tag.links, ground.slowness));
-
-    let mut drawing = Drawing::new(ground, false, &weights.tag.bridge);
-    let matters: Vec<Vec<PlaceSet>> = (fragments.iter().zip(worlds))
-        .map(|(fragments, world)| {
-            drawing.world(fragments, &world.chances).into_iter().map(|drawn| drawn.members).collect()
-        })
-        .collect();
-    let groupings = Groupings { strands: &strands, matters: &matters };
-    let kinship = Kinship::new(ground, &together, groupings, (&meanings, &gathered));
+    let company = Company::of(ground, worlds, weights);
+    let anchors = likeliest(&blended(&anchors(tag, company.scene(), &weights.tag), &tag.links, ground.slowness));
+    let kinship = company.kinship();
     if let (Some(seen), Some((likeliest, _))) = (seen, anchors.first()) {
-        seen.extend(anchor_columns(tag, scene, &weights.tag));
+        seen.extend(anchor_columns(tag, company.scene(), &weights.tag));
         seen.extend(kinship.columns(*likeliest, &weights.tag.kinship));
     }
     let guess = |(anchor, weight): (usize, f64)| Guess {
@@ -87,6 +77,54 @@ fn guesses(
         members: kinship.of(anchor, &weights.tag.kinship).into_iter().map(|member| member as f32).collect(),
     };
     anchors.into_iter().map(guess).collect()
+}
+
+/// What hangs together among the candidates, over all worlds.
+pub(super) struct Company<'a> {
+    ground: &'a Ground<'a>,
+    strands: Vec<Vec<PlaceSet>>,
+    matters: Vec<Vec<PlaceSet>>,
+    together: Together,
+    meanings: Meanings,
+    /// The meanings of whole fragments.
+    gathered: Meanings,
+}
+
+impl<'a> Company<'a> {
+    pub(super) fn of(ground: &'a Ground<'a>, worlds: &[World], weights: &Weights) -> Self {
+        let fragments = cut(ground, worlds, weights.far);
+        let together = Together::of(&fragments, ground.remarks.len());
+        let meanings = Meanings::of(ground);
+        let mut drawing = Drawing::new(ground, false, &weights.tag.bridge);
+        let matters = (fragments.iter().zip(worlds))
+            .map(|(fragments, world)| {
+                drawing.world(fragments, &world.chances).into_iter().map(|drawn| drawn.members).collect()
+            })
+            .collect();
+        Self {
+            ground,
+            strands: cut(ground, worlds, f64::INFINITY),
+            matters,
+            gathered: meanings.gathered(&together),
+            meanings,
+            together,
+        }
+    }
+
+    pub(super) fn scene(&self) -> Scene<'_> {
+        let Self { ground, together, meanings, gathered, .. } = self;
+        Scene { ground, together, meanings, gathered }
+    }
+
+    pub(super) fn kinship(&self) -> Kinship<'_> {
+        let groupings = Groupings { strands: &self.strands, matters: &self.matters };
+        Kinship::new(self.ground, &self.together, groupings, (&self.meanings, &self.gathered))
+    }
+}
+
+/// The fragments of every world, cut where a silence is longer than `far` seconds.
+pub(super) fn cut(ground: &Ground<'_>, worlds: &[World], far: f64) -> Vec<Vec<PlaceSet>> {
+    worlds.iter().map(|world| fragments(ground, &world.antecedents, far)).collect()
 }
 
 /// Between a slow chat and a busy one, where the links alone decide.

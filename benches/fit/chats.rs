@@ -1,0 +1,145 @@
+//! The chats of the packs, made ready by the code that the daemon runs, with what they are really about.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use chime::context::fitting::Asking;
+use chime::context::{Reading, Scorers};
+use chime::domain::StoredMessage;
+use chime::embed::Embedder;
+use chime::eval::context::Prepared;
+use chime::eval::pack::{Pack, PackQuery};
+
+use crate::Outcome;
+use crate::truth::{self, Truth};
+
+/// Messages before one that are looked at.
+pub const WINDOW: usize = 200;
+
+/// The kinds of chats that are told apart: a fit that knows one may fail on another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Hand-written groups with tags.
+    English,
+    Others,
+    /// IRC, a busy channel and smaller ones.
+    Dense,
+    Calm,
+    /// Chats with topics that rest for hours and days.
+    Slow,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::English => "english",
+            Self::Others => "others",
+            Self::Dense => "dense",
+            Self::Calm => "calm",
+            Self::Slow => "slow",
+        }
+    }
+
+    /// Whether its members tag a bot.
+    pub fn has_tags(self) -> bool {
+        matches!(self, Self::English | Self::Others)
+    }
+
+    /// Kinds that are left out together.
+    pub fn family(self) -> usize {
+        match self {
+            Self::English => 0,
+            Self::Others => 1,
+            Self::Dense | Self::Calm => 2,
+            Self::Slow => 3,
+        }
+    }
+}
+
+/// A pack as it is named on the command line: `KIND=FOLDER`.
+#[derive(Debug, Clone)]
+pub struct PackName {
+    pub kind: Kind,
+    pub folder: PathBuf,
+}
+
+impl FromStr for PackName {
+    type Err = String;
+
+    fn from_str(written: &str) -> Result<Self, String> {
+        let (kind, folder) = written.split_once('=').ok_or("a pack is written KIND=FOLDER")?;
+        let kinds = [Kind::English, Kind::Others, Kind::Dense, Kind::Calm, Kind::Slow];
+        let known = kinds.into_iter().find(|known| known.name() == kind);
+        let kind = known.ok_or_else(|| format!("no kind `{kind}`: {}", kinds.map(Kind::name).join(", ")))?;
+        Ok(Self { kind, folder: PathBuf::from(folder) })
+    }
+}
+
+/// A chat with everything that is fitted on it.
+pub struct Chat {
+    pub kind: Kind,
+    /// It is scored with the weights that did not see this fold.
+    pub fold: usize,
+    /// It is in no training.
+    pub is_test: bool,
+    pub id: String,
+    pub prepared: Prepared,
+    pub truth: Truth,
+    pub queries: Vec<PackQuery>,
+}
+
+impl Chat {
+    pub fn readings(&self) -> Vec<Arc<Reading>> {
+        self.prepared.messages.iter().map(|stored| self.prepared.evidence.reading(stored)).collect()
+    }
+
+    pub fn place_of(&self, id: i64) -> usize {
+        self.prepared.messages.partition_point(|stored| stored.message.id.0 < id)
+    }
+
+    /// The messages that the one at `place` may be about.
+    pub fn before(&self, place: usize) -> Vec<&StoredMessage> {
+        self.prepared.messages[place.saturating_sub(WINDOW)..place].iter().collect()
+    }
+
+    /// The message at `place` as if it tagged the bot with these words.
+    pub fn asking<'a>(&'a self, place: usize, text: &'a str) -> Asking<'a> {
+        Asking { message: &self.prepared.messages[place], text, is_tag: true }
+    }
+
+    #[must_use]
+    pub fn linked(mut self, scorers: &Scorers) -> Self {
+        self.prepared = self.prepared.with_links(&scorers.links);
+        self
+    }
+
+    /// A number that belongs to a message, the same in every run.
+    pub fn chance(&self, place: usize, what: u64) -> f64 {
+        let bytes = self.id.bytes().map(u64::from).chain([place as u64, what]);
+        let mixed = bytes.fold(0x9e37_79b9_7f4a_7c15_u64, |state, byte| {
+            let mixed = (state ^ byte).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed ^ (mixed >> 29)
+        });
+        (mixed.wrapping_mul(0x94d0_49bb_1331_11eb) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Reads a pack; its chats, in the order of their names, are dealt to `folds` folds.
+pub fn read(name: &PackName, embedder: &Embedder, folds: usize, is_test: bool) -> Outcome<Vec<Chat>> {
+    let pack = Pack::read(&name.folder)?;
+    let has_matters = name.kind.has_tags() || name.kind == Kind::Slow;
+    let mut truths = truth::read(&name.folder, has_matters, WINDOW)?;
+    let mut ids: Vec<&String> = pack.chats.keys().collect();
+    ids.sort();
+    let chat = |(number, id): (usize, &String)| Chat {
+        kind: name.kind,
+        fold: if is_test { folds } else { number % folds },
+        is_test,
+        id: id.clone(),
+        prepared: Prepared::read(&pack.chats[id], Some(embedder)),
+        truth: truths.remove(id).unwrap_or_default(),
+        queries: pack.queries.iter().filter(|query| query.ask.chat_id == *id).cloned().collect(),
+    };
+    Ok(ids.into_iter().enumerate().map(chat).collect())
+}

@@ -1,0 +1,286 @@
+//! Learning a linear score from choices.
+//!
+//! Every part of the selector is a choice: which of these rows is it, or none of them? One row against none is a yes or
+//! no. The chance of a row is the softmax of the scores; what is made large is the chance of the rows that are right.
+
+/// Choices with their rows of features.
+#[derive(Debug, Clone, Default)]
+pub struct Examples {
+    width: usize,
+    values: Vec<f32>,
+    /// How right each row is, 0 to 1.
+    targets: Vec<f32>,
+    /// What is added to the score of each row: the logarithm of how many unseen rows it stands for.
+    offsets: Vec<f32>,
+    choices: Vec<Choice>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    /// Where its rows end; they begin where those of the choice before it end.
+    end: usize,
+    /// How right it is to choose none; nothing where one of them must be chosen.
+    none: Option<f32>,
+    weight: f32,
+    /// Fits that leave this fold out do not see it.
+    fold: usize,
+}
+
+/// A choice to be added.
+#[derive(Debug, Clone, Copy)]
+pub struct Weighed {
+    pub none: Option<f32>,
+    pub weight: f32,
+    pub fold: usize,
+}
+
+impl Examples {
+    pub fn new(width: usize) -> Self {
+        Self { width, ..Self::default() }
+    }
+
+    /// Adds a row to the choice that [`Self::close`] ends.
+    pub fn row(&mut self, values: impl IntoIterator<Item = f32>, target: f32, offset: f32) {
+        self.values.extend(values);
+        self.targets.push(target);
+        self.offsets.push(offset);
+        assert_eq!(self.values.len(), self.width * self.targets.len(), "a row is as wide as the others");
+    }
+
+    /// Ends a choice of the rows since the last.
+    pub fn close(&mut self, Weighed { none, weight, fold }: Weighed) {
+        let begin = self.choices.last().map_or(0, |choice| choice.end);
+        if self.targets.len() > begin {
+            self.choices.push(Choice { end: self.targets.len(), none, weight, fold });
+        }
+    }
+
+    /// How many choices there are.
+    pub fn len(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// The choices of all folds but one.
+    fn without(&self, fold: Option<usize>) -> Self {
+        let mut kept = Self::new(self.width);
+        let mut begin = 0;
+        for choice in &self.choices {
+            if Some(choice.fold) != fold {
+                kept.values.extend_from_slice(&self.values[begin * self.width..choice.end * self.width]);
+                kept.targets.extend_from_slice(&self.targets[begin..choice.end]);
+                kept.offsets.extend_from_slice(&self.offsets[begin..choice.end]);
+                kept.choices.push(Choice { end: kept.targets.len(), ..*choice });
+            }
+            begin = choice.end;
+        }
+        kept
+    }
+}
+
+/// How a fit is kept from believing too much.
+#[derive(Debug, Clone, Copy)]
+pub struct Restraint {
+    /// What the square of a weight costs, the feature being of unit variance.
+    pub ridge: f64,
+    /// Whether features are clamped to the range of all but a thousandth of the rows at either end.
+    pub is_clamped: bool,
+    pub iterations: usize,
+}
+
+/// A fitted score: a bias, and each feature clamped and weighed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    pub bias: f64,
+    pub terms: Vec<Term>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Term {
+    pub weight: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Fits a score to the choices of all folds but `left_out`.
+pub fn fit(examples: &Examples, left_out: Option<usize>, restraint: Restraint) -> Score {
+    let mut examples = examples.without(left_out);
+    let spans = standardise(&mut examples, restraint.is_clamped);
+    let width = examples.width;
+    // The bias begins low: most rows are wrong.
+    let mut start = vec![0.0; width + 1];
+    start[width] = -2.0;
+    let found = descend(start, restraint.iterations, |weights, slope| cost(&examples, weights, restraint.ridge, slope));
+    let weight = |(span, weight): (&Span, &f64)| weight / span.deviation;
+    let terms: Vec<Term> = (spans.iter().zip(&found))
+        .map(|(span, found)| Term { weight: weight((span, found)), low: span.low, high: span.high })
+        .collect();
+    let shift: f64 = spans.iter().zip(&terms).map(|(span, term)| term.weight * span.mean).sum();
+    Score { bias: found[width] - shift, terms }
+}
+
+/// What a column of features was like.
+struct Span {
+    low: f64,
+    high: f64,
+    mean: f64,
+    deviation: f64,
+}
+
+/// Clamps every column, and makes it of mean 0 and variance 1.
+fn standardise(examples: &mut Examples, is_clamped: bool) -> Vec<Span> {
+    let (width, count) = (examples.width, examples.targets.len());
+    let spans: Vec<Span> = (0..width).map(|column| span(examples, column, is_clamped)).collect();
+    for row in 0..count {
+        for (value, span) in examples.values[row * width..][..width].iter_mut().zip(&spans) {
+            let clamped = f64::from(*value).clamp(span.low, span.high);
+            *value = ((clamped - span.mean) / span.deviation) as f32;
+        }
+    }
+    spans
+}
+
+fn span(examples: &Examples, column: usize, is_clamped: bool) -> Span {
+    /// Rows that the range is read from, at most; evenly spread.
+    const READ: usize = 200_000;
+    /// The part of the rows that is cut off at either end.
+    const TAIL: f64 = 0.001;
+    let all = || examples.values.iter().skip(column).step_by(examples.width).map(|value| f64::from(*value));
+    let count = examples.targets.len();
+    let mut sorted: Vec<f64> = all().step_by(count.div_ceil(READ).max(1)).collect();
+    sorted.sort_by(f64::total_cmp);
+    let at = |part: f64| sorted.get((part * (sorted.len().max(1) - 1) as f64).round() as usize).copied().unwrap_or(0.0);
+    let (low, high) = if is_clamped { (at(TAIL), at(1.0 - TAIL)) } else { (f64::MIN, f64::MAX) };
+    let (mut sum, mut square) = (0.0, 0.0);
+    for value in all().map(|value| value.clamp(low, high)) {
+        sum += value;
+        square += value * value;
+    }
+    let mean = sum / count.max(1) as f64;
+    let deviation = (square / count.max(1) as f64 - mean * mean).max(0.0).sqrt();
+    Span { low, high, mean, deviation: if deviation < 1e-6 { 1.0 } else { deviation } }
+}
+
+/// What the weights (the last is the bias) cost: how unlikely they make what is right, and how large they are. Writes the
+/// slope of it.
+fn cost(examples: &Examples, weights: &[f64], ridge: f64, slope: &mut [f64]) -> f64 {
+    /// Nothing is so unlikely that its logarithm counts for everything.
+    const LEAST: f64 = 1e-9;
+    let width = examples.width;
+    let narrow: Vec<f32> = weights[..width].iter().map(|weight| *weight as f32).collect();
+    slope[..width].iter_mut().zip(weights).for_each(|(slope, weight)| *slope = ridge * weight);
+    slope[width] = 0.0;
+    let mut cost: f64 = 0.5 * ridge * weights[..width].iter().map(|weight| weight * weight).sum::<f64>();
+    let (mut begin, mut scores, mut pulled) = (0, Vec::new(), vec![0.0_f32; width]);
+    for choice in &examples.choices {
+        let rows = begin..choice.end;
+        begin = choice.end;
+        let bias = if choice.none.is_some() { weights[width] } else { 0.0 };
+        scores.clear();
+        scores.extend(rows.clone().map(|row| {
+            let product = dot(&examples.values[row * width..][..width], &narrow);
+            f64::from(product) + bias + f64::from(examples.offsets[row])
+        }));
+        let floor = if choice.none.is_some() { 0.0 } else { f64::NEG_INFINITY };
+        let highest = scores.iter().copied().fold(floor, f64::max);
+        let none = choice.none.map_or((0.0, 0.0), |right| ((-highest).exp(), f64::from(right) * (-highest).exp()));
+        scores.iter_mut().for_each(|score| *score = (*score - highest).exp());
+        let all = none.0 + scores.iter().sum::<f64>();
+        let targets = rows.clone().map(|row| f64::from(examples.targets[row]));
+        let right = none.1 + LEAST * all + scores.iter().zip(targets.clone()).map(|(e, right)| e * right).sum::<f64>();
+        let weight = f64::from(choice.weight);
+        cost += weight * (all.ln() - right.ln());
+        pulled.fill(0.0);
+        for ((row, e), target) in rows.zip(&scores).zip(targets) {
+            let pull = weight * (e / all - e * target / right);
+            if choice.none.is_some() {
+                slope[width] += pull;
+            }
+            let values = &examples.values[row * width..][..width];
+            pulled.iter_mut().zip(values).for_each(|(sum, value)| *sum += pull as f32 * value);
+        }
+        slope.iter_mut().zip(&pulled).for_each(|(slope, pulled)| *slope += f64::from(*pulled));
+    }
+    cost
+}
+
+/// In lanes, so that the processor multiplies several at once.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut lanes = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
+    }
+    lanes.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
+}
+
+/// Steps that the direction is made from.
+const REMEMBERED: usize = 10;
+/// A step that makes less than this part of the cost better is the last.
+const ENOUGH: f64 = 1e-8;
+
+/// Finds where `cost` is least, which writes its slope: the limited-memory BFGS method, halving steps that do not help.
+pub fn descend(start: Vec<f64>, iterations: usize, mut cost: impl FnMut(&[f64], &mut [f64]) -> f64) -> Vec<f64> {
+    let mut here = start;
+    let mut slope = vec![0.0; here.len()];
+    let mut height = cost(&here, &mut slope);
+    let mut past: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
+    for _ in 0..iterations {
+        let mut direction = downhill(&slope, &past);
+        if inner(&direction, &slope) >= 0.0 {
+            past.clear();
+            direction = slope.iter().map(|slope| -slope).collect();
+        }
+        let descent = inner(&direction, &slope);
+        // Nothing is known of the scale before the first step.
+        let mut length = if past.is_empty() { 1.0 / inner(&slope, &slope).sqrt().max(1.0) } else { 1.0 };
+        let (mut next, mut next_slope) = (here.clone(), slope.clone());
+        let mut next_height = f64::INFINITY;
+        for _ in 0..30 {
+            next.iter_mut().zip(here.iter().zip(&direction)).for_each(|(next, (here, by))| *next = here + length * by);
+            next_height = cost(&next, &mut next_slope);
+            if next_height <= height + 1e-4 * length * descent {
+                break;
+            }
+            length *= 0.5;
+        }
+        if next_height >= height {
+            break;
+        }
+        let moved: Vec<f64> = next.iter().zip(&here).map(|(next, here)| next - here).collect();
+        let turned: Vec<f64> = next_slope.iter().zip(&slope).map(|(next, here)| next - here).collect();
+        if inner(&moved, &turned) > 1e-12 {
+            past.push((moved, turned));
+            past.drain(..past.len().saturating_sub(REMEMBERED));
+        }
+        let gained = height - next_height;
+        (here, slope, height) = (next, next_slope, next_height);
+        if gained <= ENOUGH * height.abs().max(1.0) {
+            break;
+        }
+    }
+    here
+}
+
+/// The direction of the next step, from the last steps and how the slope turned in them.
+fn downhill(slope: &[f64], past: &[(Vec<f64>, Vec<f64>)]) -> Vec<f64> {
+    let mut direction: Vec<f64> = slope.iter().map(|slope| -slope).collect();
+    let mut shares = Vec::with_capacity(past.len());
+    for (moved, turned) in past.iter().rev() {
+        let share = inner(moved, &direction) / inner(moved, turned);
+        direction.iter_mut().zip(turned).for_each(|(direction, turned)| *direction -= share * turned);
+        shares.push(share);
+    }
+    if let Some((moved, turned)) = past.last() {
+        let scale = inner(moved, turned) / inner(turned, turned);
+        direction.iter_mut().for_each(|direction| *direction *= scale);
+    }
+    for ((moved, turned), share) in past.iter().zip(shares.iter().rev()) {
+        let back = share - inner(turned, &direction) / inner(moved, turned);
+        direction.iter_mut().zip(moved).for_each(|(direction, moved)| *direction += back * moved);
+    }
+    direction
+}
+
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

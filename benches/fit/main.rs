@@ -1,0 +1,182 @@
+//! Fits the weights of the selector on labelled chats, and says how good they are on chats that they have not seen.
+//!
+//! Chats are dealt to folds. For every fold, and for all of them together, the weights are fitted on the other chats, part
+//! after part: the links first; with these, what takes up a matter; with both, what a tag hangs on, what belongs to it, and
+//! whether it starts something new. A chat is always read with links and bridges that have not seen it, in training too.
+//! Every fold's chats are then scored with the weights of the others, written and read back as they would ship.
+//!
+//! `cargo bench --bench fit -- --help`
+
+#![expect(clippy::print_stdout, reason = "it prints what it found")]
+
+mod chats;
+mod learn;
+mod report;
+mod rows;
+mod truth;
+mod written;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chime::context::fitting::{ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, Weights};
+use chime::context::{LinkModel, Scorers};
+use chime::embed::Embedder;
+use clap::Parser;
+
+use crate::chats::{Chat, PackName};
+use crate::learn::{Examples, Restraint, fit};
+use crate::report::Report;
+use crate::rows::{BARE, GATE, OfTags};
+use crate::written::{Part, Written};
+
+/// Fits the weights of the selector on labelled chats.
+///
+/// A pack is named with the kind of its chats: english=FOLDER, others=FOLDER (groups with tags), dense=FOLDER, calm=FOLDER,
+/// slow=FOLDER.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Packs to learn from
+    #[arg(value_name = "KIND=PACK", required = true)]
+    packs: Vec<PackName>,
+    /// Packs that are in no training, and scored with the weights of all others
+    #[arg(long = "test", value_name = "KIND=PACK")]
+    tests: Vec<PackName>,
+    /// How many parts the chats are dealt to; each is scored with weights that have not seen it
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
+    folds: u16,
+    /// Leave out a kind of chat at a time (English, other languages, IRC, slow) instead of a fold
+    #[arg(long, conflicts_with = "folds")]
+    by_kind: bool,
+    /// Keep the table of links as it ships: quicker, and flattering where it has seen the chats
+    #[arg(long)]
+    keep_links: bool,
+    /// Score one in so many queries of chats without tags
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    every: usize,
+    /// Write the weights of all chats here: `links.json`, `matters.json`
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Passed by cargo
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// What a fit can stumble over: it ends, with the reason.
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Outcome<()> {
+    let arguments = Arguments::parse();
+    let mut fitting = Fitting::begin(&arguments)?;
+    if !arguments.keep_links {
+        fitting.links()?;
+    }
+    fitting.bridges()?;
+    fitting.tags()?;
+    println!("{}", fitting.report(arguments.every));
+    if let Some(folder) = &arguments.out {
+        std::fs::create_dir_all(folder)?;
+        let all = &fitting.written[fitting.folds];
+        std::fs::write(folder.join("links.json"), all.links())?;
+        std::fs::write(folder.join("matters.json"), all.matters())?;
+    }
+    Ok(())
+}
+
+/// The chats, and the weights so far.
+struct Fitting {
+    chats: Vec<Chat>,
+    folds: usize,
+    /// By the fold that was left out; last, with nothing left out.
+    written: Vec<Written>,
+}
+
+impl Fitting {
+    fn begin(arguments: &Arguments) -> Outcome<Self> {
+        /// Kinds of chats that are left out one at a time.
+        const FAMILIES: usize = 4;
+        let folds = if arguments.by_kind { FAMILIES } else { usize::from(arguments.folds) };
+        let embedder = Embedder::shipped()?;
+        let mut chats = Vec::new();
+        for (names, is_test) in [(&arguments.packs, false), (&arguments.tests, true)] {
+            for name in names {
+                chats.extend(chats::read(name, &embedder, folds, is_test)?);
+            }
+        }
+        if arguments.by_kind {
+            chats.iter_mut().filter(|chat| !chat.is_test).for_each(|chat| chat.fold = chat.kind.family());
+        }
+        let shipped = Written::read(LinkModel::WRITTEN, Weights::WRITTEN)?;
+        Ok(Self { chats, folds, written: vec![shipped; folds + 1] })
+    }
+
+    fn scorers(&self) -> serde_json::Result<Vec<Arc<Scorers>>> {
+        let read = |written: &Written| Ok(Arc::new(Scorers::read(&written.links(), &written.matters())?));
+        self.written.iter().map(read).collect()
+    }
+
+    fn links(&mut self) -> Outcome<()> {
+        let shipped = Scorers::shipped();
+        let width = self.written[0].link_count();
+        let mut examples = Examples::new(width);
+        self.chats.iter().filter(|chat| !chat.is_test).for_each(|chat| rows::links(chat, &shipped, &mut examples));
+        let restraint = Restraint { ridge: 20.0, is_clamped: true, iterations: 80 };
+        self.learn(Part::Links, &examples, &[], restraint);
+        Ok(())
+    }
+
+    fn bridges(&mut self) -> Outcome<()> {
+        let scorers = self.scorers()?;
+        self.chats = std::mem::take(&mut self.chats)
+            .into_iter()
+            .map(|chat| {
+                let fold = chat.fold;
+                chat.linked(&scorers[fold])
+            })
+            .collect();
+        let mut examples = Examples::new(BRIDGE_NAMES.len());
+        for chat in self.chats.iter().filter(|chat| !chat.is_test) {
+            rows::bridges(chat, &scorers[chat.fold], &mut examples);
+        }
+        let restraint = Restraint { ridge: 10.0, is_clamped: true, iterations: 150 };
+        self.learn(Part::Bridge, &examples, &BRIDGE_NAMES, restraint);
+        Ok(())
+    }
+
+    fn tags(&mut self) -> Outcome<()> {
+        let scorers = self.scorers()?;
+        let mut of_tags = OfTags::new();
+        for chat in self.chats.iter().filter(|chat| !chat.is_test) {
+            rows::tags(chat, &scorers[chat.fold], &mut of_tags);
+        }
+        let restraint = |ridge| Restraint { ridge, is_clamped: true, iterations: 150 };
+        self.learn(Part::AnchorBare, &of_tags.anchor_bare, &ANCHOR_NAMES[..BARE], restraint(10.0));
+        self.learn(Part::AnchorText, &of_tags.anchor_text, &ANCHOR_NAMES, restraint(10.0));
+        self.learn(Part::Kinship, &of_tags.kinship, &KIN_NAMES, restraint(20.0));
+        let gate = Restraint { is_clamped: false, ..restraint(1.0) };
+        self.learn(Part::Gate, &of_tags.gate, &GATE_NAMES[..GATE], gate);
+        Ok(())
+    }
+
+    /// Fits a part for every fold, and for all.
+    fn learn(&mut self, part: Part, examples: &Examples, names: &[&str], restraint: Restraint) {
+        println!("{part:?}: {} choices", examples.len());
+        let folds = self.folds;
+        for (fold, written) in self.written.iter_mut().enumerate() {
+            written.set(part, &fit(examples, (fold < folds).then_some(fold), restraint), names);
+        }
+    }
+
+    fn report(&self, every: usize) -> String {
+        let Ok(scorers) = self.scorers() else { return "what was written cannot be read".to_owned() };
+        let (mut cross, mut test) = (Report::default(), Report::default());
+        for chat in &self.chats {
+            let report = if chat.is_test { &mut test } else { &mut cross };
+            report.add(chat, &scorers[chat.fold], every);
+        }
+        let has_tests = self.chats.iter().any(|chat| chat.is_test);
+        let split = format!("every chat scored with weights of the {} parts that it is not in", self.folds - 1);
+        let tested = if has_tests { format!("\n\nin no training\n{}", test.table()) } else { String::new() };
+        format!("\n{split}\n{}{tested}", cross.table())
+    }
+}

@@ -1,0 +1,202 @@
+//! Which rows each part of the weights is fitted on, and how much each counts.
+
+use chime::context::Scorers;
+use chime::context::fitting::{
+    ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, TagRows, bridge_lessons, link_rows, tag_rows,
+};
+
+use crate::chats::{Chat, Kind, WINDOW};
+use crate::learn::{Examples, Weighed};
+
+/// What is fitted on tags, and on messages as if they were tags.
+pub struct OfTags {
+    pub anchor_bare: Examples,
+    pub anchor_text: Examples,
+    pub kinship: Examples,
+    pub gate: Examples,
+}
+
+/// Features of a tag without words are the first of all.
+pub const BARE: usize = 16;
+/// The gate asks a tag all but the last of its features.
+pub const GATE: usize = GATE_NAMES.len() - 1;
+
+impl OfTags {
+    pub fn new() -> Self {
+        Self {
+            anchor_bare: Examples::new(BARE),
+            anchor_text: Examples::new(ANCHOR_NAMES.len()),
+            kinship: Examples::new(KIN_NAMES.len()),
+            gate: Examples::new(GATE),
+        }
+    }
+}
+
+/// Adds the links of a chat: for each message, which of those before it are of its conversation, or that it begins one.
+pub fn links(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
+    /// How far back all messages are looked at; beyond, of a long chat, one in [`FAR_PART`].
+    const NEAR: usize = 30;
+    const FAR_PART: f64 = 3.0;
+    /// How often a message is read as if it said nothing.
+    const BARE_PART: f64 = 0.3;
+    // A conversation that began before the log is not known, so a chat that was cut out of one begins later.
+    let (begin, part, weight) = match chat.kind {
+        Kind::English | Kind::Others => (3, 1.0, 2.5),
+        Kind::Dense => (60, 1.0 / 6.0, 1.0),
+        Kind::Calm => (60, 1.0, 5.0),
+        Kind::Slow => (100, 1.0 / 6.0, 1.0),
+    };
+    let is_group = chat.kind.has_tags();
+    let readings = chat.readings();
+    for place in begin..readings.len() {
+        if chat.chance(place, 1) >= part {
+            continue;
+        }
+        let is_bare = chat.chance(place, 2) < BARE_PART;
+        let modes = if is_group { vec![(false, 1.0 - BARE_PART), (true, BARE_PART)] } else { vec![(is_bare, 1.0)] };
+        for (is_bare, share) in modes {
+            let same = chat.truth.same(place);
+            let is_kept = |distance: usize| {
+                is_group || distance <= NEAR || chat.chance(place, 1000 + distance as u64) < 1.0 / FAR_PART
+            };
+            if !same.is_empty() && !same.iter().any(|other| is_kept(place - other)) {
+                continue;
+            }
+            link_rows(&readings, place, is_bare, &scorers.links, |distance, row| {
+                if is_kept(distance) {
+                    let is_same = same.binary_search(&(place - distance)).is_ok();
+                    let offset = if is_group || distance <= NEAR { 0.0 } else { FAR_PART.ln() };
+                    into.row(row, flag(is_same), offset as f32);
+                }
+            });
+            let none = Some(flag(same.is_empty()));
+            into.close(Weighed { none, weight: (weight * share) as f32, fold: chat.fold });
+        }
+    }
+}
+
+/// Adds what the fragments of a chat take up.
+pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
+    /// Worlds whose fragments are looked at.
+    const WORLDS: usize = 6;
+    /// What a fragment counts of which nobody knows what it is about: it takes up nothing.
+    const UNKNOWN: f32 = 0.4;
+    let count = chat.prepared.messages.len();
+    let (places, weight): (Vec<usize>, f32) = match chat.kind {
+        Kind::English | Kind::Others => ((15..count).step_by(10).chain([count - 1]).collect(), 4.0),
+        // Windows are long here, and the same message is in many.
+        Kind::Slow => ((WINDOW..count).step_by(300).collect(), 1.0),
+        Kind::Dense | Kind::Calm => return,
+    };
+    for place in places {
+        let first = place.saturating_sub(WINDOW);
+        let truth: Vec<Option<usize>> = (first..place).map(|other| chat.truth.about(other)).collect();
+        let asking = chat.asking(place, "");
+        let known = (&truth[..], WORLDS);
+        for lesson in bridge_lessons(asking, &chat.before(place), &chat.prepared.evidence, scorers, known) {
+            let best = lesson.shares.iter().copied().fold(0.0, f64::max);
+            for (row, share) in lesson.rows.iter().zip(&lesson.shares) {
+                into.row(row.map(|value| value as f32), *share as f32, 0.0);
+            }
+            let weight = if lesson.is_known { weight } else { weight * UNKNOWN };
+            into.close(Weighed { none: Some((1.0 - best) as f32), weight, fold: chat.fold });
+        }
+    }
+    debug_assert_eq!(BRIDGE_NAMES.len(), 24);
+}
+
+/// Adds what the tags of a chat hang on and what belongs to it, and the same of other messages as if they were tags.
+pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
+    /// The first message that is read as if it were a tag, and how many of those after it.
+    const BEGIN: usize = 8;
+    const PART: f64 = 0.5;
+    /// What a tag counts, and what a message as if it were one.
+    const REAL: f32 = 4.0;
+    const AS_IF: f32 = 0.09;
+    if !chat.kind.has_tags() {
+        return;
+    }
+    let tagged: Vec<usize> = chat.queries.iter().map(|query| chat.place_of(query.ask.message_id)).collect();
+    for place in BEGIN..chat.prepared.messages.len() {
+        let stored = &chat.prepared.messages[place];
+        let is_taken = chat.truth.is_known(place) && !stored.message.sender.is_bot && chat.chance(place, 3) < PART;
+        if tagged.contains(&place) || !is_taken {
+            continue;
+        }
+        let first = place.saturating_sub(WINDOW);
+        let right: Vec<bool> = (first..place).map(|other| chat.truth.are_kin(place, other)).collect();
+        for text in ["", stored.message.text.as_str()] {
+            let mut message = stored.clone();
+            message.message.reply_to = None;
+            let asking = chime::context::fitting::Asking { message: &message, text, is_tag: true };
+            let rows = tag_rows(asking, &chat.before(place), &chat.prepared.evidence, scorers, &[]);
+            if let Some(rows) = rows.filter(|rows| rows.is_bare == text.is_empty()) {
+                anchors(&rows, &right, AS_IF, chat.fold, into);
+            }
+        }
+    }
+    for query in &chat.queries {
+        let history = chat.prepared.history(&query.ask);
+        let asking = chime::context::fitting::Asking { message: &history.trigger, text: &history.ask, is_tag: true };
+        let recent: Vec<&_> = history.recent.iter().collect();
+        let Some(rows) = tag_rows(asking, &recent, &history.evidence, scorers, &[]) else { continue };
+        let is_new = flag(query.gold.context.is_empty());
+        into.gate.row(rows.gate[..GATE].iter().map(|value| *value as f32), is_new, 0.0);
+        into.gate.close(Weighed { none: Some(1.0 - is_new), weight: 1.0, fold: chat.fold });
+        let right: Vec<bool> = recent.iter().map(|stored| query.gold.context.contains(&stored.message.id.0)).collect();
+        if !rows.is_reply {
+            anchors(&rows, &right, REAL, chat.fold, into);
+        }
+    }
+    kin(chat, &tagged, scorers, into);
+}
+
+fn anchors(rows: &TagRows, right: &[bool], weight: f32, fold: usize, into: &mut OfTags) {
+    if !right.contains(&true) {
+        return;
+    }
+    let (examples, width) = match rows.is_bare {
+        true => (&mut into.anchor_bare, BARE),
+        false => (&mut into.anchor_text, ANCHOR_NAMES.len()),
+    };
+    for (row, right) in rows.anchors.iter().zip(right) {
+        examples.row(row[..width].iter().map(|value| *value as f32), flag(*right), 0.0);
+    }
+    examples.close(Weighed { none: None, weight, fold });
+}
+
+/// Adds which messages belong together: up to five of the last eight before each tag, and before every fourteenth message,
+/// with all the others.
+fn kin(chat: &Chat, tagged: &[usize], scorers: &Scorers, into: &mut OfTags) {
+    const BEGIN: usize = 20;
+    const STEP: usize = 14;
+    const LAST: usize = 8;
+    const TAKEN: usize = 5;
+    let mut places: Vec<usize> =
+        (BEGIN..chat.prepared.messages.len()).step_by(STEP).chain(tagged.iter().copied()).collect();
+    places.sort_unstable();
+    places.dedup();
+    for place in places {
+        let first = place.saturating_sub(WINDOW);
+        let mut known: Vec<usize> =
+            (place.saturating_sub(LAST).max(first)..place).filter(|other| chat.truth.is_known(*other)).collect();
+        known.sort_by(|a, b| chat.chance(*a, place as u64).total_cmp(&chat.chance(*b, place as u64)));
+        known.truncate(TAKEN);
+        let anchors: Vec<usize> = known.iter().map(|anchor| anchor - first).collect();
+        let rows = tag_rows(chat.asking(place, ""), &chat.before(place), &chat.prepared.evidence, scorers, &anchors);
+        let Some(rows) = rows else { continue };
+        // A long window is not to count for more than a short one.
+        let weight = 30.0 / (place - first).max(20) as f32;
+        for (anchor, of_anchor) in known.iter().zip(&rows.kin) {
+            for (other, row) in (first..).zip(of_anchor).filter(|(other, _)| other != anchor) {
+                let is_kin = flag(chat.truth.are_kin(*anchor, other));
+                into.kinship.row(row.iter().map(|value| *value as f32), is_kin, 0.0);
+                into.kinship.close(Weighed { none: Some(1.0 - is_kin), weight, fold: chat.fold });
+            }
+        }
+    }
+}
+
+fn flag(is: bool) -> f32 {
+    f32::from(u8::from(is))
+}

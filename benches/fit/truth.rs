@@ -1,0 +1,103 @@
+//! What messages are really about: read by the fit alone, never by what selects.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::Outcome;
+
+/// A message's gold, by the pack's own names.
+#[derive(Debug, Deserialize)]
+pub struct GoldLine {
+    chat_id: String,
+    message_id: i64,
+    /// Several are joined by `+`; `-` and `new` are none.
+    gold_conversation_id: String,
+    /// Every message it answers; a pack without them has conversations that are known from the start.
+    #[serde(default)]
+    gold_reply_to_all: Option<Vec<i64>>,
+}
+
+/// What each message of a chat is about, oldest first.
+#[derive(Debug, Clone, Default)]
+pub struct Truth {
+    matters: Vec<Vec<usize>>,
+    /// For each message, which of those before it are of its conversation, as far as is known by then.
+    same: Vec<Vec<usize>>,
+}
+
+/// The gold of every chat of a pack.
+pub fn read(folder: &Path, has_matters: bool, reach: usize) -> Outcome<HashMap<String, Truth>> {
+    let mut lines: HashMap<String, Vec<GoldLine>> = HashMap::new();
+    for line in std::fs::read_to_string(folder.join("messages.jsonl"))?.lines().filter(|line| !line.trim().is_empty()) {
+        let line: GoldLine = serde_json::from_str(line)?;
+        lines.entry(line.chat_id.clone()).or_default().push(line);
+    }
+    Ok(lines.into_iter().map(|(chat, lines)| (chat, Truth::of(&lines, has_matters, reach))).collect())
+}
+
+impl Truth {
+    /// `has_matters`: what is named alike is alike from the start, and a message may be about several things. Otherwise
+    /// conversations grow by their links. Only the `reach` messages before each are compared with it.
+    pub fn of(lines: &[GoldLine], has_matters: bool, reach: usize) -> Self {
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let matters: Vec<Vec<usize>> = (lines.iter())
+            .map(|line| {
+                let names = line.gold_conversation_id.split('+').filter(|name| !matches!(*name, "-" | "new" | ""));
+                names
+                    .map(|name| {
+                        let next = numbers.len();
+                        *numbers.entry(name).or_insert(next)
+                    })
+                    .collect()
+            })
+            .collect();
+        let mut truth = Self { matters, same: Vec::new() };
+        let grows = !has_matters && lines.iter().any(|line| line.gold_reply_to_all.is_some());
+        truth.same = if grows {
+            growing(lines, reach)
+        } else {
+            let like = |place: usize| {
+                (place.saturating_sub(reach)..place).filter(|other| truth.are_kin(place, *other)).collect()
+            };
+            (0..lines.len()).map(like).collect()
+        };
+        truth
+    }
+
+    pub fn are_kin(&self, one: usize, other: usize) -> bool {
+        self.matters[one].iter().any(|matter| self.matters[other].contains(matter))
+    }
+
+    pub fn is_known(&self, place: usize) -> bool {
+        !self.matters[place].is_empty()
+    }
+
+    /// The first thing that a message is about.
+    pub fn about(&self, place: usize) -> Option<usize> {
+        self.matters[place].first().copied()
+    }
+
+    /// The messages before one that are of its conversation, ascending.
+    pub fn same(&self, place: usize) -> &[usize] {
+        &self.same[place]
+    }
+}
+
+/// Conversations as they grow: a link joins what it links from then on.
+fn growing(lines: &[GoldLine], reach: usize) -> Vec<Vec<usize>> {
+    let places: HashMap<i64, usize> = lines.iter().enumerate().map(|(place, line)| (line.message_id, place)).collect();
+    let mut conversation: Vec<usize> = (0..lines.len()).collect();
+    let mut same = Vec::with_capacity(lines.len());
+    for (place, line) in lines.iter().enumerate() {
+        let linked = line.gold_reply_to_all.iter().flatten().filter_map(|id| places.get(id).copied());
+        for other in linked.filter(|other| *other < place) {
+            let (from, to) = (conversation[place], conversation[other]);
+            conversation[..=place].iter_mut().filter(|own| **own == from).for_each(|own| *own = to);
+        }
+        let near = place.saturating_sub(reach)..place;
+        same.push(near.filter(|other| conversation[*other] == conversation[place]).collect());
+    }
+    same
+}

@@ -1,0 +1,7 @@
+//! What weights are fitted on, by the code that chooses: rows of features, and the weights as they are written.
+//!
+//! The daemon does not come here: `benches/fit` does, which knows the right answers.
+
+pub use crate::context::matters::{ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, Lesson, Weights};
+pub use crate::context::strands::Asking;
+pub use crate::context::strands::rows::{TagRows, bridge_lessons, link_rows, tag_rows};
