@@ -4,15 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chrono::NaiveDateTime;
+use chrono::{DateTime, NaiveDateTime, Utc};
 
-use super::{Result, StoreError};
+use super::{Result, StoreError, snapshot};
 use crate::domain::Timestamp;
 
 /// As many of them stay.
 const KEPT: usize = 3;
 /// None stays for longer.
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// No copy is under way for longer; a backup may be, while the daemon looks.
+const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);
 const MARK: &str = ".before-v";
 const TIME: &str = "%Y%m%d-%H%M%S";
 
@@ -23,12 +25,34 @@ pub fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Deletes the copies that are one too many or too old. Gives how many.
+/// Deletes the copies that are one too many or too old, and what is left of broken ones. Gives how many.
 pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
+    let broken = delete_broken(path, now)?;
     let mut copies = copies(path)?;
     copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
     let too_many = |place: usize, copy: &Copy| place >= KEPT || now.since(copy.made_at) > KEPT_FOR;
-    delete(copies.into_iter().enumerate().filter(|(place, copy)| too_many(*place, copy)).map(|(_, copy)| copy))
+    let deleted =
+        delete(copies.into_iter().enumerate().filter(|(place, copy)| too_many(*place, copy)).map(|(_, copy)| copy))?;
+    Ok(broken + deleted)
+}
+
+/// Deletes the rooms in which a copy was under way when its program was killed.
+fn delete_broken(database: &Path, now: Timestamp) -> Result<usize> {
+    let mut deleted = 0;
+    for path in beside(database)? {
+        let is_room = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(snapshot::ROOM));
+        let touched = fs::metadata(&path).and_then(|metadata| metadata.modified());
+        let touched = touched.map(|time| Timestamp::from_secs(DateTime::<Utc>::from(time).timestamp()));
+        if is_room && touched.is_ok_and(|touched| now.since(touched) > COPYING_TAKES) {
+            fs::remove_dir_all(&path).map_err(|source| StoreError::File {
+                action: "cannot delete the broken copy",
+                path,
+                source,
+            })?;
+            deleted += 1;
+        }
+    }
+    Ok(deleted)
 }
 
 /// Deletes the copies that may hold a message sent at `sent_at`: all that were made since. Gives how many.
@@ -46,18 +70,22 @@ fn copies(database: &Path) -> Result<Vec<Copy>> {
     let Some(name) = database.file_name().map(|name| name.to_string_lossy().into_owned()) else {
         return Ok(Vec::new());
     };
+    let mut found = Vec::new();
+    for path in beside(database)? {
+        let made_at = path.file_name().and_then(|file| made_at(&file.to_string_lossy(), &name));
+        found.extend(made_at.map(|made_at| Copy { path, made_at }));
+    }
+    Ok(found)
+}
+
+/// Everything in the folder of the database.
+fn beside(database: &Path) -> Result<Vec<PathBuf>> {
     let folder = match database.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     let problem = |source| StoreError::File { action: "cannot look for copies in", path: folder.to_owned(), source };
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(problem)? {
-        let path = entry.map_err(problem)?.path();
-        let made_at = path.file_name().and_then(|file| made_at(&file.to_string_lossy(), &name));
-        found.extend(made_at.map(|made_at| Copy { path, made_at }));
-    }
-    Ok(found)
+    fs::read_dir(folder).map_err(problem)?.map(|entry| Ok(entry.map_err(problem)?.path())).collect()
 }
 
 /// When the copy called `file` of the database called `name` was made; none for any other file.
@@ -103,6 +131,21 @@ mod tests {
     fn the_newest_three_copies_stay_for_a_month() {
         assert_eq!(left(&[1, 2, 3, 4, 40], prune), [1, 2, 3]);
         assert_eq!(left(&[1, 31, 40], prune), [1]);
+    }
+
+    #[test]
+    fn what_a_killed_copy_left_goes_after_a_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = folder.path().join(format!("{}x1y2", snapshot::ROOM));
+        fs::create_dir(&room).unwrap();
+        fs::write(room.join("half"), "of a database").unwrap();
+        let made = fs::metadata(&room).unwrap().modified().unwrap();
+        let made = Timestamp::from_secs(DateTime::<Utc>::from(made).timestamp());
+        let database = folder.path().join("chime.db");
+        assert_eq!(prune(&database, made.plus(Duration::from_secs(60))).unwrap(), 0);
+        assert!(room.exists(), "it may still be under way");
+        assert_eq!(prune(&database, made.plus(DAY * 2)).unwrap(), 1);
+        assert!(!room.exists());
     }
 
     #[test]

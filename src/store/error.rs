@@ -19,6 +19,8 @@ pub enum StoreError {
     Absent { path: PathBuf },
     #[error("there is already a file at {path}, and nothing is overwritten; move it away or choose another place")]
     Occupied { path: PathBuf },
+    #[error("there is no copy of a Chime database at {path}")]
+    NoCopy { path: PathBuf },
     #[error("{path} is damaged: {what}")]
     Damaged { path: PathBuf, what: String },
     #[error("the database is damaged; restore it from a backup")]

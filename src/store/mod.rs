@@ -32,13 +32,15 @@ mod log;
 mod migrate;
 mod open;
 mod row;
+mod snapshot;
 mod stems;
 mod writer;
 
-pub use copy::{Copied, back_up, restore};
+pub use copy::{back_up, restore};
 pub use error::StoreError;
 pub use handle::{Priority, Store};
-pub use open::{Inspection, Opened, amend, backup, inspect, size};
+pub use open::{Inspection, Opened, amend, inspect, size};
+pub use snapshot::{Copied, copy_to};
 pub use stems::Language;
 pub use writer::in_savepoint;
 

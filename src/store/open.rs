@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Result, StoreError, backups, migrate};
+use super::{Result, StoreError, backups, migrate, snapshot};
 use crate::domain::Timestamp;
 
 /// "CHIM": tells our files from other SQLite files.
@@ -61,7 +61,7 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     configure(&conn)?;
     let backup = (1..migrate::KNOWN).contains(&found).then(|| backups::before_migration(path, found + 1, now));
     if let Some(copy) = &backup {
-        backup_to(&conn, copy)?;
+        snapshot::copy_to(&conn, copy)?;
     }
     if found == 0 {
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -137,7 +137,7 @@ pub fn inspect(path: &Path) -> Result<Inspection> {
     }
     let conn = connect_to_read(path)?;
     let version = check(&conn, path)?;
-    let damage = damage(&conn)?;
+    let damage = snapshot::damage(&conn)?;
     let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
     Ok(Inspection {
         version,
@@ -146,12 +146,6 @@ pub fn inspect(path: &Path) -> Result<Inspection> {
         is_writable: OpenOptions::new().append(true).open(path).is_ok(),
         damage,
     })
-}
-
-/// The first thing that is wrong with a file, found by reading all of it.
-pub fn damage(conn: &Connection) -> Result<Option<String>> {
-    let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    Ok((said != "ok").then_some(said))
 }
 
 /// Bytes that the tables take, the write-ahead log aside.
@@ -174,16 +168,6 @@ pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>)
     let outcome = work(&tx)?;
     tx.commit()?;
     Ok(outcome)
-}
-
-/// Copies the database to a new file while it is in use.
-pub fn backup(conn: &Connection, to: &Path) -> Result<()> {
-    backup_to(conn, to)
-}
-
-fn backup_to(conn: &Connection, to: &Path) -> Result<()> {
-    conn.backup("main", to, None::<fn(rusqlite::backup::Progress)>)?;
-    Ok(())
 }
 
 /// Refuses what is not ours or newer than we are; gives the version found, 0 for a new file.

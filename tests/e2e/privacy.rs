@@ -59,7 +59,7 @@ async fn command(w: &mut World, name: &str, text: &str) -> SandboxMessage {
 /// A copy of the database as it is made before a migration.
 async fn copy_before_migration(w: &World) {
     let to = backups::before_migration(&w.database(), 99, w.clock.now());
-    w.read_store(move |conn| chime::store::backup(conn, &to)).await;
+    w.read_store(move |conn| chime::store::copy_to(conn, &to).map(drop)).await;
 }
 
 fn stand(w: &World, name: &str, standing: Standing) -> UserId {
