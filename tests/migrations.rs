@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a step that fails is the test failing")]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -84,6 +85,19 @@ fn an_older_database_with_data_becomes_what_a_fresh_one_is() {
         assert_eq!(messages, 3, "migrating loses nothing");
         let broken: i64 = conn.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |r| r.get(0)).unwrap();
         assert_eq!(broken, 0);
+    }
+}
+
+#[test]
+fn a_fresh_database_and_what_is_beside_it_are_for_its_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chime.db");
+    open(&path).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for name in ["chime.db", "chime.db-wal", "chime.db-shm"] {
+        let mode = std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Opening the file: the lock, the checks, the backup before a migration, the settings of a connection.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,6 +56,11 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     let existed = path.exists();
     if !existed && marker.exists() {
         return Err(StoreError::Missing { path: path.to_owned(), marker });
+    }
+    if !existed {
+        // It holds what people write to each other. SQLite gives its other files the same rights.
+        let create = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+        create.map_err(|source| file_error("cannot create", path, source))?;
     }
     let mut conn = Connection::open(path)?;
     let found = check(&conn, path)?;
