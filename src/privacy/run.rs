@@ -127,19 +127,37 @@ pub async fn prepare(store: &Store, oldest: Option<Timestamp>) -> store::Result<
     Ok(())
 }
 
+/// What becomes of a log that another program holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeldLog {
+    /// Clearing up fails, and is to be tried again.
+    IsWaitedFor,
+    /// It keeps what was forgotten until it is overwritten.
+    IsLeft,
+}
+
 /// Clears up after something was forgotten: the log, and what is left in unused parts of the file.
 ///
 /// # Errors
 /// Those of the store. The unused parts of a large file wait for a quiet hour, and what goes wrong with them is not an
 /// error here: the job that comes every hour tries again.
-pub async fn clear_up(store: &Store) -> store::Result<()> {
-    store.fold().await?;
+pub async fn clear_up(store: &Store, held: HeldLog) -> store::Result<()> {
+    match store.fold().await {
+        Err(StoreError::Busy(_)) if held == HeldLog::IsLeft => tracing::warn!(
+            "another program, such as Litestream, reads the database all the time: its log keeps what was forgotten \
+             until it is overwritten",
+        ),
+        folded => folded?,
+    }
     // A copy that was made since the first of it was forgotten has the same leftovers as the file.
     prepare(store, store.read(scrub::wanted_since).await?).await?;
-    if store.read(|conn| store::size(conn)).await? <= SMALL_FILE
-        && let Err(error) = store.rewrite().await
-    {
-        tracing::warn!(%error, "the file could not be written anew yet");
+    if store.read(|conn| store::size(conn)).await? <= SMALL_FILE {
+        match store.rewrite().await {
+            // The file was written anew, by way of the log that was told of above.
+            Ok(()) => {}
+            Err(StoreError::Busy(_)) if held == HeldLog::IsLeft => {}
+            Err(error) => tracing::warn!(%error, "the file could not be written anew yet"),
+        }
     }
     Ok(())
 }

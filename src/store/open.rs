@@ -14,7 +14,7 @@ use crate::domain::Timestamp;
 /// "CHIM": tells our files from other SQLite files.
 const APPLICATION_ID: i32 = 0x4348_494d;
 /// Litestream and backups hold the lock for moments; longer is somebody else's transaction.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Page caches. Together with no mmap these keep the process small on a 512 MB machine. A reader begins with an empty one
 /// after every commit, so that it only needs to hold what one read comes back to.
 const WRITER_CACHE_KIB: i64 = 8192;

@@ -1,9 +1,14 @@
 //! Writing the file anew, so that nothing of what was deleted is left in it.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension, named_params};
 
-use super::{Reader, Result, StoreError, Writer};
+use super::{Reader, Result, StoreError, Writer, open};
 use crate::domain::Timestamp;
+
+/// Our own readers are done by then; a program that copies the database may take much longer.
+const READERS_END_IN: Duration = Duration::from_secs(1);
 
 /// Notes that deleted words may still stand in unused parts of the file.
 pub fn want(tx: &Writer<'_>, now: Timestamp) -> Result<()> {
@@ -21,10 +26,13 @@ pub fn wanted_since(conn: &Reader) -> Result<Option<Timestamp>> {
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// Folds the log into the file and empties it.
+/// Folds the log into the file and empties it. Nothing else is written meanwhile, so whoever reads is not waited for
+/// as long as elsewhere.
 pub(super) fn fold(conn: &Connection) -> Result<()> {
-    let busy: i64 = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    if busy == 0 {
+    conn.busy_timeout(READERS_END_IN)?;
+    let busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    conn.busy_timeout(open::BUSY_TIMEOUT)?;
+    if busy? == 0 {
         return Ok(());
     }
     let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);

@@ -8,6 +8,7 @@ use chime::sandbox::faults::Fault;
 use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage, Standing};
 use chime::store::{Reader, Store, backups, chats, consent, messages};
 use chime::testkit::{Reply, World};
+use rusqlite::Connection;
 
 use crate::process::Process;
 
@@ -576,6 +577,25 @@ async fn forgetting_outlasts_kills() {
         assert_eq!(w.answer_to(said).await.text, format!("Forgotten: {SAID} messages."));
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqkill7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_program_that_reads_all_the_time_does_not_keep_anybody_from_being_forgotten() {
+    World::run(async |w| {
+        w.say("ann", "the code is zqheld7xk");
+        w.settled().await;
+        // As Litestream does, so that the log is not emptied behind its back.
+        let replicator = Connection::open(w.database()).expect("open the database");
+        replicator.execute_batch("BEGIN").expect("begin");
+        let seen: i64 = replicator.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).expect("read");
+        assert_eq!(seen, 1);
+        let done = command(w, "ann", "/forget me").await;
+        assert!(done.text.starts_with("Forgotten: 1 message"), "{}", done.text);
+        drop(replicator);
+        w.stop().await;
+        assert_eq!(found_in_files(w, &["zqheld7xk".to_owned()]), Vec::<String>::new());
     })
     .await;
 }

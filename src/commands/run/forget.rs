@@ -8,18 +8,22 @@ use crate::commands::run::{Commands, Order, format, of_telegram};
 use crate::domain::{
     ChatId, ChatKey, ChatKind, Job, JobKind, MessagePlace, ReplyTarget, Seq, StoredMessage, Timestamp, UserId,
 };
-use crate::privacy::run::{clear_up, prepare};
+use crate::privacy::run::{HeldLog, clear_up, prepare};
 use crate::privacy::wording::{self, Counts};
 use crate::privacy::{Asker, Request, Standing, Target, Verdict, decide, repeats};
 use crate::scheduler::run::Outcome;
 use crate::store::deletions::{self, Deletion, Progress, What};
 use crate::store::forget::{self, Leave, Manner};
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Reader, Writer, chats, jobs, messages};
+use crate::store::{self, Priority, Reader, StoreError, Writer, chats, jobs, messages};
 use crate::telegram::{MemberStatus, TelegramError};
 
 /// Messages forgotten in one transaction: few enough that answering does not notice.
 const AT_ONCE: u32 = 16;
+
+/// So often it is tried again when a program that reads keeps the log from being emptied. A backup is over by then;
+/// Litestream never lets go, and whoever asked is not kept waiting for it.
+const WAITS_FOR_THE_LOG: u32 = 3;
 
 /// Where somebody stands, or when that can be asked.
 enum Asked {
@@ -169,7 +173,14 @@ impl Commands {
         let request = deletion.request;
         prepare(&self.store, self.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
         while self.forget_some(&deletion).await? == Progress::More {}
-        clear_up(&self.store).await?;
+        let held = if job.attempts < WAITS_FOR_THE_LOG { HeldLog::IsWaitedFor } else { HeldLog::IsLeft };
+        match clear_up(&self.store, held).await {
+            // Counted, other than what hinders work and passes: this may never pass.
+            Err(error @ StoreError::Busy(_)) if held == HeldLog::IsWaitedFor => {
+                return Ok(Outcome::Failed(format!("clearing up after forgetting {}: {error}", job.key)));
+            }
+            cleared => cleared?,
+        }
         let done = self.store.read(move |conn| deletions::find(conn, id)).await?.unwrap_or(deletion);
         let counts = Counts { messages: done.forgotten.messages, answers: done.forgotten.answers };
         tracing::info!(
