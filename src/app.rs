@@ -84,7 +84,6 @@ impl App {
         let store = open_store(config.store.path.clone(), &clock).await?;
         recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
-        service::waiting();
         let (bot, embedder) =
             tokio::join!(introduce(&telegram, &clock, &stop), load_embedder(config.embedding.clone()));
         let bot = bot?;
@@ -356,7 +355,10 @@ async fn introduce(telegram: &Telegram, clock: &Clock, stop: &CancellationToken)
         match asked {
             Ok(bot) => return Ok(bot),
             Err(TelegramError::Unauthorized) => return Err(AppError::TokenRefused),
-            Err(error) => tracing::warn!(%error, "Telegram cannot be reached, trying again"),
+            Err(error) => {
+                tracing::warn!(%error, "Telegram cannot be reached, trying again");
+                service::waiting();
+            }
         }
         tokio::select! {
             () = stop.cancelled() => return Err(AppError::StoppedEarly),

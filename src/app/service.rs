@@ -7,9 +7,10 @@ pub fn ready() {
     tell(&[NotifyState::Ready, NotifyState::Status("polling")]);
 }
 
-/// The daemon waits for Telegram.
+/// Telegram cannot be reached yet. That counts as started, and as alive: otherwise a machine without a network would
+/// never come to the end of its own start.
 pub fn waiting() {
-    tell(&[NotifyState::Status("waiting for Telegram")]);
+    tell(&[NotifyState::Ready, NotifyState::Watchdog, NotifyState::Status("waiting for Telegram")]);
 }
 
 /// A sign of life.

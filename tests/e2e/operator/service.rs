@@ -44,6 +44,23 @@ async fn a_service_manager_is_told_that_it_started_lives_and_stops() {
 }
 
 #[tokio::test]
+async fn a_start_without_telegram_counts_as_started() {
+    let mut machine = Machine::new(Setup::default()).await;
+    let socket = machine.folder.path().join("notify");
+    let manager = UnixDatagram::bind(&socket).expect("a socket");
+    manager.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+    machine.set("NOTIFY_SOCKET", &socket.display().to_string());
+    // Nobody listens there.
+    machine.set("TELEGRAM_API_URL", "http://127.0.0.1:9");
+    let mut daemon = machine.start();
+    told(&manager, "READY=1").await;
+    // Again with every try, so that the watchdog is content.
+    told(&manager, "WATCHDOG=1").await;
+    told(&manager, "STATUS=waiting for Telegram").await;
+    assert_eq!(daemon.stop().await, Some(0));
+}
+
+#[tokio::test]
 async fn exit_codes_tell_what_starting_again_would_not_mend() {
     let mut machine = Machine::new(Setup::default()).await;
     assert_eq!(machine.run(&["walk"]).await.status.code(), Some(2));
