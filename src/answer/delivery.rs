@@ -61,6 +61,8 @@ pub enum Step {
     /// Follow the chat to its new id.
     Follow(ChatId),
     GiveUp(String),
+    /// The same after a send that may have arrived.
+    GiveUpUnknown(String),
 }
 
 pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Step {
@@ -78,7 +80,7 @@ pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Ste
         SendResult::Unknown(why) if may_repeat(standing.unknown_sends, age) => {
             Step::RetryUnknownAt { at: now.plus(pause), why }
         }
-        SendResult::Unknown(why) => Step::GiveUp(why),
+        SendResult::Unknown(why) => Step::GiveUpUnknown(why),
     }
 }
 
@@ -119,7 +121,7 @@ mod tests {
             Step::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
             Step::SendWithoutReply => "send without reply".to_owned(),
             Step::Follow(chat) => format!("follow to {chat}"),
-            Step::GiveUp(why) => format!("give up: {why}"),
+            Step::GiveUp(why) | Step::GiveUpUnknown(why) => format!("give up: {why}"),
         };
         assert_eq!(step, expected);
     }

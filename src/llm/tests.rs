@@ -20,8 +20,9 @@ fn options(server: &ModelServer) -> LlmOptions {
         base_url: server.base_url(),
         model: MODEL.into(),
         fallback: None,
-        timeout: Duration::from_secs(5),
-        deadline: Duration::from_secs(10),
+        // Longer than a loaded machine needs for the largest of these answers.
+        timeout: Duration::from_secs(30),
+        deadline: Duration::from_secs(60),
     }
 }
 

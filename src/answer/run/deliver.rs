@@ -143,6 +143,7 @@ impl Delivery {
                     Ok(Next::Wait(until))
                 }
                 Step::GiveUp(why) => self.give_up(job, &why).await,
+                Step::GiveUpUnknown(why) => self.give_up_after(job, &why, Some(part.id)).await,
             };
         }
     }
@@ -229,9 +230,17 @@ impl Delivery {
 
     /// What cannot be delivered is reported, and no other chat gets it instead.
     async fn give_up(&self, job: &Job, why: &str) -> store::Result<Next> {
+        self.give_up_after(job, why, None).await
+    }
+
+    /// Gives up where the last send, of the part `unknown`, may have arrived.
+    async fn give_up_after(&self, job: &Job, why: &str, unknown: Option<i64>) -> store::Result<Next> {
         log::undeliverable(why);
         let (key, error) = (job.key.clone(), why.to_owned());
         self.record(move |tx| {
+            if let Some(id) = unknown {
+                outbox::count_unknown(tx, id, &error)?;
+            }
             for open in outbox::parts(tx, &key)? {
                 if matches!(open.state, State::Pending | State::Sending) {
                     outbox::mark_failed(tx, open.id, &error)?;

@@ -13,6 +13,10 @@ use crate::embed::Embedder;
 use crate::store::links::{CachedLinks, Mark};
 use crate::store::{self, Reader, links, messages};
 
+/// Readings that a conversation may hold: two windows, since the oldest candidate is scored against those before it, and
+/// some more, so that not every message clears up behind it.
+const SCROLLED: usize = 2 * WINDOW + 100;
+
 /// Reads messages, with the embedding model where there is one, and remembers.
 pub struct Readings {
     embedder: Option<Arc<Embedder>>,
@@ -110,9 +114,12 @@ impl Readings {
             antecedents.push(known.as_ref().and_then(|_| shelf.antecedents(address(stored), *past)));
             readings.push(known.unwrap_or_else(|| {
                 let reading = self.read(stored);
-                shelf.put(address(stored), mark.mark, Arc::clone(&reading));
+                shelf.put(stored.conversation(), address(stored), mark.mark, Arc::clone(&reading));
                 reading
             }));
+        }
+        if let (Some(newest), Some(oldest)) = (recent.last(), marks.first()) {
+            shelf.leave_behind(newest.conversation(), oldest.id, SCROLLED);
         }
         shelf.make_room(ROOM);
     }
@@ -172,7 +179,7 @@ impl Readings {
         let readings = fetched.iter().zip(earlier).map(|(stored, mark)| {
             shelf.reading(address(stored), mark.mark).unwrap_or_else(|| {
                 let reading = self.read(stored);
-                shelf.put(address(stored), mark.mark, Arc::clone(&reading));
+                shelf.put(stored.conversation(), address(stored), mark.mark, Arc::clone(&reading));
                 reading
             })
         });

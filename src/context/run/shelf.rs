@@ -1,11 +1,12 @@
-//! What was read off messages and worked out for them, in memory: the most recently used, up to a bound.
+//! What was read off messages and worked out for them, in memory: the most recently used, up to a bound, and of each
+//! conversation only what can still be asked for.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::context::reading::{Address, Reading};
 use crate::context::{Antecedents, Link};
-use crate::domain::{ChatKey, Seq};
+use crate::domain::{ChatKey, Conversation, MessageId, Seq};
 use crate::store::links::CachedLinks;
 
 /// Messages that are kept at most: what triggers need in fifty conversations, and room for what these go on to say. One takes
@@ -16,12 +17,15 @@ pub const ROOM: usize = 12_500;
 #[derive(Debug, Default)]
 pub struct Shelf {
     slots: HashMap<Address, Slot>,
+    /// How many slots each conversation has.
+    counts: HashMap<Conversation, usize>,
     /// Raised with every use.
     now: u64,
 }
 
 #[derive(Debug)]
 struct Slot {
+    conversation: Conversation,
     mark: u64,
     reading: Arc<Reading>,
     row: Option<Row>,
@@ -57,14 +61,24 @@ impl Shelf {
         Some(Arc::clone(&row.antecedents))
     }
 
-    pub fn put(&mut self, address: Address, mark: u64, reading: Arc<Reading>) {
-        self.slots.insert(address, Slot { mark, reading, row: None, used: self.now });
+    pub fn put(&mut self, conversation: Conversation, address: Address, mark: u64, reading: Arc<Reading>) {
+        let slot = Slot { conversation, mark, reading, row: None, used: self.now };
+        if self.slots.insert(address, slot).is_none() {
+            *self.counts.entry(conversation).or_default() += 1;
+        }
     }
 
     /// For a message whose reading is there.
     pub fn put_row(&mut self, address: Address, row: Row) {
         if let Some(slot) = self.slots.get_mut(&address) {
             slot.row = Some(row);
+        }
+    }
+
+    /// Drops what a conversation has left behind, messages before `oldest`, once it holds more than `most`.
+    pub fn leave_behind(&mut self, conversation: Conversation, oldest: MessageId, most: usize) {
+        if self.counts.get(&conversation).is_some_and(|count| *count > most) {
+            self.retain(|(_, id), slot| slot.conversation != conversation || *id >= oldest);
         }
     }
 
@@ -79,11 +93,23 @@ impl Shelf {
         let oldest_kept = *oldest_kept;
         // Of one age there may be more than there is room for: then any of them go.
         let mut of_that_age = self.slots.values().filter(|slot| slot.used >= oldest_kept).count();
-        self.slots.retain(|_, slot| {
+        self.retain(|_, slot| {
             let goes = slot.used < oldest_kept || (slot.used == oldest_kept && of_that_age > room);
             of_that_age -= usize::from(goes && slot.used == oldest_kept);
             !goes
         });
+    }
+
+    fn retain(&mut self, mut stays: impl FnMut(&Address, &Slot) -> bool) {
+        let counts = &mut self.counts;
+        self.slots.retain(|address, slot| {
+            let stays = stays(address, slot);
+            if let Some(count) = counts.get_mut(&slot.conversation).filter(|_| !stays) {
+                *count -= 1;
+            }
+            stays
+        });
+        counts.retain(|_, count| *count > 0);
     }
 
     /// Rows that the store does not keep yet, at most `most`; from now on they count as kept.
@@ -119,13 +145,15 @@ mod tests {
     use crate::domain::{ChatId, MessageId};
     use crate::testkit::transcript;
 
+    const TALK: Conversation = Conversation { chat: ChatKey(1), thread: None };
+
     fn filled(count: i64) -> Shelf {
         let message = transcript("10:00 ann#1 x").remove(0).message;
         let reading = Arc::new(Reading::of(&message, "x", Vec::new()));
         let mut shelf = Shelf::default();
         for id in 0..count {
             shelf.turn();
-            shelf.put((ChatId(1), MessageId(id)), 7, Arc::clone(&reading));
+            shelf.put(TALK, (ChatId(1), MessageId(id)), 7, Arc::clone(&reading));
         }
         shelf
     }
@@ -141,6 +169,20 @@ mod tests {
         let mut left: Vec<i64> = shelf.slots.keys().map(|(_, id)| id.0).collect();
         left.sort_unstable();
         assert_eq!(left, [0, 6, 7]);
+    }
+
+    #[test]
+    fn what_a_conversation_has_left_behind_goes() {
+        let mut shelf = filled(8);
+        let (elsewhere, address) = (Conversation { chat: ChatKey(2), thread: None }, (ChatId(2), MessageId(0)));
+        let reading = shelf.reading((ChatId(1), MessageId(7)), 7).expect("a reading");
+        shelf.put(elsewhere, address, 7, reading);
+        shelf.leave_behind(TALK, MessageId(5), 8);
+        assert_eq!(shelf.slots.len(), 9, "it may have so many");
+        shelf.leave_behind(TALK, MessageId(5), 7);
+        assert_eq!((shelf.slots.len(), shelf.counts[&TALK], shelf.counts[&elsewhere]), (4, 3, 1));
+        shelf.make_room(2);
+        assert_eq!(shelf.counts.values().sum::<usize>(), shelf.slots.len());
     }
 
     #[test]
