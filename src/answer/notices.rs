@@ -161,6 +161,35 @@ mod tests {
     }
 
     #[test]
+    fn what_was_missed_is_one_line_and_none_when_nothing_was() {
+        let english = notices("eng");
+        assert_eq!(english.missed(0, "0"), None);
+        expect!["While I was away, a message tagged me that I did not answer; tag me again if it still matters."]
+            .assert_eq(&english.missed(1, "1").unwrap());
+        expect!["While I was away, 1,200 messages tagged me that I did not answer; tag me again if it still matters."]
+            .assert_eq(&english.missed(1200, "1,200").unwrap());
+    }
+
+    #[test]
+    fn a_refusal_says_why_when_to_ask_again_and_what_the_eyes_mean() {
+        let refused = |because, secs| notices("eng").refused_until(because, Duration::from_secs(secs), "👀");
+        let told = Because::ALL
+            .map(|because| refused(because, 150))
+            .into_iter()
+            .chain([refused(Because::DailyTokensOfMember, 0), notices("eng").silent_until("10:30")]);
+        expect![[r#"
+            This conversation has tagged me very often in a short time. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
+            You have tagged me very often in a short time. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
+            That was faster than anybody can read my answers. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
+            I have used up what I may spend on answers today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
+            This chat has used up what I may spend on it today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
+            You have used up what I may spend on your questions today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
+            You have used up what I may spend on your questions today. Please ask again.
+            I leave further tags unanswered until 10:30 UTC."#]]
+        .assert_eq(&told.collect::<Vec<_>>().join("\n"));
+    }
+
+    #[test]
     fn a_language_without_a_table_is_english() {
         assert_eq!(notices("a language that nobody speaks").another, "Another conversation");
         assert_eq!(notices("est").another, "Teine vestlus");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::answer::notices::Notices;
 use crate::answer::plain::{clean_name, escape_markdown};
 use crate::answer::telling::{bullets, most_telling};
 use crate::context::ContextWindow;
@@ -14,13 +15,13 @@ const APOLOGY_MESSAGES: usize = 5;
 
 /// The last word when the model failed for good: the messages it would have answered from, citations still to be
 /// checked.
-pub fn apology(window: &ContextWindow) -> String {
-    const SORRY: &str = "Temporary issue generating response.";
+pub fn apology(window: &ContextWindow, notices: &Notices) -> String {
+    let Notices { sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, .. } = notices;
     let shown = most_telling(window, APOLOGY_MESSAGES);
     if shown.is_empty() {
-        return format!("{SORRY} Please tag me again in a minute.");
+        return format!("{sorry} {sorry_try_again}");
     }
-    format!("{SORRY} Here are the relevant messages:\n\n{}\n\nTag me again in a minute if you like.", bullets(&shown))
+    format!("{sorry} {sorry_relevant}\n\n{}\n\n{sorry_if_you_like}", bullets(&shown))
 }
 
 /// That there is nothing to go by, and since when the bot reads: the end of a sentence.
@@ -35,20 +36,6 @@ pub fn nothing_earlier(earliest: Option<Timestamp>) -> String {
         None => "I know of no earlier message this could be about: I can read this chat only from now on. \
                  Tag me in a reply to the message you mean."
             .to_owned(),
-    }
-}
-
-/// How many triggers came while the bot was down and are too old to answer now; `None` when there were none.
-pub fn backlog(count: usize) -> Option<String> {
-    match count {
-        0 => None,
-        1 => Some(
-            "While I was away, a message tagged me that I did not answer; tag me again if it still matters.".to_owned(),
-        ),
-        count => Some(format!(
-            "While I was away, {} messages tagged me that I did not answer; tag me again if it still matters.",
-            grouped(count as u64)
-        )),
     }
 }
 
@@ -174,6 +161,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::answer::notices::notices;
     use crate::context::{History, Params, get_smart_context};
     use crate::domain::{AnswerId, ChatKey, MessageId, Omitted, SourceRef, TokenUse, UserId};
     use crate::testkit::{moment, transcript};
@@ -261,13 +249,13 @@ mod tests {
             - **bob**: “I do” [source: m2]
 
             Tag me again in a minute if you like."#]]
-        .assert_eq(&apology(&window));
+        .assert_eq(&apology(&window, notices("eng")));
     }
 
     #[test]
     fn an_apology_with_nothing_to_show_says_what_to_do() {
         assert_eq!(
-            apology(&ContextWindow::default()),
+            apology(&ContextWindow::default(), notices("eng")),
             "Temporary issue generating response. Please tag me again in a minute."
         );
     }
@@ -283,15 +271,6 @@ mod tests {
             - /why in a reply to one of my answers: which messages I used, and why.
 
             I read a tag, not what follows it: to go on, tag me again or reply to my answer."#]].assert_eq(&help("chime_bot"));
-    }
-
-    #[test]
-    fn the_backlog_is_one_line_and_none_when_there_is_none() {
-        assert_eq!(backlog(0), None);
-        expect!["While I was away, a message tagged me that I did not answer; tag me again if it still matters."]
-            .assert_eq(&backlog(1).unwrap_or_default());
-        expect!["While I was away, 1,200 messages tagged me that I did not answer; tag me again if it still matters."]
-            .assert_eq(&backlog(1200).unwrap_or_default());
     }
 
     #[test]

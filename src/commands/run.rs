@@ -6,20 +6,21 @@ mod forget;
 mod leave;
 mod refusal;
 
+use crate::answer::notices::{Notices, notices};
 use crate::answer::run::{format_own, format_parts, write_reply};
 use crate::answer::wording::UsedMessage;
 use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
 use crate::config::AccessConfig;
 use crate::domain::{
-    AnswerRecord, BotIdentity, ChatId, FormattedText, Job, MessageId, ReplyTarget, StoredMessage, Timestamp,
+    AnswerRecord, BotIdentity, ChatId, FormattedText, Job, MessageId, ReplyTarget, StoredMessage, Timestamp, grouped,
     message_link, parse_message_key,
 };
 use crate::privacy::wording::Promise;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox};
+use crate::store::{self, Language, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox};
 use crate::telegram::{Telegram, TelegramError};
 use crate::trigger::{self, CommandName, Languages, Rules, TriggerKind};
 
@@ -104,7 +105,8 @@ impl Commands {
                     let count = usize::try_from(skipped.count).unwrap_or(usize::MAX);
                     let to = ReplyTarget { chat, thread: skipped.thread, reply_to: None };
                     let key = format!("backlog:{chat}:{}", now.millis());
-                    let parts = format(&Notice::Backlog { count });
+                    let told = notices_of(tx, chat)?.missed(count, &grouped(skipped.count));
+                    let parts = format(&Notice::Own(told.unwrap_or_default()));
                     write_reply(
                         tx,
                         &NewReply { key, purpose: Purpose::Notice, answer: None, to, parts, button: None },
@@ -171,13 +173,14 @@ fn format(notice: &Notice) -> Vec<FormattedText> {
             let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
             format_parts(&markdown, &urls, &[])
         }
-        Notice::Help { .. }
-        | Notice::WhyWhat
-        | Notice::Own(_)
-        | Notice::Backlog { .. }
-        | Notice::Refused { .. }
-        | Notice::Silent { .. } => format_own(&markdown),
+        Notice::Help { .. } | Notice::WhyWhat | Notice::Own(_) => format_own(&markdown),
     }
+}
+
+/// The short notices in the language of a chat.
+fn notices_of(conn: &Reader, chat: ChatId) -> store::Result<&'static Notices> {
+    let language = chats::find(conn, chat)?.map_or(Language::DEFAULT, |row| row.language);
+    Ok(notices(language.code()))
 }
 
 fn find(conn: &Reader, key: &str, bot: &BotIdentity, languages: &Languages) -> store::Result<Reaction> {

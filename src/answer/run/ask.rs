@@ -129,7 +129,7 @@ impl Answering {
                 Some(Effect::ReplyWithAnswer) => {
                     let estimated = asked(&built).estimated_tokens();
                     let draft = completion.take().map(|completion| answered(completion, estimated));
-                    let draft = draft.unwrap_or_else(|| apology(&question.window));
+                    let draft = draft.unwrap_or_else(|| apology(&question.window, question.chat.language));
                     return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::ReplyWithDigest) => {
@@ -137,7 +137,7 @@ impl Answering {
                     return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::ReplyWithApology) => {
-                    let draft = apology(&question.window);
+                    let draft = apology(&question.window, question.chat.language);
                     return self.settle(job, *question, built, draft, watch).await;
                 }
                 Some(Effect::Refuse) => return Ok(self.refuse(job, &question.trigger, allowance).await?),

@@ -1,10 +1,12 @@
 //! What is to be told, before its citations are checked.
 
 use crate::answer::job::Failure;
+use crate::answer::notices::notices;
 use crate::answer::{digest, wording};
 use crate::context::ContextWindow;
 use crate::domain::{AnswerStatus, Timestamp, TokenUse};
 use crate::llm::{Completion, LlmError, Recovery};
+use crate::store::Language;
 
 /// An answer before it is checked, formatted and stored.
 pub struct Draft {
@@ -44,10 +46,10 @@ pub fn offline(window: &ContextWindow, earliest: Option<Timestamp>) -> Draft {
     }
 }
 
-pub fn apology(window: &ContextWindow) -> Draft {
+pub fn apology(window: &ContextWindow, language: Language) -> Draft {
     Draft {
         status: AnswerStatus::Apologised,
-        markdown: wording::apology(window),
+        markdown: wording::apology(window, notices(language.code())),
         model: "none".to_owned(),
         tokens: TokenUse::default(),
         counted: None,

@@ -1,9 +1,9 @@
 //! Tells that a trigger was one too many: in words, by a reaction, or by one line where reactions are off.
 
+use crate::answer::notices::Notices;
 use crate::answer::run::{format_own, write_reply};
-use crate::commands::notice::Notice;
-use crate::commands::run::Commands;
-use crate::domain::{Job, Refusal, ReplyTarget, Tell, Timestamp, parse_message_key};
+use crate::commands::run::{Commands, notices_of};
+use crate::domain::{Job, Refusal, ReplyTarget, Tell, Timestamp, clock_time, parse_message_key};
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Priority, Writer, jobs, refusals};
@@ -25,20 +25,19 @@ impl Commands {
 
     async fn explain_refusal(&self, job: &Job) -> store::Result<Outcome> {
         let Some((chat, message)) = parse_message_key(&job.key) else { return self.told(job).await };
-        let Some(refusal) = self.store.read(move |conn| refusals::find(conn, chat, message)).await? else {
-            return self.told(job).await;
-        };
+        let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, notices_of(conn, chat)?)));
+        let (Some(refusal), notices) = found.await? else { return self.told(job).await };
         match refusal.tell {
             Tell::Words => {
                 let now = self.clock.now();
-                let words = Notice::Refused { because: refusal.because, wait: refusal.until.since(now) };
+                let words = notices.refused_until(refusal.because, refusal.until.since(now), REFUSED_REACTION);
                 self.write_refusal(job, refusal, words).await
             }
-            Tell::Reaction => self.react_to(job, refusal).await,
+            Tell::Reaction => self.react_to(job, refusal, notices).await,
         }
     }
 
-    async fn react_to(&self, job: &Job, refusal: Refusal) -> store::Result<Outcome> {
+    async fn react_to(&self, job: &Job, refusal: Refusal, notices: &Notices) -> store::Result<Outcome> {
         match self.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
             Ok(()) => {
                 let (chat, message, key, kind) = (refusal.chat, refusal.message, job.key.clone(), job.kind);
@@ -56,17 +55,17 @@ impl Commands {
             }
             Err(error) => {
                 tracing::info!(chat.id = refusal.chat.0, %error, "no reaction to a refused trigger, a line instead");
-                let until = refusal.until;
-                self.write_refusal(job, refusal, Notice::Silent { until }).await
+                let words = notices.silent_until(&clock_time(refusal.until));
+                self.write_refusal(job, refusal, words).await
             }
         }
     }
 
     /// Writes the words down as a reply and ends the job, in one transaction. Of the line that stands in for reactions
     /// there is one.
-    async fn write_refusal(&self, job: &Job, refusal: Refusal, notice: Notice) -> store::Result<Outcome> {
+    async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> store::Result<Outcome> {
         let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
-        let parts = format_own(&notice.markdown().unwrap_or_default());
+        let parts = format_own(&words);
         let key = format!("refusal:{}", job.key);
         let reply = NewReply { key, purpose: Purpose::Notice, answer: None, to, parts, button: None };
         let (job_key, kind, now) = (job.key.clone(), job.kind, self.clock.now());
