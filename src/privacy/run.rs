@@ -151,7 +151,7 @@ pub async fn clear_up(store: &Store, held: HeldLog) -> store::Result<()> {
     }
     // A copy that was made since the first of it was forgotten has the same leftovers as the file.
     prepare(store, store.read(scrub::wanted_since).await?).await?;
-    if store.read(|conn| store::size(conn)).await? <= SMALL_FILE {
+    if store.read(store::size).await? <= SMALL_FILE {
         match store.rewrite().await {
             // The file was written anew, by way of the log that was told of above.
             Ok(()) => {}
