@@ -25,7 +25,7 @@ use crate::context::worlds::{Hypotheses, MATTER_WORLDS, STRAND_WORLDS, Worlds};
 use crate::domain::{MessageId, Role, StoredMessage, UserId};
 
 /// A trigger that more likely than this starts something new is given nothing earlier.
-const STARTS_NEW: f32 = 0.9;
+const STARTS_NEW: f32 = 0.86;
 
 /// A trigger as the scorer reads it.
 #[derive(Debug, Clone, Copy)]
