@@ -33,6 +33,8 @@ pub struct Foresight {
     pub clock: Clock,
     pub readings: Arc<Readings>,
     pub news: mpsc::Receiver<Conversation>,
+    /// Who fetches vectors, where a server makes them.
+    pub vectors: Option<mpsc::Sender<Conversation>>,
 }
 
 impl Foresight {
@@ -51,6 +53,10 @@ impl Foresight {
                 due.insert(next);
             }
             for conversation in due {
+                if let Some(vectors) = &self.vectors {
+                    // What finds no room is noted with the next message there.
+                    let _ = vectors.try_send(conversation);
+                }
                 if let Err(error) = self.prepare(conversation, &stop).await {
                     tracing::debug!(%error, "a conversation was not prepared");
                 }

@@ -2,20 +2,24 @@
 //!
 //! All of it can be lost at any moment, the table too; then it takes longer.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::context::links::WINDOW;
-use crate::context::reading::{Evidence, Reading, address, antecedents_at, fingerprints, without_bots};
+use crate::context::reading::{Address, Evidence, Reading, address, antecedents_at, fingerprints, without_bots};
 use crate::context::run::shelf::{ROOM, Row, Shelf, from_cached};
 use crate::context::{Antecedents, SCORER_VERSION};
 use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp};
 use crate::embed::Embedder;
 use crate::store::links::{CachedLinks, Mark};
-use crate::store::{self, Reader, links, messages};
+use crate::store::{self, Reader, links, messages, vectors};
 
 /// Reads messages, with the embedding model where there is one, and remembers.
 pub struct Readings {
     embedder: Option<Arc<Embedder>>,
+    /// The model whose vectors the store keeps, where they are made elsewhere.
+    kept: Option<String>,
     shelf: Mutex<Shelf>,
 }
 
@@ -28,11 +32,18 @@ struct Stretch<'a> {
     pasts: Vec<i64>,
     readings: Vec<Arc<Reading>>,
     antecedents: Vec<Option<Arc<Antecedents>>>,
+    /// Vectors that were made elsewhere.
+    vectors: HashMap<Address, Vec<f32>>,
 }
 
 impl Readings {
     pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
-        Self { embedder, shelf: Mutex::default() }
+        Self { embedder, kept: None, shelf: Mutex::default() }
+    }
+
+    /// With the vectors that the store keeps of this model, as far as there are any.
+    pub fn with_kept_vectors(model: String) -> Self {
+        Self { kept: Some(model), ..Self::new(None) }
     }
 
     /// What is known of `recent` (oldest first, the newest of their conversation before `trigger`) and of the trigger,
@@ -80,13 +91,22 @@ impl Readings {
         recent: &'a [StoredMessage],
         most: usize,
     ) -> store::Result<Stretch<'a>> {
-        let marks = links::marks_before(conn, conversation, moment, 2 * WINDOW)?;
+        let mut marks = links::marks_before(conn, conversation, moment, 2 * WINDOW)?;
+        let vectors = match &self.kept {
+            Some(model) => vectors::before(conn, conversation, moment, model, 2 * WINDOW)?,
+            None => HashMap::new(),
+        };
+        if let Some(model) = &self.kept {
+            // A message reads otherwise once its vector is there.
+            marks.iter_mut().for_each(|it| it.mark = marked(it.mark, model, vectors.contains_key(&(it.chat, it.id))));
+        }
         let mut stretch = Stretch {
             pasts: fingerprints(&marks.iter().map(|mark| mark.mark).collect::<Vec<_>>(), marks.len() - recent.len()),
             marks,
             recent,
             readings: Vec::with_capacity(recent.len()),
             antecedents: Vec::with_capacity(recent.len()),
+            vectors,
         };
         self.recall(&mut stretch);
         if stretch.antecedents.iter().any(Option::is_none) {
@@ -98,7 +118,7 @@ impl Readings {
 
     /// Fills in what is in memory, and reads what is not.
     fn recall(&self, stretch: &mut Stretch<'_>) {
-        let Stretch { recent, marks, pasts, readings, antecedents } = stretch;
+        let Stretch { recent, marks, pasts, readings, antecedents, vectors } = stretch;
         let recent_marks = &marks[marks.len() - recent.len()..];
         let mut shelf = self.shelf();
         shelf.turn();
@@ -106,7 +126,7 @@ impl Readings {
             let known = shelf.reading(address(stored), mark.mark);
             antecedents.push(known.as_ref().and_then(|_| shelf.antecedents(address(stored), *past)));
             readings.push(known.unwrap_or_else(|| {
-                let reading = self.read(stored);
+                let reading = self.read(stored, vectors);
                 shelf.put(address(stored), mark.mark, Arc::clone(&reading));
                 reading
             }));
@@ -168,7 +188,7 @@ impl Readings {
         let mut shelf = self.shelf();
         let readings = fetched.iter().zip(earlier).map(|(stored, mark)| {
             shelf.reading(address(stored), mark.mark).unwrap_or_else(|| {
-                let reading = self.read(stored);
+                let reading = self.read(stored, &stretch.vectors);
                 shelf.put(address(stored), mark.mark, Arc::clone(&reading));
                 reading
             })
@@ -176,9 +196,10 @@ impl Readings {
         Ok(readings.collect())
     }
 
-    fn read(&self, stored: &StoredMessage) -> Arc<Reading> {
+    fn read(&self, stored: &StoredMessage, vectors: &HashMap<Address, Vec<f32>>) -> Arc<Reading> {
         let text = without_bots(&stored.message.text);
-        Arc::new(Reading::of(&stored.message, &text, self.vector(&text)))
+        let vector = vectors.get(&address(stored)).cloned().unwrap_or_else(|| self.vector(&text));
+        Arc::new(Reading::of(&stored.message, &text, vector))
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
@@ -189,6 +210,13 @@ impl Readings {
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The mark of a message whose vector comes from `model`, if it has one yet.
+fn marked(mark: u64, model: &str, has_vector: bool) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (mark, model, has_vector).hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Stretch<'_> {
