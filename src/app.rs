@@ -8,6 +8,7 @@ mod jobs;
 mod menu;
 mod service;
 mod tasks;
+mod vectors;
 mod watchdog;
 
 use std::net::SocketAddr;
@@ -94,7 +95,11 @@ impl App {
             );
         }
         let claim = claim_code(&config, &store).await?;
-        let (languages, readings) = (Languages::shipped(), Arc::new(Readings::new(embedder?)));
+        let readings = match &config.embedding {
+            EmbeddingConfig::OpenAi(model) => Readings::with_kept_vectors(model.clone()),
+            EmbeddingConfig::Local | EmbeddingConfig::Off | EmbeddingConfig::Model2Vec(_) => Readings::new(embedder?),
+        };
+        let (languages, readings) = (Languages::shipped(), Arc::new(readings));
         let parts = Parts { config, clock, stop, prompts, store, telegram, bot, claim, languages, readings };
         let app = parts.launch().await?;
         service::ready();
@@ -140,7 +145,8 @@ impl Parts {
         let ingest = self.ingest(&wake, &health, heard);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
         let readings = Arc::clone(&self.readings);
-        let foresight = Foresight { store: self.store.clone(), clock: self.clock.clone(), readings, news };
+        let vectors = vectors::spawn(&self.config, &self.store, &self.clock, &mut tasks)?;
+        let foresight = Foresight { store: self.store.clone(), clock: self.clock.clone(), readings, news, vectors };
         tasks.spawn("foresight", |stop| async move {
             foresight.run(stop).await;
             Ok(())
@@ -228,6 +234,7 @@ impl Parts {
         Promise {
             username: self.bot.username().to_owned(),
             model_host: self.config.llm.host(),
+            sends_all: vectors::options(&self.config).is_some(),
             retention: privacy.retention,
             contact: privacy.operator_contact.clone(),
         }

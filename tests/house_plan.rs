@@ -30,7 +30,8 @@ const ROOMS: &[Room] = &[
     room("access", &["domain", "config"], &["store"]),
     room("privacy", &["domain", "config"], &["store", "clock", "scheduler"]),
     room("prompts", &["domain"], &[]),
-    room("context", &["domain", "config", "trigger"], &["store", "embed", "clock"]),
+    // Llm: a server may make the vectors that messages are compared by.
+    room("context", &["domain", "config", "trigger"], &["store", "embed", "llm", "clock", "resilience"]),
     room(
         "answer",
         &["domain", "config", "trigger", "access", "context", "prompts"],

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 10] = [
+const SAMPLES: [&str; 11] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -18,8 +18,9 @@ const SAMPLES: [&str; 10] = [
     include_str!("data/migrations/0008.sql"),
     include_str!("data/migrations/0009.sql"),
     include_str!("data/migrations/0010.sql"),
+    include_str!("data/migrations/0011.sql"),
 ];
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -29,7 +30,8 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("../migrations/0007_link_rows.sql"),
     include_str!("../migrations/0008_another_conversation.sql"),
     include_str!("../migrations/0009_token_calibration.sql"),
-    include_str!("../migrations/0010_held_until_sent.sql"),
+    include_str!("../migrations/0010_message_vectors.sql"),
+    include_str!("../migrations/0011_held_until_sent.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

@@ -256,6 +256,21 @@ pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> Finding {
     }
 }
 
+/// What became of asking for a vector. Without one, messages are compared by their words: worse, and no failure.
+pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Duration) -> Finding {
+    const NAME: &str = "embedding";
+    match dimension {
+        Ok(dimension) => {
+            Finding::ok(NAME, format!("{model} makes vectors of {dimension} numbers in {}", format_duration(took)))
+        }
+        Err(error) => Finding::warn(
+            NAME,
+            format!("{model}: {error}; messages are compared by their words alone"),
+            "set EMBEDDING to local, or to a model that the server at OPENAI_BASE_URL makes vectors with",
+        ),
+    }
+}
+
 fn model_remedy(error: &LlmError) -> String {
     match error {
         LlmError::Refused { check: Check::Key, .. } => "set OPENAI_API_KEY to a key of this server".to_owned(),

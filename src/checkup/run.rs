@@ -5,9 +5,11 @@ use std::path::Path;
 use crate::checkup::judge::{self, Ability, Standing};
 use crate::checkup::{Finding, Verdict};
 use crate::clock::Clock;
-use crate::config::{AccessConfig, Config, ConfigError, Environment, LlmConfig, StoreConfig, TelegramConfig};
+use crate::config::{
+    AccessConfig, Config, ConfigError, EmbeddingConfig, Environment, LlmConfig, StoreConfig, TelegramConfig,
+};
 use crate::domain::{Chat, UserId};
-use crate::llm::{Llm, LlmOptions};
+use crate::llm::{Embeddings, Llm, LlmOptions};
 use crate::store::admission::{self, Admitted};
 use crate::store::jobs::ParkedJob;
 use crate::store::{self, Reader, Store, chats, inspect, jobs};
@@ -64,6 +66,9 @@ impl Checkup<'_> {
             self.telegram(telegram, kept.groups, &mut tell).await;
         }
         if let Ok(llm) = LlmConfig::load(&settings) {
+            if let (Ok(EmbeddingConfig::OpenAi(model)), Some(_)) = (EmbeddingConfig::load(&settings), &llm.model) {
+                self.embeddings(&llm, model, &mut tell).await;
+            }
             self.model(llm, &mut tell).await;
         }
         worst
@@ -122,6 +127,24 @@ impl Checkup<'_> {
             known.push((chat, standing));
         }
         judge::privacy(&bot, &known).into_iter().for_each(tell);
+    }
+
+    async fn embeddings(&self, config: &LlmConfig, model: String, tell: &mut impl FnMut(Finding)) {
+        let options = LlmOptions {
+            api_key: config.api_key.clone(),
+            base_url: config.base_url.clone(),
+            model: model.clone(),
+            fallback: None,
+            timeout: config.timeout,
+            deadline: config.deadline,
+        };
+        let watch = self.clock.stopwatch();
+        let made = match Embeddings::new(&options) {
+            Ok(embeddings) => embeddings.embed(&["ready"], &self.clock).await,
+            Err(error) => Err(error),
+        };
+        let dimension = made.map(|vectors| vectors.first().map_or(0, Vec::len));
+        tell(judge::embeddings(&model, dimension.as_ref().copied(), watch.elapsed()));
     }
 
     async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(Finding)) {

@@ -35,6 +35,8 @@ const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// The question that the demo asks by itself when people watch.
 const FIRST_QUESTION: &str = "@bot thoughts?";
+/// Typed as a reply to a message with a button, it presses that.
+const PRESS: &str = "!";
 
 pub async fn run(options: DemoOptions) -> Exit {
     telemetry::start_quietly(LogFormat::Auto);
@@ -205,6 +207,12 @@ impl Stage {
             return self.screen.error(&format!("there is no message #{missing} to reply to"));
         }
         let from = self.person(said.name);
+        if let (Some(id), PRESS) = (reply_to, said.text)
+            && let Some((_, data)) = self.button(id)
+        {
+            self.sandbox.press(self.chat, id, from, &data);
+            return;
+        }
         let mut post = Post::new(from, said.text, self.clock.now());
         if let Some(parent) = reply_to {
             post = post.reply_to(parent);
@@ -254,6 +262,13 @@ impl Stage {
         self.screen.message(&shown(message, &from));
     }
 
+    /// The label and the data of the button below a message.
+    fn button(&self, id: MessageId) -> Option<(String, String)> {
+        let message = self.sandbox.message(self.chat, id)?;
+        let button = message.buttons.as_ref()?.pointer("/inline_keyboard/0/0")?.clone();
+        Some((button["text"].as_str()?.to_owned(), button["callback_data"].as_str()?.to_owned()))
+    }
+
     async fn show_done(&mut self, action: BotAction) -> Result<(), DemoError> {
         match action {
             BotAction::Sent(message) | BotAction::Edited(message) => {
@@ -263,12 +278,16 @@ impl Stage {
                     Some((record, sources)) => self.screen.answer(&shown(&message, &from), &record, &sources),
                     None => self.screen.notice(&shown(&message, &from)),
                 }
+                if let Some((label, _)) = self.button(message.id) {
+                    self.screen.say(&format!("            [{label}]  press it with `> {} {PRESS}`", message.id));
+                }
             }
             BotAction::Reacted { message, emoji, .. } => self.screen.reaction(message.0, &emoji.join(" ")),
             BotAction::Deleted { .. }
             | BotAction::Acting { .. }
             | BotAction::Left { .. }
-            | BotAction::PressAnswered { .. } => {}
+            | BotAction::PressAnswered { text: None, .. } => {}
+            BotAction::PressAnswered { text: Some(text), .. } => self.screen.say(&format!("            {text}")),
         }
         Ok(())
     }

@@ -46,7 +46,10 @@ pub async fn run(options: ExplainOptions) -> Exit {
     };
     let params = context_params(&context);
     // Without it the choice is made all the same, as in the daemon.
-    let readings = Readings::new(Embedder::load(&embedding).ok().flatten().map(Arc::new));
+    let readings = match &embedding {
+        EmbeddingConfig::OpenAi(model) => Readings::with_kept_vectors(model.clone()),
+        embedding => Readings::new(Embedder::load(embedding).ok().flatten().map(Arc::new)),
+    };
     let decided = match Store::open_to_read(&store.path) {
         Ok(store) => store.read(move |conn| decide(conn, &place, &params, &readings)).await,
         Err(error) => Err(error),

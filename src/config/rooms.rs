@@ -34,6 +34,8 @@ pub enum EmbeddingConfig {
     Off,
     /// A folder with a static model.
     Model2Vec(PathBuf),
+    /// A model of the server that answers too, by its name there.
+    OpenAi(String),
 }
 
 impl EmbeddingConfig {
@@ -42,9 +44,23 @@ impl EmbeddingConfig {
             None if raw.eq_ignore_ascii_case("local") => Some(Self::Local),
             None if raw.eq_ignore_ascii_case("off") => Some(Self::Off),
             Some(("model2vec", folder)) if !folder.is_empty() => Some(Self::Model2Vec(PathBuf::from(folder))),
+            Some(("openai", model)) if !model.is_empty() => Some(Self::OpenAi(model.to_owned())),
             None | Some(_) => None,
         };
-        settings.required(&keys::EMBEDDING, "local, off, or model2vec: and a folder", parse)
+        let chosen = settings.required(
+            &keys::EMBEDDING,
+            "local, off, model2vec: and a folder, or openai: and a model",
+            parse,
+        )?;
+        let has_server =
+            [&keys::OPENAI_API_KEY, &keys::OPENAI_BASE_URL].into_iter().any(|key| settings.raw(key).is_some());
+        if matches!(chosen, Self::OpenAi(_)) && !has_server {
+            settings.warn(
+                &keys::EMBEDDING,
+                "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; messages are compared by their words alone",
+            );
+        }
+        Ok(chosen)
     }
 }
 

@@ -1,17 +1,19 @@
 //! Fetches what the pure part needs: one read of the store, no network, no model.
 //!
 //! In reading order: [`gather`]; `readings` (what is known of the messages it fetches), `shelf` (where that is remembered),
-//! `foresight` (who sees to it before anybody asks).
+//! `foresight` (who sees to it before anybody asks), `vectors` (the same for what a server makes of them).
 
 mod foresight;
 mod readings;
 mod shelf;
+mod vectors;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use foresight::{AT_ONCE, ENOUGH, Foresight, NOTED, WRITTEN_AT_ONCE};
 pub use readings::Readings;
+pub use vectors::Vectors;
 
 use crate::context::links::WINDOW;
 use crate::context::reading::{Address, address};
@@ -136,12 +138,15 @@ impl Links {
         let Some(record) = answers::find(conn, id)? else { return Ok(None) };
         let mut sources = Sources { of: carrier.message.id, used: Vec::new() };
         for chosen in &record.window {
-            let Some(stored) = messages::by_seq(conn, trigger.chat, chosen.seq)? else { continue };
-            if stored.conversation() == trigger.conversation() {
-                let is_cited = record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
-                sources.used.push((chosen.seq, is_cited));
-                self.add(stored);
+            // Most are among the recent ones anyway.
+            if !self.seen.contains(&chosen.id) {
+                match messages::by_seq(conn, trigger.chat, chosen.seq)? {
+                    Some(stored) if stored.conversation() == trigger.conversation() => self.add(stored),
+                    Some(_) | None => continue,
+                }
             }
+            let is_cited = record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
+            sources.used.push((chosen.seq, is_cited));
         }
         Ok(Some(sources))
     }

@@ -72,7 +72,8 @@ impl Embedder {
     /// The model that the operator chose; none where it is switched off.
     pub fn load(config: &EmbeddingConfig) -> Result<Option<Self>, EmbedError> {
         match config {
-            EmbeddingConfig::Off => Ok(None),
+            // Vectors of a server are fetched ahead and kept: nothing is computed here.
+            EmbeddingConfig::Off | EmbeddingConfig::OpenAi(_) => Ok(None),
             EmbeddingConfig::Local => Self::shipped().map(Some),
             EmbeddingConfig::Model2Vec(folder) => Self::from_folder(folder).map(Some),
         }

@@ -3,10 +3,11 @@
 //! *Owns*: the HTTP client of OpenAI-compatible servers, their wire formats, retries and fallback, typed errors.
 //! *Never*: prompts or policy, a log line with a prompt, an answer or a key in it.
 //! *Entry*: [`Llm`] is built once from [`LlmOptions`]; its [`OpenAi`] backend answers a [`Prompt`] with a
-//! [`Completion`] or an [`LlmError`] that says what the caller can do.
+//! [`Completion`] or an [`LlmError`] that says what the caller can do. [`Embeddings`] makes vectors.
 
 mod backend;
 mod diagnose;
+mod embeddings;
 mod error;
 mod openai;
 mod prompt;
@@ -18,6 +19,7 @@ mod wire;
 mod tests;
 
 pub use backend::{Llm, LlmOptions};
+pub use embeddings::Embeddings;
 pub use error::{Check, LlmError, Recovery};
 pub use openai::OpenAi;
 pub use prompt::{Completion, Prompt, PromptMessage, PromptRole};

@@ -24,6 +24,7 @@ struct Words {
     telegram: String,
     opening: String,
     goes_to: String,
+    all_go_to: String,
     goes_nowhere: String,
     kept_for: String,
     kept_for_good: String,
@@ -36,7 +37,10 @@ struct Words {
 pub fn joined(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
     let Some(words) = in_language(code) else { return String::new() };
     let whereto = match &promise.model_host {
-        Some(host) => words.goes_to.replace("{host}", &format!("`{host}`")),
+        Some(host) => {
+            let words = if promise.sends_all { &words.all_go_to } else { &words.goes_to };
+            words.replace("{host}", &format!("`{host}`"))
+        }
         None => words.goes_nowhere.clone(),
     };
     let how_long = match retention {
@@ -83,6 +87,7 @@ mod tests {
         Promise {
             username: "chime_bot".to_owned(),
             model_host: Some("api.example.org".to_owned()),
+            sends_all: false,
             retention: Some(DAY * 365),
             contact: Some("@ann_o".to_owned()),
         }
@@ -111,8 +116,8 @@ mod tests {
     #[test]
     fn every_language_fills_in_every_blank() {
         assert_eq!(all().len(), 9);
-        for words in all() {
-            let said = joined(&promise(), promise().retention, &words.code);
+        for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
+            let said = joined(&Promise { sends_all, ..promise() }, promise().retention, &words.code);
             for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
                 assert!(said.contains(part), "{}: no {part} in {said}", words.code);
             }

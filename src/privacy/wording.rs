@@ -12,6 +12,8 @@ pub struct Promise {
     pub username: String,
     /// The host to which text goes for answers; none where nothing leaves this machine.
     pub model_host: Option<String>,
+    /// Whether every message goes to that host, and not only those that an answer needs.
+    pub sends_all: bool,
     /// The operator's; none keeps messages for good.
     pub retention: Option<Duration>,
     pub contact: Option<String>,
@@ -153,6 +155,10 @@ fn counted(count: u64, what: &str) -> String {
 
 fn whereto(promise: &Promise) -> String {
     match &promise.model_host {
+        Some(host) if promise.sends_all => format!(
+            "Every message goes to `{host}`, so that I can tell what belongs together, and for answers; nothing goes \
+             anywhere else."
+        ),
         Some(host) => format!("For an answer, the messages it needs go to `{host}`; nothing goes anywhere else."),
         None => "Nothing leaves the machine I run on.".to_owned(),
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::{Reader, Result, Writer, messages, row};
+use super::{Reader, Result, Writer, messages, row, vectors};
 use crate::domain::{ChatId, ChatKey, Entity, Message, MessageId, StoredMessage, Timestamp, UserId, message_key};
 
 /// Where somebody opted out.
@@ -28,7 +28,7 @@ pub fn opt_out(tx: &Writer<'_>, scope: Scope, user: UserId, now: Timestamp) -> R
          ON CONFLICT (chat_key, user_id) DO NOTHING",
     )?
     .execute(named_params! { ":chat": scope.key(), ":user": user.0, ":now": now.millis() })?;
-    Ok(())
+    vectors::forget_member(tx, scope, user)
 }
 
 /// Takes an opt-out back. Out of every chat takes back the single ones too.

@@ -7,7 +7,7 @@ use super::links::{Mark, Marking};
 use super::row::Columns;
 use super::search::Indexed;
 use super::stems::Language;
-use super::{Reader, Result, Writer, row, search};
+use super::{Reader, Result, Writer, row, search, vectors};
 use crate::domain::{
     ChatId, ChatKey, Conversation, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId,
     Timestamp, UserId,
@@ -174,8 +174,9 @@ fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
     }
 }
 
-/// Takes a message out of the full-text index, by the text that is stored at this moment.
+/// Takes a message out of the full-text index, and the vector that was made of it, by the text that is stored at this moment.
 fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
+    vectors::forget(tx, chat, seq)?;
     let language = stem_language(tx, chat, seq)?;
     match any_by_seq(tx, chat, seq)? {
         Some(stored) => search::remove(tx, &indexed(&stored, language)),

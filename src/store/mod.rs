@@ -24,6 +24,7 @@ pub mod retention;
 pub mod scrub;
 pub mod search;
 pub mod usage;
+pub mod vectors;
 
 mod copy;
 mod error;

@@ -47,6 +47,8 @@ struct Play {
     always: Option<Reply>,
     requests: Vec<Value>,
     authorizations: Vec<Option<String>>,
+    embedded: Vec<String>,
+    refuses_to_embed: bool,
     unexpected: Vec<String>,
 }
 
@@ -67,6 +69,7 @@ impl ModelServer {
         });
         let router = Router::new()
             .route("/v1/chat/completions", post(complete))
+            .route("/v1/embeddings", post(embed))
             .route("/v1/models", get(models))
             .fallback(stranger)
             .with_state(Arc::clone(&stage));
@@ -100,6 +103,16 @@ impl ModelServer {
     /// The `Authorization` header of each of [`requests`](Self::requests).
     pub fn authorizations(&self) -> Vec<Option<String>> {
         self.stage.play().authorizations.clone()
+    }
+
+    /// The texts that vectors were asked of, oldest first.
+    pub fn embedded(&self) -> Vec<String> {
+        self.stage.play().embedded.clone()
+    }
+
+    /// Whether asking for vectors fails from now on.
+    pub fn refuse_to_embed(&self, refuses: bool) {
+        self.stage.play().refuses_to_embed = refuses;
     }
 
     /// Replies of the script that nobody asked for.
@@ -177,6 +190,23 @@ async fn complete(State(stage): State<Arc<Stage>>, headers: HeaderMap, Json(requ
     reply.into_response(&request)
 }
 
+/// A vector tells which letters a text has: enough for a test to tell two texts apart.
+async fn embed(State(stage): State<Arc<Stage>>, Json(request): Json<Value>) -> Response {
+    let texts: Vec<String> = serde_json::from_value(request["input"].clone()).unwrap_or_default();
+    let mut play = stage.play();
+    play.embedded.extend(texts.iter().cloned());
+    if play.refuses_to_embed {
+        return Reply::Status(503, json!({"error": {"message": "overloaded"}}).to_string()).into_response(&request);
+    }
+    let vector = |text: &String| -> Vec<usize> { ('a'..='z').map(|c| text.matches(c).count() + 1).collect() };
+    let data: Vec<Value> = (0_usize..)
+        .zip(&texts)
+        .map(|(index, text)| json!({"object": "embedding", "index": index, "embedding": vector(text)}))
+        .collect();
+    let body = json!({"object": "list", "data": data, "model": request["model"]});
+    Reply::Body(body).into_response(&request)
+}
+
 async fn models() -> Json<Value> {
     Json(json!({
         "object": "list",
@@ -227,9 +257,9 @@ mod tests {
         let (server, http) = started().await;
         let models = http.get(format!("{}/models", server.base_url())).send().await.expect("an answer");
         assert_eq!(models.status(), 200);
-        let other = http.get(format!("{}/embeddings", server.base_url())).send().await.expect("an answer");
+        let other = http.get(format!("{}/nowhere", server.base_url())).send().await.expect("an answer");
         assert_eq!(other.status(), 404);
-        assert_eq!(server.unexpected(), ["GET /v1/embeddings"]);
+        assert_eq!(server.unexpected(), ["GET /v1/nowhere"]);
     }
 
     #[tokio::test]

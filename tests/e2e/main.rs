@@ -3,7 +3,7 @@
 //! `answering` speaks with it, `another` presses its button, `updates` pours everything into it that Telegram might send,
 //! `faults` breaks what is around it, and `kills` ends it at the worst moments, as a process of its own. `limits` and
 //! `budgets` ask too much of it, `access` asks who may come in, `privacy` who wants to be forgotten, `operator` looks after
-//! it, and `eval` measures how well it chooses.
+//! it, `embedding` has a server make its vectors, and `eval` measures how well it chooses.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
@@ -11,6 +11,7 @@ mod access;
 mod another;
 mod answering;
 mod budgets;
+mod embedding;
 mod eval;
 mod faults;
 mod kills;

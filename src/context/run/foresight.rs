@@ -35,6 +35,8 @@ pub struct Foresight {
     pub clock: Clock,
     pub readings: Arc<Readings>,
     pub news: mpsc::Receiver<Conversation>,
+    /// Who fetches vectors, where a server makes them.
+    pub vectors: Option<mpsc::Sender<Conversation>>,
 }
 
 impl Foresight {
@@ -52,6 +54,10 @@ impl Foresight {
             let watch = self.clock.stopwatch();
             let mut is_flood = false;
             for conversation in due {
+                if let Some(vectors) = &self.vectors {
+                    // What finds no room is noted with the next message there.
+                    let _ = vectors.try_send(conversation);
+                }
                 is_flood |= self.prepare(conversation, &stop).await;
                 if let Err(error) = self.keep().await {
                     tracing::warn!(%error, "link scores were not kept");

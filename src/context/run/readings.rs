@@ -2,16 +2,18 @@
 //!
 //! All of it can be lost at any moment, the table too; then it takes longer.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::context::links::WINDOW;
-use crate::context::reading::{Evidence, Reading, address, antecedents_at, fingerprints, without_bots};
+use crate::context::reading::{Address, Evidence, Reading, address, antecedents_at, fingerprints, without_bots};
 use crate::context::run::shelf::{ROOM, Row, Shelf, from_cached};
 use crate::context::{Antecedents, SCORER_VERSION};
 use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp};
 use crate::embed::Embedder;
 use crate::store::links::{CachedLinks, Mark};
-use crate::store::{self, Reader, links, messages};
+use crate::store::{self, Reader, links, messages, vectors};
 
 /// Readings that a conversation may hold: two windows, since the oldest candidate is scored against those before it, and
 /// some more, so that not every message clears up behind it.
@@ -20,6 +22,8 @@ const SCROLLED: usize = 2 * WINDOW + 100;
 /// Reads messages, with the embedding model where there is one, and remembers.
 pub struct Readings {
     embedder: Option<Arc<Embedder>>,
+    /// The model whose vectors the store keeps, where they are made elsewhere.
+    kept: Option<String>,
     shelf: Mutex<Shelf>,
 }
 
@@ -32,11 +36,18 @@ struct Stretch<'a> {
     pasts: Vec<i64>,
     readings: Vec<Arc<Reading>>,
     antecedents: Vec<Option<Arc<Antecedents>>>,
+    /// Vectors that were made elsewhere.
+    vectors: HashMap<Address, Vec<f32>>,
 }
 
 impl Readings {
     pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
-        Self { embedder, shelf: Mutex::default() }
+        Self { embedder, kept: None, shelf: Mutex::default() }
+    }
+
+    /// With the vectors that the store keeps of this model, as far as there are any.
+    pub fn with_kept_vectors(model: String) -> Self {
+        Self { kept: Some(model), ..Self::new(None) }
     }
 
     /// What is known of `recent` (oldest first with their marks, the newest of their conversation before `trigger`) and of
@@ -88,12 +99,24 @@ impl Readings {
             earlier.append(&mut marks);
             marks = earlier;
         }
+        let vectors = match (&self.kept, recent.last()) {
+            (Some(model), Some(newest)) => {
+                let behind_it = (newest.message.sent_at, MessageId(newest.message.id.0 + 1));
+                vectors::before(conn, newest.conversation(), behind_it, model, 2 * WINDOW)?
+            }
+            _ => HashMap::new(),
+        };
+        if let Some(model) = &self.kept {
+            // A message reads otherwise once its vector is there.
+            marks.iter_mut().for_each(|it| it.mark = marked(it.mark, model, vectors.contains_key(&(it.chat, it.id))));
+        }
         let mut stretch = Stretch {
             pasts: fingerprints(&marks.iter().map(|mark| mark.mark).collect::<Vec<_>>(), marks.len() - recent.len()),
             marks,
             recent,
             readings: Vec::with_capacity(recent.len()),
             antecedents: Vec::with_capacity(recent.len()),
+            vectors,
         };
         self.recall(&mut stretch);
         if stretch.antecedents.iter().any(Option::is_none) {
@@ -105,7 +128,7 @@ impl Readings {
 
     /// Fills in what is in memory, and reads what is not.
     fn recall(&self, stretch: &mut Stretch<'_>) {
-        let Stretch { recent, marks, pasts, readings, antecedents } = stretch;
+        let Stretch { recent, marks, pasts, readings, antecedents, vectors } = stretch;
         let recent_marks = &marks[marks.len() - recent.len()..];
         let mut shelf = self.shelf();
         shelf.turn();
@@ -113,7 +136,7 @@ impl Readings {
             let known = shelf.reading(address(stored), mark.mark);
             antecedents.push(known.as_ref().and_then(|_| shelf.antecedents(address(stored), *past)));
             readings.push(known.unwrap_or_else(|| {
-                let reading = self.read(stored);
+                let reading = self.read(stored, vectors);
                 shelf.put(stored.conversation(), address(stored), mark.mark, Arc::clone(&reading));
                 reading
             }));
@@ -178,7 +201,7 @@ impl Readings {
         let mut shelf = self.shelf();
         let readings = fetched.iter().zip(earlier).map(|(stored, mark)| {
             shelf.reading(address(stored), mark.mark).unwrap_or_else(|| {
-                let reading = self.read(stored);
+                let reading = self.read(stored, &stretch.vectors);
                 shelf.put(stored.conversation(), address(stored), mark.mark, Arc::clone(&reading));
                 reading
             })
@@ -186,9 +209,10 @@ impl Readings {
         Ok(readings.collect())
     }
 
-    fn read(&self, stored: &StoredMessage) -> Arc<Reading> {
+    fn read(&self, stored: &StoredMessage, vectors: &HashMap<Address, Vec<f32>>) -> Arc<Reading> {
         let text = without_bots(&stored.message.text);
-        Arc::new(Reading::of(&stored.message, &text, self.vector(&text)))
+        let vector = vectors.get(&address(stored)).cloned().unwrap_or_else(|| self.vector(&text));
+        Arc::new(Reading::of(&stored.message, &text, vector))
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
@@ -199,6 +223,13 @@ impl Readings {
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The mark of a message whose vector comes from `model`, if it has one yet.
+fn marked(mark: u64, model: &str, has_vector: bool) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (mark, model, has_vector).hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Stretch<'_> {

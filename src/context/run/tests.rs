@@ -9,7 +9,7 @@ use crate::domain::{
     Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId, estimate_tokens,
 };
 use crate::embed::Embedder;
-use crate::store::{Priority, Store, chats, links, messages};
+use crate::store::{Priority, Store, chats, links, messages, vectors};
 
 const CHAT: ChatId = ChatId(-1_001_000_000_001);
 const START: Timestamp = Timestamp::from_secs(1_750_000_000);
@@ -152,4 +152,34 @@ async fn what_was_prepared_is_found_and_kept() {
     let again = Arc::new(Readings::new(None));
     window(&store, &again, 430, "").await;
     assert!(again.take_unkept(1, usize::MAX).len() <= 1, "the table has it");
+}
+
+#[tokio::test]
+async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
+    take_in(&store, (1..=9).map(|number| message(number, 60)).collect()).await;
+    let readings = Arc::new(Readings::with_kept_vectors("small".to_owned()));
+    let known = async || {
+        let readings = Arc::clone(&readings);
+        let evidence = store.read(move |conn| {
+            let trigger = messages::find(conn, CHAT, MessageId(9))?.unwrap();
+            let asked = Asked { trigger, ask: String::new(), is_tag: true };
+            gather(conn, asked, &Params::new(estimate_tokens), &readings).map(|history| history.evidence)
+        });
+        let evidence = evidence.await.unwrap();
+        let mut known: Vec<i64> =
+            evidence.readings.iter().filter(|(_, it)| it.vector == [0.6, 0.8]).map(|(at, _)| at.1.0).collect();
+        known.sort_unstable();
+        known
+    };
+    assert_eq!(known().await, [0_i64; 0]);
+    let kept = store.write(Priority::Background, |tx| {
+        let chat = chats::find(tx, CHAT)?.unwrap().key;
+        let here = crate::domain::Conversation { chat, thread: None };
+        let open = vectors::unread(tx, here, "small", (9, 4))?;
+        open.iter().try_for_each(|one| vectors::keep(tx, one, "small", &[0.6, 0.8]))
+    });
+    kept.await.unwrap();
+    assert_eq!(known().await, [6, 7, 8], "the newest four, of which one is the trigger itself");
 }

@@ -1,1 +1,1 @@
-INSERT INTO held_text VALUES ('-1001000000001:105', '@bot and now?', '[]');
+INSERT INTO message_vector VALUES (4294967297, 'text-embedding-3-small', 2, x'0000803f00000000');

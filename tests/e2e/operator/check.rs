@@ -53,6 +53,22 @@ async fn a_machine_on_which_all_is_well() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_to_make_vectors_is_asked_for_one() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("EMBEDDING", "openai:letters");
+    machine.model.always(Reply::text("ready"));
+    let told = async || {
+        let output = String::from_utf8(machine.run(&["check"]).await.stdout).expect("text");
+        output.lines().filter(|line| line.contains("embedding")).map(str::to_owned).collect::<Vec<_>>().join("\n")
+    };
+    let made = told().await;
+    assert!(made.starts_with("ok embedding: letters makes vectors of 26 numbers in "), "{made}");
+    machine.model.refuse_to_embed(true);
+    let refused = told().await;
+    assert!(refused.starts_with("warn embedding: letters: the model server is out of order"), "{refused}");
+}
+
+#[tokio::test]
 async fn a_fresh_machine_without_a_model_is_told_what_comes_next() {
     let mut machine = Machine::new(Setup::default()).await;
     machine.set("OPENAI_BASE_URL", "").set("MODEL", "").set("OWNER_IDS", "");

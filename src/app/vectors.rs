@@ -1,0 +1,47 @@
+//! The server that makes vectors, where the operator named one of its models.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use crate::app::AppError;
+use crate::app::tasks::Tasks;
+use crate::clock::Clock;
+use crate::config::{Config, EmbeddingConfig};
+use crate::context::run::{NOTED, Vectors};
+use crate::domain::Conversation;
+use crate::llm::{Embeddings, LlmOptions};
+use crate::store::Store;
+
+/// How to reach it; none where no server makes vectors.
+pub fn options(config: &Config) -> Option<LlmOptions> {
+    let EmbeddingConfig::OpenAi(model) = &config.embedding else { return None };
+    let llm = &config.llm;
+    // Without a server of the operator's choice no text goes anywhere.
+    (!llm.is_offline()).then(|| LlmOptions {
+        api_key: llm.api_key.clone(),
+        base_url: llm.base_url.clone(),
+        model: model.clone(),
+        fallback: None,
+        timeout: llm.timeout,
+        deadline: llm.deadline,
+    })
+}
+
+/// Starts whoever fetches vectors, and gives the way to tell them where something was said.
+pub fn spawn(
+    config: &Config,
+    store: &Store,
+    clock: &Clock,
+    tasks: &mut Tasks,
+) -> Result<Option<mpsc::Sender<Conversation>>, AppError> {
+    let Some(options) = options(config) else { return Ok(None) };
+    let embeddings = Arc::new(Embeddings::new(&options).map_err(|error| AppError::Http(error.to_string()))?);
+    let (sender, news) = mpsc::channel(NOTED);
+    let vectors = Vectors { store: store.clone(), clock: clock.clone(), embeddings, news };
+    tasks.spawn("vectors", |stop| async move {
+        vectors.run(stop).await;
+        Ok(())
+    });
+    Ok(Some(sender))
+}

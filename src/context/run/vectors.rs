@@ -1,0 +1,126 @@
+//! Vectors from a server, fetched after messages came in and before anybody asks: neither a message nor an answer ever
+//! waits for them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::context::links::WINDOW;
+use crate::context::reading::without_bots;
+use crate::domain::Conversation;
+use crate::llm::{Embeddings, LlmError, Recovery};
+use crate::resilience::{Backoff, random};
+use crate::store::{Priority, Store, StoreError, vectors};
+
+/// Texts of one request.
+const AT_ONCE: usize = 64;
+/// Characters of a text that are sent: what the model inside the program reads too.
+const WITHIN: usize = 1500;
+/// What comes in within this time goes in one request.
+const SETTLES: Duration = Duration::from_secs(1);
+
+/// Fetches the vectors of messages that have none.
+pub struct Vectors {
+    pub store: Store,
+    pub clock: Clock,
+    pub embeddings: Arc<Embeddings>,
+    /// Where something was said.
+    pub news: mpsc::Receiver<Conversation>,
+}
+
+/// Why there are no vectors.
+#[derive(Debug, thiserror::Error)]
+enum VectorError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Server(#[from] LlmError),
+}
+
+impl Vectors {
+    /// Works until `stop`. A server that fails is asked again later; until then the messages have no vectors.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let mut backoff = Backoff::default();
+        let mut due = HashSet::new();
+        loop {
+            if due.is_empty() {
+                let next = tokio::select! {
+                    () = stop.cancelled() => return,
+                    next = self.news.recv() => next,
+                };
+                let Some(next) = next else { break };
+                due.insert(next);
+            }
+            let worked = tokio::select! {
+                () = stop.cancelled() => return,
+                worked = self.work(&mut due) => worked,
+            };
+            let pause = match worked {
+                Ok(()) => {
+                    backoff.succeeded();
+                    continue;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "no vectors for now: messages are compared without them");
+                    pause_after(&error, &mut backoff)
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.clock.sleep(pause) => {}
+            }
+        }
+        // Nobody is left to tell anything; the end is for others to say.
+        stop.cancelled().await;
+    }
+
+    /// Fetches for every conversation that is due; what is done is due no more.
+    async fn work(&mut self, due: &mut HashSet<Conversation>) -> Result<(), VectorError> {
+        self.clock.sleep(SETTLES).await;
+        while let Ok(next) = self.news.try_recv() {
+            due.insert(next);
+        }
+        while let Some(conversation) = due.iter().next().copied() {
+            while self.fetch(conversation).await? == AT_ONCE {}
+            due.remove(&conversation);
+        }
+        Ok(())
+    }
+
+    /// Fetches one batch, and tells how many vectors were asked for.
+    async fn fetch(&self, conversation: Conversation) -> Result<usize, VectorError> {
+        let model = self.embeddings.model().to_owned();
+        let reading = model.clone();
+        let unread = self.store.read(move |conn| vectors::unread(conn, conversation, &reading, (2 * WINDOW, AT_ONCE)));
+        let unread = unread.await?;
+        if unread.is_empty() {
+            return Ok(0);
+        }
+        let texts: Vec<String> =
+            unread.iter().map(|it| without_bots(&it.text).chars().take(WITHIN).collect()).collect();
+        // A text of nothing but names has no meaning of its own, and servers refuse empty ones.
+        let sent: Vec<&str> = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { text }).collect();
+        let made = self.embeddings.embed(&sent, &self.clock).await?;
+        let count = unread.len();
+        let keep = move |tx: &crate::store::Writer<'_>| {
+            unread.iter().zip(&made).try_for_each(|(one, vector)| vectors::keep(tx, one, &model, vector))
+        };
+        self.store.write(Priority::Background, keep).await?;
+        Ok(count)
+    }
+}
+
+fn pause_after(error: &VectorError, backoff: &mut Backoff) -> Duration {
+    let pause = backoff.failed(random());
+    match error {
+        VectorError::Server(error) => match error.recovery() {
+            Recovery::RetryLater(Some(retry_after)) => pause.max(retry_after),
+            Recovery::RetryLater(None) | Recovery::ShrinkPrompt | Recovery::GiveUp => pause,
+        },
+        VectorError::Store(_) => pause,
+    }
+}
