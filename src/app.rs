@@ -30,7 +30,7 @@ use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig, EmbeddingConfig};
 use crate::context::Params;
 use crate::context::run::{Foresight, NOTED, Readings};
-use crate::domain::{BotIdentity, Conversation, JobKind, estimate_tokens};
+use crate::domain::{BotIdentity, Heard, JobKind, estimate_tokens};
 use crate::embed::{EmbedError, Embedder};
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
@@ -168,7 +168,7 @@ impl Parts {
         Ok(App { store: self.store, bot: self.bot, claim: self.claim, tasks })
     }
 
-    fn ingest(&self, wake: &Wake, health: &PollHealth, heard: mpsc::Sender<Conversation>) -> Ingest {
+    fn ingest(&self, wake: &Wake, health: &PollHealth, heard: mpsc::Sender<Heard>) -> Ingest {
         Ingest {
             store: self.store.clone(),
             telegram: self.telegram.clone(),

@@ -45,6 +45,14 @@ pub struct Conversation {
     pub thread: Option<ThreadId>,
 }
 
+/// Something was said in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Heard {
+    pub conversation: Conversation,
+    /// Last of all somebody asked, and is being answered.
+    pub is_asked: bool,
+}
+
 /// Who we are on Telegram, from `getMe`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BotIdentity {

@@ -20,7 +20,7 @@ mod tokens;
 pub use answer::{
     Alternative, AnswerRecord, AnswerStatus, Chosen, Matter, Omitted, Reason, SlotUse, SourceRef, Spent, TokenUse,
 };
-pub use chat::{BotIdentity, Chat, ChatKind, Conversation, MessagePlace, message_link, parse_message_link};
+pub use chat::{BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link};
 pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Press, Reaction};
 pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime::domain::{MessageId, Timestamp, UserId};
+use chime::domain::{AnswerRecord, MessageId, Timestamp, UserId};
 use chime::sandbox::BotAction;
 use chime::store::{chats, usage};
 use chime::testkit::{Reply, World};
@@ -113,7 +113,9 @@ async fn near_the_cap_the_window_shrinks_and_the_cheaper_model_answers() {
         let tight = w.record_of(&second).await;
         assert_eq!(model_asked_last(w).as_deref(), Some("cheaper"));
         assert_eq!(tight.model, "cheaper");
-        assert!(tight.window.len() < ample.window.len(), "{} and {}", tight.window.len(), ample.window.len());
+        let context = |record: &AnswerRecord| record.slots.iter().find(|slot| slot.name == "context").cloned();
+        let (ample, tight) = (context(&ample).expect("a context").tokens, context(&tight).expect("a context").tokens);
+        assert!(tight < ample, "{tight} and {ample} tokens of the talk");
     })
     .await;
 }

@@ -1,6 +1,6 @@
 //! Messages are read and scored soon after they came in, when nobody waits: then a trigger finds it done.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::context::SCORER_VERSION;
 use crate::context::links::WINDOW;
 use crate::context::run::readings::Readings;
-use crate::domain::Conversation;
+use crate::domain::{Conversation, Heard};
 use crate::store::{Priority, Store, StoreError, links};
 
 /// After a flood, what comes in within this time is prepared together.
@@ -34,7 +34,7 @@ pub struct Foresight {
     pub store: Store,
     pub clock: Clock,
     pub readings: Arc<Readings>,
-    pub news: mpsc::Receiver<Conversation>,
+    pub news: mpsc::Receiver<Heard>,
     /// Who fetches vectors, where a server makes them.
     pub vectors: Option<mpsc::Sender<Conversation>>,
 }
@@ -47,18 +47,21 @@ impl Foresight {
             () = stop.cancelled() => return,
             next = self.news.recv() => next,
         } {
-            let mut due = HashSet::from([first]);
+            let mut due = HashMap::from([(first.conversation, first.is_asked)]);
             while let Ok(next) = self.news.try_recv() {
-                due.insert(next);
+                due.insert(next.conversation, next.is_asked);
             }
             let watch = self.clock.stopwatch();
             let mut is_flood = false;
-            for conversation in due {
+            for (conversation, is_asked) in due {
                 if let Some(vectors) = &self.vectors {
                     // What finds no room is noted with the next message there.
                     let _ = vectors.try_send(conversation);
                 }
-                is_flood |= self.prepare(conversation, &stop).await;
+                // An answer works out what is missing, and nobody else does the same beside it.
+                if !is_asked {
+                    is_flood |= self.prepare(conversation, &stop).await;
+                }
                 if let Err(error) = self.keep().await {
                     tracing::warn!(%error, "link scores were not kept");
                 }

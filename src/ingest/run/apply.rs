@@ -1,6 +1,6 @@
 //! Writing a batch: raw updates, rows, jobs and the offset in one transaction.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use crate::access::run::served;
@@ -68,8 +68,8 @@ pub struct Applied {
     pub refused: Vec<(ChatId, Because)>,
     /// Chats that wrote to us without being allowed.
     pub refused_chats: HashSet<i64>,
-    /// Where something was said and nobody answers.
-    pub heard: HashSet<Conversation>,
+    /// Where something was said, and whether that is being answered.
+    pub heard: HashMap<Conversation, bool>,
 }
 
 /// Stores `batch` and moves the offset. Must run inside the one transaction that makes all of it durable.
@@ -227,7 +227,7 @@ fn take_in_message(
         Some(Keep::Stub(parent)) => messages::insert_stub(tx, &row, parent).map(drop)?,
         None => {}
     }
-    applied.heard.insert(Conversation { chat: row.key, thread: message.thread });
+    applied.heard.insert(Conversation { chat: row.key, thread: message.thread }, false);
     let news = match &kept.message {
         Keep::Whole(message) => {
             let taken = messages::take_in(tx, &row, message)?;
@@ -284,8 +284,7 @@ fn start_work(
                         scrub::want(tx, at.now)?;
                     }
                     applied.started.push(job);
-                    // Its answer works out what is missing, and nobody else does the same beside it.
-                    applied.heard.remove(&Conversation { chat: chat_key, thread: message.thread });
+                    applied.heard.insert(Conversation { chat: chat_key, thread: message.thread }, true);
                 }
                 Start::Refused(because, job) => {
                     applied.started.push(job);

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, Stopwatch};
-use crate::domain::Conversation;
+use crate::domain::Heard;
 use crate::ingest::run::apply::{Applied, Moment, Setting, apply};
 use crate::ingest::run::read::{offset_after, read_batch};
 use crate::resilience::{Backoff, random};
@@ -26,7 +26,7 @@ pub struct Ingest {
     pub wake: Wake,
     pub health: PollHealth,
     /// Where something was said, for whoever prepares for triggers there. Nobody has to listen.
-    pub heard: mpsc::Sender<Conversation>,
+    pub heard: mpsc::Sender<Heard>,
     pub setting: Arc<Setting>,
 }
 
@@ -173,9 +173,9 @@ impl Ingest {
     }
 
     fn report(&self, applied: Applied) {
-        for conversation in applied.heard {
+        for (conversation, is_asked) in applied.heard {
             // What is not noted for want of room costs a later trigger some time, and nothing else.
-            let _ = self.heard.try_send(conversation);
+            let _ = self.heard.try_send(Heard { conversation, is_asked });
         }
         if applied.postponed {
             self.wake.wake();
