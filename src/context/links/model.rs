@@ -14,7 +14,7 @@ pub const SCORER_VERSION: u32 = 2;
 static SHIPPED: LazyLock<LinkModel> =
     LazyLock::new(|| serde_json::from_str(LinkModel::WRITTEN).unwrap_or_else(|_| LinkModel::empty()));
 
-/// A linear model over products of raw features.
+/// A linear model over products of raw features, fitted by `cargo bench --bench fit`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct LinkModel {
