@@ -65,6 +65,24 @@ fn the_beginning_of_a_matter_comes_back_after_days_and_the_joke_between_stays_ou
     );
 }
 
+/// The picture at the top of the README.
+#[test]
+fn replies_lead_back_to_monday_and_leave_the_projector_there() {
+    check(
+        "
+        -2d 17:02 ana#1 We should find a restaurant for the gathering
+        -2d 17:06 ben#2 The projector is dead again, everything is green
+        -2d 17:31 carl#3>1 There will be nine of us, so they need a big table
+        -2d 17:33 dina#4>2 That is the cable. There is another one in the cupboard
+        18:51 carl#5>3 The Thai place on 10th Ave?
+        18:53 ana#6>5 They have a garden, and half of the menu is without meat
+        18:55 you#7 @bot thoughts?
+        ",
+        &[1, 3, 5, 6],
+        &[2, 4],
+    );
+}
+
 #[test]
 fn of_two_pairs_that_talk_at_once_the_one_that_is_replied_to_counts() {
     check(
