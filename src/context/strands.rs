@@ -249,9 +249,9 @@ impl Candidates<'_> {
         let mut drawing = Drawing::new(&ground, reply.is_none(), &weights.remark.bridge);
         let mut hypotheses = Hypotheses::default();
         let worlds = self.worlds(MATTER_WORLDS);
-        for world in 0..MATTER_WORLDS {
+        for (world, chances) in worlds.chances().into_iter().enumerate() {
             let fragments = fragments(&ground, &worlds.antecedents(world), weights.far);
-            for matter in drawing.world(&fragments, &worlds.chances(world)) {
+            for matter in drawing.world(&fragments, &chances) {
                 let linked: f64 = matter.members.places().map(|place| pull[place]).sum();
                 let mass = linked + rest * matter.taken_up;
                 if mass > weights.mass_min {

@@ -36,9 +36,8 @@ impl Candidates<'_> {
 
     pub(super) fn drawn(&self) -> Vec<World> {
         let worlds = self.worlds(MATTER_WORLDS);
-        (0..MATTER_WORLDS)
-            .map(|world| World { antecedents: worlds.antecedents(world), chances: worlds.chances(world) })
-            .collect()
+        let chances = worlds.chances().into_iter().enumerate();
+        chances.map(|(world, chances)| World { antecedents: worlds.antecedents(world), chances }).collect()
     }
 
     pub(super) fn tag<'a>(&self, matching: &Matching<'a>) -> Tag<'a> {
