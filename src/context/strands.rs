@@ -21,7 +21,7 @@ use crate::context::matters::{
 use crate::context::reading::{Address, Evidence, Reading, address, antecedents_by};
 use crate::context::scorers::Scorers;
 use crate::context::token::Token;
-use crate::context::worlds::{Hypotheses, MATTER_WORLDS, STRAND_WORLDS, Worlds};
+use crate::context::worlds::{Hypotheses, REMARK_WORLDS, STRAND_WORLDS, Worlds};
 use crate::domain::{MessageId, Role, StoredMessage, UserId};
 
 /// A trigger that more likely than this starts something new is given nothing earlier.
@@ -248,14 +248,14 @@ impl Candidates<'_> {
         let rest = 1.0 - pull.iter().sum::<f64>();
         let mut drawing = Drawing::new(&ground, reply.is_none(), &weights.remark.bridge);
         let mut hypotheses = Hypotheses::default();
-        let worlds = self.worlds(MATTER_WORLDS);
+        let worlds = self.worlds(REMARK_WORLDS);
         for (world, chances) in worlds.chances().into_iter().enumerate() {
             let fragments = fragments(&ground, &worlds.antecedents(world), weights.far);
             for matter in drawing.world(&fragments, &chances) {
                 let linked: f64 = matter.members.places().map(|place| pull[place]).sum();
                 let mass = linked + rest * matter.taken_up;
                 if mass > weights.mass_min {
-                    hypotheses.add((mass / MATTER_WORLDS as f64) as f32, matter.members);
+                    hypotheses.add((mass / REMARK_WORLDS as f64) as f32, matter.members);
                 }
             }
         }

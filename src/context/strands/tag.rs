@@ -9,7 +9,7 @@ use crate::context::matters::{
 };
 use crate::context::places::PlaceSet;
 use crate::context::strands::{Candidates, Matching, Picked, rivals};
-use crate::context::worlds::MATTER_WORLDS;
+use crate::context::worlds::TAG_WORLDS;
 
 /// Messages that the tag may hang on, the likeliest ones.
 const ANCHORS: usize = 12;
@@ -35,7 +35,7 @@ impl Candidates<'_> {
     }
 
     pub(super) fn drawn(&self) -> Vec<World> {
-        let worlds = self.worlds(MATTER_WORLDS);
+        let worlds = self.worlds(TAG_WORLDS);
         let chances = worlds.chances().into_iter().enumerate();
         chances.map(|(world, chances)| World { antecedents: worlds.antecedents(world), chances }).collect()
     }
