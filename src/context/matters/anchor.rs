@@ -11,7 +11,7 @@ use crate::context::matters::weights::TagWeights;
 use crate::context::places::PlaceSet;
 
 pub const FEATURES: usize = 25;
-/// In the order of their places. What is read off the tag's words begins at [`WORDS`].
+/// In the order of their places. What is read off the tag's words begins at `WORDS`.
 pub const NAMES: [&str; FEATURES] = [
     "logL",
     "L1",
