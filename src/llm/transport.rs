@@ -81,23 +81,20 @@ impl Server {
 
     /// Sends one request for vectors. No retries.
     pub async fn embeddings(&self, request: &Value) -> Result<Value, Failure> {
-        let sending = self.http.post(self.endpoint.url("/embeddings")).headers(self.endpoint.headers()).json(request);
-        let mut response = sending.send().await.map_err(transport)?;
-        let status = response.status();
-        let retry_after = retry_after(response.headers());
-        let body = read_body(&mut response).await?;
-        if !status.is_success() {
-            let body = String::from_utf8_lossy(&body).into_owned();
-            return Err(Failure::Refusal(Refusal { status: status.as_u16(), retry_after, body }));
-        }
+        let body = self.send("/embeddings", request).await?;
         serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
     }
 
     /// Sends a request for a stream, and tells whether one comes back. Reads all of it, so that the server can end it
     /// in good order.
     pub async fn streams(&self, request: &Value) -> Result<bool, Failure> {
-        let sending =
-            self.http.post(self.endpoint.url("/chat/completions")).headers(self.endpoint.headers()).json(request);
+        let body = self.send("/chat/completions", request).await?;
+        Ok(body.trim_ascii_start().starts_with(b"data:") || body.trim_ascii_start().starts_with(b":"))
+    }
+
+    /// Sends a request as it is, and gives the body of what was not refused.
+    async fn send(&self, path: &str, request: &Value) -> Result<Vec<u8>, Failure> {
+        let sending = self.http.post(self.endpoint.url(path)).headers(self.endpoint.headers()).json(request);
         let mut response = sending.send().await.map_err(transport)?;
         let status = response.status();
         let retry_after = retry_after(response.headers());
@@ -106,7 +103,7 @@ impl Server {
             let body = String::from_utf8_lossy(&body).into_owned();
             return Err(Failure::Refusal(Refusal { status: status.as_u16(), retry_after, body }));
         }
-        Ok(body.trim_ascii_start().starts_with(b"data:") || body.trim_ascii_start().starts_with(b":"))
+        Ok(body)
     }
 }
 
