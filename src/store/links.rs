@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement, named_params};
 
-use super::messages::{VISIBLE, row_id};
+use super::messages::row_id;
 use super::{Reader, Result, StoreError, Writer};
-use crate::domain::{ChatId, ChatKey, Conversation, MessageId, Seq, Timestamp};
+use crate::domain::{ChatId, ChatKey, MessageId, Seq};
 
 /// Rows of a chat that are kept: about this many messages back from its newest. A trigger looks back 200 in its
 /// conversation, of which a forum has several.
@@ -32,30 +32,6 @@ pub struct Mark {
     pub mark: u64,
 }
 
-/// Marks of the messages that [`messages::before`](super::messages::before) gives for the same arguments.
-pub fn marks_before(
-    conn: &Reader,
-    conversation: Conversation,
-    moment: (Timestamp, MessageId),
-    limit: usize,
-) -> Result<Vec<Mark>> {
-    let columns = Marking::COLUMNS.join(", ");
-    let mut statement = conn.prepare_cached(&format!(
-        "SELECT {columns} FROM message
-         WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
-               AND {VISIBLE} AND role <> 'system'
-         ORDER BY ts DESC, message_id DESC LIMIT :limit"
-    ))?;
-    let params = named_params! {
-        ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
-        ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
-    };
-    let marking = Marking::of(&statement)?;
-    let mut marks = statement.query_map(params, |raw| marking.mark(raw))?.collect::<rusqlite::Result<Vec<_>>>()?;
-    marks.reverse();
-    Ok(marks)
-}
-
 /// Makes marks of the rows of a statement.
 pub struct Marking {
     places: [usize; Marking::COLUMNS.len()],
@@ -75,6 +51,11 @@ impl Marking {
         "entities",
         "source",
     ];
+
+    /// The columns as a list.
+    pub fn columns() -> String {
+        Self::COLUMNS.join(", ")
+    }
 
     /// For a statement that reads these columns, whatever others it reads.
     pub fn of(statement: &Statement<'_>) -> rusqlite::Result<Self> {

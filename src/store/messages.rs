@@ -1,16 +1,18 @@
 //! Messages: taking them in without ever going back in time, and finding them again.
 
+mod talk;
+
 use rusqlite::{OptionalExtension, Params, Row, named_params};
 
+pub use talk::{after, before, before_marked, marks_before};
+
 use super::chats::{self, ChatRow};
-use super::links::{Mark, Marking};
 use super::row::Columns;
 use super::search::Indexed;
 use super::stems::Language;
 use super::{Reader, Result, Writer, row, search, vectors};
 use crate::domain::{
-    ChatId, ChatKey, Conversation, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId,
-    Timestamp, UserId,
+    ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId, Timestamp, UserId,
 };
 
 const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, user_id, sender_chat_id, sender_name, \
@@ -248,70 +250,6 @@ pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = 
 /// As [`find_any`], by our own number.
 pub fn any_by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMessage>> {
     one(conn, &format!("SELECT {COLUMNS} FROM message WHERE id = :id"), named_params! { ":id": row_id(chat, seq) })
-}
-
-/// The newest `limit` messages of the conversation from before `moment`, oldest first. Service messages are not talk.
-pub fn before(
-    conn: &Reader,
-    conversation: Conversation,
-    moment: (Timestamp, MessageId),
-    limit: usize,
-) -> Result<Vec<StoredMessage>> {
-    Ok(before_marked(conn, conversation, moment, limit)?.0)
-}
-
-/// The same, with their marks.
-pub fn before_marked(
-    conn: &Reader,
-    conversation: Conversation,
-    moment: (Timestamp, MessageId),
-    limit: usize,
-) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
-    let mut statement = conn.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM message
-         WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
-               AND {VISIBLE} AND role <> 'system'
-         ORDER BY ts DESC, message_id DESC LIMIT :limit"
-    ))?;
-    let marking = Marking::of(&statement)?;
-    let rows = statement.query_map(
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
-            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
-        },
-        |raw| Ok((from_row(raw), marking.mark(raw)?)),
-    )?;
-    let (mut found, mut marks) = (Vec::with_capacity(limit.min(512)), Vec::with_capacity(limit.min(512)));
-    for row in rows {
-        let (stored, mark) = row?;
-        found.push(stored?);
-        marks.push(mark);
-    }
-    found.reverse();
-    marks.reverse();
-    Ok((found, marks))
-}
-
-/// The first `limit` messages of the conversation from after `moment`, oldest first.
-pub fn after(
-    conn: &Reader,
-    conversation: Conversation,
-    moment: (Timestamp, MessageId),
-    limit: usize,
-) -> Result<Vec<StoredMessage>> {
-    many(
-        conn,
-        &format!(
-            "SELECT {COLUMNS} FROM message
-             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) > (:ts, :id)
-                   AND {VISIBLE} AND role <> 'system'
-             ORDER BY ts, message_id LIMIT :limit"
-        ),
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
-            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
-        },
-    )
 }
 
 /// Replies to a message, oldest first.

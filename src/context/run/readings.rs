@@ -95,7 +95,7 @@ impl Readings {
         // Before fewer there is nothing.
         if let Some(first) = recent.first().filter(|_| recent.len() == WINDOW) {
             let moment = (first.message.sent_at, first.message.id);
-            let mut earlier = links::marks_before(conn, first.conversation(), moment, WINDOW)?;
+            let mut earlier = messages::marks_before(conn, first.conversation(), moment, WINDOW)?;
             earlier.append(&mut marks);
             marks = earlier;
         }

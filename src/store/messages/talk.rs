@@ -1,0 +1,98 @@
+//! The talk of a conversation around a moment. Service messages are no talk.
+
+use rusqlite::named_params;
+
+use super::{COLUMNS, VISIBLE, from_row, limit_param, many};
+use crate::domain::{Conversation, MessageId, StoredMessage, Timestamp};
+use crate::store::links::{Mark, Marking};
+use crate::store::{Reader, Result};
+
+/// The talk of `:chat` in `:thread` before `:ts` and `:id`, the newest first.
+fn sql_before(columns: &str) -> String {
+    format!(
+        "SELECT {columns} FROM message
+         WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
+               AND {VISIBLE} AND role <> 'system'
+         ORDER BY ts DESC, message_id DESC LIMIT :limit"
+    )
+}
+
+/// The newest `limit` messages of the conversation from before `moment`, oldest first.
+pub fn before(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<Vec<StoredMessage>> {
+    Ok(before_marked(conn, conversation, moment, limit)?.0)
+}
+
+/// The same, with their marks.
+pub fn before_marked(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
+    let mut statement = conn.prepare_cached(&sql_before(COLUMNS))?;
+    let marking = Marking::of(&statement)?;
+    let rows = statement.query_map(
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+        },
+        |raw| Ok((from_row(raw), marking.mark(raw)?)),
+    )?;
+    let (mut found, mut marks) = (Vec::with_capacity(limit.min(512)), Vec::with_capacity(limit.min(512)));
+    for row in rows {
+        let (stored, mark) = row?;
+        found.push(stored?);
+        marks.push(mark);
+    }
+    found.reverse();
+    marks.reverse();
+    Ok((found, marks))
+}
+
+/// The marks of what [`before`] gives for the same arguments.
+pub fn marks_before(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<Vec<Mark>> {
+    let mut statement = conn.prepare_cached(&sql_before(&Marking::columns()))?;
+    let marking = Marking::of(&statement)?;
+    let rows = statement.query_map(
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+        },
+        |raw| marking.mark(raw),
+    )?;
+    let mut marks = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    marks.reverse();
+    Ok(marks)
+}
+
+/// The first `limit` messages of the conversation from after `moment`, oldest first.
+pub fn after(
+    conn: &Reader,
+    conversation: Conversation,
+    moment: (Timestamp, MessageId),
+    limit: usize,
+) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) > (:ts, :id)
+                   AND {VISIBLE} AND role <> 'system'
+             ORDER BY ts, message_id LIMIT :limit"
+        ),
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+        },
+    )
+}
