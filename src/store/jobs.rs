@@ -54,12 +54,13 @@ pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
         .query_row(named_params! { ":kind": kind.as_str(), ":key": key }, |raw| raw.get("known"))?)
 }
 
-/// Adds a job, or moves the one that is there to `due_at` and makes it due again.
+/// Adds a job, or moves the one that is there to `due_at` and makes it due again. Its moment always changes, by which
+/// [`finish_unless_moved`] knows.
 pub fn add_or_move(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO job (kind, key, lane, due_at, state) VALUES (:kind, :key, :lane, :due_at, 'due')
          ON CONFLICT (kind, key) DO UPDATE
-         SET due_at = excluded.due_at, state = 'due', attempts = 0, last_error = NULL",
+         SET due_at = excluded.due_at + (job.due_at = excluded.due_at), state = 'due', attempts = 0, last_error = NULL",
     )?
     .execute(named_params! { ":kind": kind.as_str(), ":key": key, ":lane": lane, ":due_at": due_at.millis() })?;
     Ok(())
@@ -106,6 +107,13 @@ pub fn next_due(conn: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
 pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     tx.prepare_cached("UPDATE job SET state = 'done', last_error = NULL WHERE kind = :kind AND key = :key")?
         .execute(named_params! { ":kind": kind.as_str(), ":key": key })?;
+    Ok(())
+}
+
+/// The same, unless it was asked for anew while it was worked on: then it is still to be done.
+pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<()> {
+    tx.prepare_cached("UPDATE job SET state = 'done', last_error = NULL WHERE id = :id AND due_at = :due_at")?
+        .execute(named_params! { ":id": job.id.0, ":due_at": job.due_at.millis() })?;
     Ok(())
 }
 
@@ -196,4 +204,31 @@ fn from_row(raw: &Row<'_>) -> Result<Job> {
         due_at: Timestamp::from_millis(row::get(raw, "due_at")?),
         attempts: row::number(row::get(raw, "attempts")?, "attempts")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Priority, Store};
+
+    #[tokio::test]
+    async fn what_is_asked_for_anew_while_it_is_worked_on_is_still_to_be_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let now = Timestamp::from_secs(1_000);
+        let open = store
+            .write(Priority::Background, move |tx| {
+                let ask = |tx: &Writer<'_>| add_or_move(tx, JobKind::Leave, "-100", -100, now);
+                ask(tx)?;
+                let worked_on = find(tx, JobKind::Leave, "-100")?.unwrap();
+                // In the same moment.
+                ask(tx)?;
+                finish_unless_moved(tx, &worked_on)?;
+                let anew = find(tx, JobKind::Leave, "-100")?.unwrap();
+                finish_unless_moved(tx, &anew)?;
+                Ok(counts(tx)?.0)
+            })
+            .await;
+        assert_eq!(open.unwrap(), 0);
+    }
 }

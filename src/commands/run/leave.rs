@@ -102,7 +102,8 @@ impl Commands {
                     if let Some(row) = chats::find(tx, chat)? {
                         chats::set_removed(tx, row.key, now)?;
                     }
-                    store::jobs::finish(tx, job.kind, &job.key)
+                    // Whoever adds the bot again in the meantime is not forgotten.
+                    store::jobs::finish_unless_moved(tx, &job)
                 }
             })
             .await?;

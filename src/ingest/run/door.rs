@@ -52,7 +52,7 @@ pub fn enter(tx: &Writer<'_>, membership: &Membership, setting: &Setting, now: T
         // Whoever unblocks the bot has not said anything yet.
         (Access::Refused, ChatKind::Private) => {}
         (Access::Refused, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
-            jobs::add_unless_due(tx, JobKind::Leave, &chat.id.to_string(), chat.id.0, now)?;
+            jobs::add_or_move(tx, JobKind::Leave, &chat.id.to_string(), chat.id.0, now)?;
         }
     }
     Ok(access)
