@@ -1,8 +1,8 @@
 //! Fits the weights of the selector on labelled chats, and says how good they are on chats that they have not seen.
 //!
 //! Chats are dealt to folds. For every fold, and for all of them together, the weights are fitted on the other chats, part
-//! after part: the links first; with these, what takes up a matter; with both, what a tag hangs on, what belongs to it, and
-//! whether it starts something new. A chat is always read with links and bridges that have not seen it, in training too.
+//! after part: the links first; with these, what takes up a matter; with both, what a tag hangs on, what belongs to it at
+//! first sight and at each further look, and whether it starts something new. A chat is always read with links and bridges that have not seen it, in training too.
 //! Every fold's chats are then scored with the weights of the others, written and read back as they would ship.
 //!
 //! `cargo bench --bench fit -- --help`
@@ -19,7 +19,7 @@ mod written;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chime::context::fitting::{ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, Weights};
+use chime::context::fitting::{AGAIN_NAMES, ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, Weights};
 use chime::context::{LinkModel, Scorers};
 use chime::embed::Embedder;
 use clap::Parser;
@@ -153,6 +153,14 @@ impl Fitting {
         self.learn(Part::AnchorBare, &of_tags.anchor_bare, &ANCHOR_NAMES[..BARE], restraint(10.0));
         self.learn(Part::AnchorText, &of_tags.anchor_text, &ANCHOR_NAMES, restraint(10.0));
         self.learn(Part::Kinship, &of_tags.kinship, &KIN_NAMES, restraint(20.0));
+        for look in 0..2 {
+            let scorers = self.scorers()?;
+            let mut examples = Examples::new(AGAIN_NAMES.len());
+            for chat in self.chats.iter().filter(|chat| !chat.is_test) {
+                rows::again(chat, &scorers[chat.fold], look, &mut examples);
+            }
+            self.learn(Part::Again(look), &examples, &AGAIN_NAMES, restraint(20.0));
+        }
         let gate = Restraint { is_clamped: false, ..restraint(1.0) };
         self.learn(Part::Gate, &of_tags.gate, &GATE_NAMES[..GATE], gate);
         Ok(())

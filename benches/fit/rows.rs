@@ -2,7 +2,7 @@
 
 use chime::context::Scorers;
 use chime::context::fitting::{
-    ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, TagRows, bridge_lessons, link_rows, tag_rows,
+    ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, TagRows, again_rows, bridge_lessons, link_rows, tag_rows,
 };
 
 use crate::chats::{Chat, Kind, WINDOW};
@@ -116,7 +116,7 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
     if !chat.kind.has_tags() {
         return;
     }
-    let tagged: Vec<usize> = chat.queries.iter().map(|query| chat.place_of(query.ask.message_id)).collect();
+    let tagged = tagged(chat);
     for place in BEGIN..chat.prepared.messages.len() {
         let stored = &chat.prepared.messages[place];
         let is_taken = chat.truth.is_known(place) && !stored.message.sender.is_bot && chat.chance(place, 3) < PART;
@@ -148,7 +148,7 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
             anchors(&rows, &right, REAL, chat.fold, into);
         }
     }
-    kin(chat, &tagged, scorers, into);
+    kin(chat, scorers, &mut into.kinship);
 }
 
 fn anchors(rows: &TagRows, right: &[bool], weight: f32, fold: usize, into: &mut OfTags) {
@@ -165,36 +165,66 @@ fn anchors(rows: &TagRows, right: &[bool], weight: f32, fold: usize, into: &mut 
     examples.close(Weighed { none: None, weight, fold });
 }
 
-/// Adds which messages belong together: up to five of the last eight before each tag, and before every fourteenth message,
-/// with all the others.
-fn kin(chat: &Chat, tagged: &[usize], scorers: &Scorers, into: &mut OfTags) {
+/// Adds which messages belong together, at first sight.
+fn kin(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
+    for (place, first, known) in asked_about(chat) {
+        let anchors: Vec<usize> = known.iter().map(|anchor| anchor - first).collect();
+        let rows = tag_rows(chat.asking(place, ""), &chat.before(place), &chat.prepared.evidence, scorers, &anchors);
+        let Some(rows) = rows else { continue };
+        for (anchor, of_anchor) in known.iter().zip(&rows.kin) {
+            let others = (first..).zip(of_anchor).filter(|(other, _)| other != anchor);
+            others.for_each(|(other, row)| add_kin(chat, (*anchor, other), row, place - first, into));
+        }
+    }
+}
+
+/// The same at a later look, with `looks` of them before it: of those that come into question.
+pub fn again(chat: &Chat, scorers: &Scorers, looks: usize, into: &mut Examples) {
+    if !chat.kind.has_tags() {
+        return;
+    }
+    for (place, first, known) in asked_about(chat) {
+        let anchors: Vec<usize> = known.iter().map(|anchor| anchor - first).collect();
+        let (asking, before, evidence) = (chat.asking(place, ""), chat.before(place), &chat.prepared.evidence);
+        let rows = again_rows(asking, &before, evidence, scorers, (&anchors, looks));
+        for (anchor, of_anchor) in known.iter().zip(&rows) {
+            of_anchor.iter().for_each(|(other, row)| add_kin(chat, (*anchor, first + other), row, place - first, into));
+        }
+    }
+}
+
+fn add_kin(chat: &Chat, (anchor, other): (usize, usize), row: &[f64], candidates: usize, into: &mut Examples) {
+    let is_kin = flag(chat.truth.are_kin(anchor, other));
+    into.row(row.iter().map(|value| *value as f32), is_kin, 0.0);
+    // A long window is not to count for more than a short one.
+    let weight = 30.0 / candidates.max(20) as f32;
+    into.close(Weighed { none: Some(1.0 - is_kin), weight, fold: chat.fold });
+}
+
+/// Whose kin is asked about: up to five of the last eight messages before each tag, and before every fourteenth message. Gives
+/// the place, where its window begins, and those.
+fn asked_about(chat: &Chat) -> Vec<(usize, usize, Vec<usize>)> {
     const BEGIN: usize = 20;
     const STEP: usize = 14;
     const LAST: usize = 8;
     const TAKEN: usize = 5;
-    let mut places: Vec<usize> =
-        (BEGIN..chat.prepared.messages.len()).step_by(STEP).chain(tagged.iter().copied()).collect();
+    let mut places: Vec<usize> = (BEGIN..chat.prepared.messages.len()).step_by(STEP).chain(tagged(chat)).collect();
     places.sort_unstable();
     places.dedup();
-    for place in places {
+    let anchors = |place: usize| {
         let first = place.saturating_sub(WINDOW);
         let mut known: Vec<usize> =
             (place.saturating_sub(LAST).max(first)..place).filter(|other| chat.truth.is_known(*other)).collect();
         known.sort_by(|a, b| chat.chance(*a, place as u64).total_cmp(&chat.chance(*b, place as u64)));
         known.truncate(TAKEN);
-        let anchors: Vec<usize> = known.iter().map(|anchor| anchor - first).collect();
-        let rows = tag_rows(chat.asking(place, ""), &chat.before(place), &chat.prepared.evidence, scorers, &anchors);
-        let Some(rows) = rows else { continue };
-        // A long window is not to count for more than a short one.
-        let weight = 30.0 / (place - first).max(20) as f32;
-        for (anchor, of_anchor) in known.iter().zip(&rows.kin) {
-            for (other, row) in (first..).zip(of_anchor).filter(|(other, _)| other != anchor) {
-                let is_kin = flag(chat.truth.are_kin(*anchor, other));
-                into.kinship.row(row.iter().map(|value| *value as f32), is_kin, 0.0);
-                into.kinship.close(Weighed { none: Some(1.0 - is_kin), weight, fold: chat.fold });
-            }
-        }
-    }
+        (place, first, known)
+    };
+    places.into_iter().map(anchors).collect()
+}
+
+/// The places of a chat's tags.
+fn tagged(chat: &Chat) -> Vec<usize> {
+    chat.queries.iter().map(|query| chat.place_of(query.ask.message_id)).collect()
 }
 
 fn flag(is: bool) -> f32 {

@@ -20,6 +20,8 @@ pub enum Part {
     AnchorBare,
     AnchorText,
     Kinship,
+    /// The second look at kinship, 0, or the third, 1.
+    Again(usize),
     Gate,
 }
 
@@ -59,12 +61,20 @@ struct OfTag {
     anchor_text: Vec<Row>,
     kinship_bias: f64,
     kinship: Vec<Row>,
+    again: Vec<Look>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Look {
+    bias: f64,
+    terms: Vec<Row>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 struct Gate {
     bias: f64,
     threshold: f64,
+    price: f64,
     #[serde(deserialize_with = "in_order")]
     terms: Vec<(String, f64)>,
 }
@@ -102,6 +112,11 @@ impl Written {
             Part::AnchorBare => tag.anchor_bare = rows(),
             Part::AnchorText => tag.anchor_text = rows(),
             Part::Kinship => (tag.kinship_bias, tag.kinship) = (score.bias, rows()),
+            Part::Again(look) => {
+                if let Some(known) = tag.again.get_mut(look) {
+                    *known = Look { bias: score.bias, terms: rows() };
+                }
+            }
             Part::Gate => {
                 tag.gate.bias = score.bias;
                 tag.gate.terms =
@@ -134,12 +149,13 @@ impl Written {
         .map(|(name, value)| format!(" \"{name}\": {},\n", short(*value)));
         let terms: Vec<String> =
             of_tag.gate.terms.iter().map(|(name, weight)| format!("{}: {}", quoted(name), short(*weight))).collect();
-        let Gate { bias, threshold, .. } = &of_tag.gate;
+        let Gate { bias, threshold, price, .. } = &of_tag.gate;
         let tag = [
             format!(
-                "  \"gate\": {{\"bias\": {}, \"threshold\": {}, \"terms\": {{{}}}}}",
+                "  \"gate\": {{\"bias\": {}, \"threshold\": {}, \"price\": {}, \"terms\": {{{}}}}}",
                 short(*bias),
                 short(*threshold),
+                short(*price),
                 terms.join(", ")
             ),
             format!("  \"bridge_bias\": {}", short(of_tag.bridge_bias)),
@@ -148,6 +164,7 @@ impl Written {
             table("anchor_text", &of_tag.anchor_text),
             format!("  \"kinship_bias\": {}", short(of_tag.kinship_bias)),
             table("kinship", &of_tag.kinship),
+            format!("  \"again\": [\n{}\n  ]", of_tag.again.iter().map(look).collect::<Vec<_>>().join(",\n")),
         ];
         let tag = tag.join(",\n");
         format!("{{\n{} \"of_tag\": {{\n{tag}\n }},\n \"of_remark\": {}\n}}\n", scalars.concat(), of_remark.get())
@@ -158,6 +175,10 @@ impl Row {
     fn of(name: &str, Term { weight, low, high }: Term) -> Self {
         Self { name: name.to_owned(), w: weight, lo: low, hi: high }
     }
+}
+
+fn look(Look { bias, terms }: &Look) -> String {
+    format!("   {{\"bias\": {},\n{}}}", short(*bias), table("terms", terms))
 }
 
 fn table(name: &str, rows: &[Row]) -> String {

@@ -1,4 +1,5 @@
-//! Which messages to take: the set with the highest expected F1 over everything the trigger may be about.
+//! Which messages to take: the set with the highest expected F1 over everything the trigger may be about, less what its
+//! tokens cost should the trigger start something new.
 //!
 //! No threshold and no count cuts here: a message comes in for as long as it is expected to help more than it harms.
 
@@ -73,11 +74,12 @@ pub fn best_set(hypotheses: &[Hypothesis], choice: Choice) -> Vec<Taken> {
         if is_member { 1.0 - smoothing + smoothing * marginals[place] } else { smoothing * marginals[place] }
     };
     let bets = hypotheses.iter().map(|hypothesis| Bet::new(hypothesis.weight, size(hypothesis), most)).collect();
-    greedy(bets, (&marginals, most), gains, hit)
+    greedy(bets, (&marginals, &[], most), gains, hit)
 }
 
-/// The same where it is not known for sure what belongs to what.
-pub fn best_soft_set(guesses: &[Guess], most: usize) -> Vec<Taken> {
+/// The same where it is not known for sure what belongs to what. `costs` is what taking each candidate is expected to waste,
+/// in F1; nothing where there are none.
+pub fn best_soft_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
     let marginals = soft_marginals(guesses);
     let gains = |shares: &[f32], gains: &mut [f32]| {
         gains.fill(0.0);
@@ -87,7 +89,7 @@ pub fn best_soft_set(guesses: &[Guess], most: usize) -> Vec<Taken> {
     };
     let hit = |which: usize, place: usize| guesses[which].members[place];
     let bets = guesses.iter().map(|guess| Bet::new(guess.weight, guess.members.iter().sum(), most)).collect();
-    greedy(bets, (&marginals, most), gains, hit)
+    greedy(bets, (&marginals, costs, most), gains, hit)
 }
 
 /// A set that may be the right one, while candidates are taken.
@@ -105,29 +107,32 @@ impl Bet {
     }
 }
 
-/// Takes candidates while the expected F1 over all `bets` rises, at most `most`. `gains` tells what each candidate adds when
+/// Takes candidates while the expected F1 over all `bets` rises by more than they cost, at most `most`. `gains` tells what each candidate adds when
 /// a hit in each bet counts so much; `hit` whether a bet has a candidate.
 fn greedy(
     mut bets: Vec<Bet>,
-    (marginals, most): (&[f32], usize),
+    (marginals, costs, most): (&[f32], &[f32], usize),
     gains: impl Fn(&[f32], &mut [f32]),
     hit: impl Fn(usize, usize) -> f32,
 ) -> Vec<Taken> {
     let mut taken: Vec<Taken> = Vec::new();
     let mut is_taken = vec![false; marginals.len()];
     let (mut shares, mut gained) = (vec![0.0; bets.len()], vec![0.0; marginals.len()]);
-    let mut best = 0.0;
+    let cost = |place: usize| costs.get(place).copied().unwrap_or(0.0);
+    let (mut best, mut spent) = (0.0, 0.0);
     while taken.len() < most {
         let next_size = (taken.len() + 1) as f32;
         shares.iter_mut().zip(&bets).for_each(|(share, bet)| *share = 2.0 * bet.weight / (next_size + bet.size));
         let already: f32 = shares.iter().zip(&bets).map(|(share, bet)| share * bet.hits).sum();
         gains(&shares, &mut gained);
+        let worth = |place: usize| gained[place] - cost(place);
         // The newest of equals.
         let next = (0..gained.len())
             .filter(|place| !is_taken[*place] && gained[*place] > 0.0)
-            .max_by(|a, b| gained[*a].total_cmp(&gained[*b]).then(a.cmp(b)));
-        let Some(place) = next.filter(|place| already + gained[*place] >= best) else { break };
-        best = already + gained[place];
+            .max_by(|a, b| worth(*a).total_cmp(&worth(*b)).then(a.cmp(b)));
+        let Some(place) = next.filter(|place| already - spent + worth(*place) >= best) else { break };
+        best = already - spent + worth(place);
+        spent += cost(place);
         is_taken[place] = true;
         taken.push(Taken { place, probability: marginals[place] });
         bets.iter_mut().enumerate().for_each(|(which, bet)| bet.hits += hit(which, place));
@@ -193,7 +198,7 @@ mod tests {
     fn check_soft(guesses: &[(f32, &[f32])], expected: &[usize]) {
         let guess = |(weight, members): &(f32, &[f32])| Guess { weight: *weight, members: members.to_vec() };
         let guesses: Vec<Guess> = guesses.iter().map(guess).collect();
-        let places: Vec<usize> = best_soft_set(&guesses, 20).into_iter().map(|taken| taken.place).collect();
+        let places: Vec<usize> = best_soft_set(&guesses, 20, &[]).into_iter().map(|taken| taken.place).collect();
         assert_eq!(places, expected);
     }
 
@@ -202,6 +207,18 @@ mod tests {
         check_soft(&[(1.0, &[0.8, 0.05, 1.0, 0.7])], &[2, 0, 3]);
         check_soft(&[(0.9, &[1.0, 0.9, 0.0, 0.0]), (0.1, &[0.0, 0.0, 1.0, 0.9])], &[0, 1]);
         check_soft(&[], &[]);
+    }
+
+    #[test]
+    fn what_costs_more_than_it_helps_stays_out() {
+        let guess = Guess { weight: 1.0, members: vec![0.6, 0.9, 0.9] };
+        let taken = |costs: &[f32]| -> Vec<usize> {
+            let taken = best_soft_set(std::slice::from_ref(&guess), 20, costs);
+            taken.into_iter().map(|taken| taken.place).collect()
+        };
+        assert_eq!(taken(&[0.0, 0.0, 0.0]), [2, 1, 0]);
+        assert_eq!(taken(&[0.0, 0.0, 0.3]), [1, 0]);
+        assert!(taken(&[9.0, 9.0, 9.0]).is_empty());
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Do two candidates belong to one matter, however far apart? The features of a pair, and how likely it is.
 
-use crate::context::explain::Column;
 use crate::context::links::dot;
 use crate::context::matters::anchor::{flag, minutes};
 use crate::context::matters::bursts::{Meanings, Rows};
@@ -10,6 +9,8 @@ use crate::context::matters::weights::Terms;
 use crate::context::places::PlaceSet;
 
 pub const FEATURES: usize = 20;
+/// The first of them are of the pair, whichever of the two is asked about.
+const OF_PAIR: usize = 16;
 /// In the order of their places.
 pub const NAMES: [&str; FEATURES] = [
     "cf", "cb", "lct", "sauth", "men", "rep", "ldt", "ld", "mq", "lex", "lexs", "lexm", "num", "emb", "embs", "auths",
@@ -38,6 +39,8 @@ pub struct Kinship<'a> {
     meanings_around: &'a Meanings,
     /// ln of how many messages each one's fragment has.
     sizes: Vec<f64>,
+    /// How much each says: ln(1 + its words) and ln(1 + its letters).
+    lengths: Vec<[f64; 2]>,
 }
 
 impl<'a> Kinship<'a> {
@@ -53,6 +56,9 @@ impl<'a> Kinship<'a> {
             words_around: words.gathered(together, ground.idf.len()),
             people_around: Rows::people(ground).gathered(together, ground.people),
             sizes: together.sizes().into_iter().map(f64::ln).collect(),
+            lengths: (ground.stems.iter().zip(&ground.remarks))
+                .map(|(stems, remark)| [(stems.len() as f64).ln_1p(), (remark.chars as f64).ln_1p()])
+                .collect(),
             ground,
             together,
             groupings,
@@ -68,32 +74,53 @@ impl<'a> Kinship<'a> {
         (0..self.ground.remarks.len()).map(|place| view.features(place)).collect()
     }
 
+    /// The features of each of `places` with each of them, row after row. Those of a candidate with itself are of the pair
+    /// alone.
+    pub fn among(&self, places: &[usize]) -> Vec<[f64; FEATURES]> {
+        let count = places.len();
+        let mut rows = vec![[0.0; FEATURES]; count * count];
+        for (row, anchor) in places.iter().enumerate() {
+            let view = View::new(self, *anchor);
+            for (column, place) in places[..=row].iter().enumerate() {
+                let of_pair = view.of_pair(*place);
+                rows[row * count + column] = self.complete(of_pair, *anchor, *place);
+                rows[column * count + row] = self.complete(of_pair, *place, *anchor);
+            }
+        }
+        rows
+    }
+
+    /// How often two candidates are in one fragment.
+    pub fn together(&self, one: usize, other: usize) -> f64 {
+        self.together.share(one, other)
+    }
+
+    /// The length of a candidate's words, each as heavy as it is rare.
+    pub fn wordiness(&self, place: usize) -> f64 {
+        self.words.length(place)
+    }
+
+    pub fn ground(&self) -> &Ground<'_> {
+        self.ground
+    }
+
+    /// Adds what is of the two in their order: how long their fragments are, and how much the candidate says.
+    fn complete(&self, of_pair: [f64; OF_PAIR], anchor: usize, place: usize) -> [f64; FEATURES] {
+        let mut features = [0.0; FEATURES];
+        features[..OF_PAIR].copy_from_slice(&of_pair);
+        let [words, letters] = self.lengths[place];
+        features[OF_PAIR..].copy_from_slice(&[self.sizes[place], self.sizes[anchor], words, letters]);
+        features
+    }
+
     /// How likely each candidate belongs to the matter of `anchor`, which surely does.
     pub fn of(&self, anchor: usize, weights: &Terms<FEATURES>) -> Vec<f64> {
         let view = View::new(self, anchor);
         let probability = |place: usize| match place == anchor {
             true => 1.0,
-            false => 1.0 / (1.0 + (-weights.score(&view.features(place))).exp()),
+            false => chance(weights.score(&view.features(place))),
         };
         (0..self.ground.remarks.len()).map(probability).collect()
-    }
-}
-
-impl Kinship<'_> {
-    /// What each feature of a candidate is, and what it adds to the score of its belonging to the matter of `anchor`.
-    pub fn columns(&self, anchor: usize, weights: &Terms<FEATURES>) -> Vec<Column> {
-        let view = View::new(self, anchor);
-        let rows: Vec<[f64; FEATURES]> = (0..self.ground.remarks.len()).map(|place| view.features(place)).collect();
-        let parts: Vec<[f64; FEATURES]> = rows.iter().map(|values| weights.parts(values)).collect();
-        let column = |(feature, name): (usize, &&str)| {
-            let both = rows.iter().zip(&parts).enumerate();
-            // The anchor belongs to its own matter, whatever its features are.
-            let of = |(place, (values, parts)): (usize, (&[f64; FEATURES], &[f64; FEATURES]))| {
-                if place == anchor { (0.0, 0.0) } else { (values[feature], parts[feature]) }
-            };
-            Column { name: format!("kin.{name}"), rows: both.map(of).collect() }
-        };
-        NAMES.iter().enumerate().map(column).collect()
     }
 }
 
@@ -126,6 +153,10 @@ impl<'a> View<'a> {
     }
 
     fn features(&self, place: usize) -> [f64; FEATURES] {
+        self.kinship.complete(self.of_pair(place), self.anchor, place)
+    }
+
+    fn of_pair(&self, place: usize) -> [f64; OF_PAIR] {
         let Self { kinship, anchor, .. } = *self;
         let Kinship { ground, together, words, words_around, people_around, meanings, meanings_around, .. } = kinship;
         let (earlier, later) = (place.min(anchor), place.max(anchor));
@@ -156,11 +187,6 @@ impl<'a> View<'a> {
             meanings_around.cosine(anchor, place),
             // Who speaks in their fragments.
             people_around.cosine(place, &self.people_around, people_around.length(anchor)),
-            // How long their fragments are, and how much the candidate says.
-            kinship.sizes[place],
-            kinship.sizes[anchor],
-            (ground.stems[place].len() as f64).ln_1p(),
-            (ground.remarks[place].chars as f64).ln_1p(),
         ]
     }
 
@@ -173,6 +199,11 @@ impl<'a> View<'a> {
         }
         shared
     }
+}
+
+/// What log odds say.
+pub fn chance(odds: f64) -> f64 {
+    1.0 / (1.0 + (-odds).exp())
 }
 
 /// Words that two candidates share.

@@ -3,16 +3,17 @@
 //! *Owns*: the words that carry a matter, the features of a fragment and an earlier matter, of a tag and what it hangs on,
 //! of two messages of one matter; the fitted weights; whether a trigger takes anything up at all.
 //! *Never*: IO; a constant that is not in `weights.json` or documented beside its use.
-//! *Entry*: [`Drawing::world`] groups the candidates of one world; [`anchors`] says what a tag hangs on, [`Kinship::of`] what
-//! belongs to it; [`starts_new`].
+//! *Entry*: [`Drawing::world`] groups the candidates of one world; [`anchors`] says what a tag hangs on, [`Circle`] what
+//! belongs to it; [`starts_new`] and [`waste`].
 //!
 //! In reading order: `words`, `weights`, `ground` (the candidates made ready), `tables`, `fragment`, `matter`, `bridge`
 //! (the features of the two), `draw`, `together` (what the worlds agree on), `bursts` (what is said around a message),
-//! `anchor`, `kin`, `gate`, and `lessons` (what a bridge is fitted on).
+//! `anchor`, `kin`, `circle` (the second and third look at who is kin), `gate`, and `lessons` (what a bridge is fitted on).
 
 mod anchor;
 mod bridge;
 mod bursts;
+mod circle;
 mod draw;
 mod fragment;
 mod gate;
@@ -28,8 +29,9 @@ mod words;
 pub use anchor::{NAMES as ANCHOR_NAMES, Scene, Tag, anchor_columns, anchors, features as anchor_features};
 pub use bridge::NAMES as BRIDGE_NAMES;
 pub use bursts::Meanings;
+pub use circle::{Circle, NAMES as AGAIN_NAMES};
 pub use draw::{Drawing, fragments};
-pub use gate::{NAMES as GATE_NAMES, Opening, features as gate_features, starts_new};
+pub use gate::{NAMES as GATE_NAMES, Opening, features as gate_features, starts_new, waste};
 pub use ground::{Ground, Remark, slowness};
 pub use kin::{Groupings, Kinship, NAMES as KIN_NAMES};
 pub use lessons::{Lesson, lessons};

@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::context::matters::{anchor, bridge, kin};
+use crate::context::matters::{anchor, bridge, circle, kin};
 
 /// Fitted on labelled chats by `cargo bench --bench fit`; the figures that are published of them were measured on chats that
 /// they had not seen.
 ///
 /// What a tag is read with (`of_tag`) comes from 94 hand-written groups by several hands; those of one hand are longer and
 /// more, so that the others were named two and three times. The bridge has seen slow chats beside them. `far`, `temp`, the
-/// slow bias and the thresholds were set, not fitted.
+/// slow bias, the price of a token and the thresholds were set, not fitted.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "File")]
 pub struct Weights {
@@ -29,12 +29,14 @@ pub struct Weights {
 /// For a trigger that tags the bot.
 #[derive(Debug, Clone)]
 pub struct TagWeights {
-    pub gate: Gate,
+    pub gate: TagGate,
     pub bridge: Bridge,
     /// Where its words say too little to go by, and where they do not.
     pub anchor_bare: Terms<{ anchor::FEATURES }>,
     pub anchor_text: Terms<{ anchor::FEATURES }>,
     pub kinship: Terms<{ kin::FEATURES }>,
+    /// For the second and the third look.
+    pub again: [Terms<{ circle::FEATURES }>; 2],
 }
 
 /// For a trigger that goes on with the talk.
@@ -73,8 +75,17 @@ pub struct Bridge {
 #[derive(Debug, Clone, Deserialize)]
 pub struct Gate {
     pub bias: f64,
+    /// What more likely than this starts something new is given nothing earlier.
     pub threshold: f64,
     terms: HashMap<String, f64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct TagGate {
+    #[serde(flatten)]
+    pub gate: Gate,
+    /// What a token costs, in F1, that is spent on a tag that starts something new.
+    pub price: f64,
 }
 
 /// The shipped weights; none when the file is not of the right form, which a test would tell.
@@ -93,9 +104,7 @@ impl<const N: usize> Terms<N> {
     pub fn score(&self, values: &[f64; N]) -> f64 {
         self.bias + self.terms.iter().zip(values).map(|(term, value)| term.weigh(*value)).sum::<f64>()
     }
-}
 
-impl<const N: usize> Terms<N> {
     /// What each feature adds to the score.
     pub fn parts(&self, values: &[f64; N]) -> [f64; N] {
         std::array::from_fn(|place| self.terms[place].weigh(values[place]))
@@ -145,13 +154,20 @@ struct File {
 
 #[derive(Deserialize)]
 struct OfTag {
-    gate: Gate,
+    gate: TagGate,
     bridge_bias: f64,
     bridge: Vec<Row>,
     anchor_bare: Vec<Row>,
     anchor_text: Vec<Row>,
     kinship_bias: f64,
     kinship: Vec<Row>,
+    again: [Look; 2],
+}
+
+#[derive(Deserialize)]
+struct Look {
+    bias: f64,
+    terms: Vec<Row>,
 }
 
 #[derive(Deserialize)]
@@ -174,7 +190,7 @@ impl TryFrom<File> for Weights {
     type Error = String;
 
     fn try_from(file: File) -> Result<Self, String> {
-        let OfTag { gate, bridge_bias, bridge, anchor_bare, anchor_text, kinship_bias, kinship } = file.of_tag;
+        let OfTag { gate, bridge_bias, bridge, anchor_bare, anchor_text, kinship_bias, kinship, again } = file.of_tag;
         let bridge_of = |bias: f64, rows: &[Row], extra: &HashMap<String, f64>| -> Result<Bridge, String> {
             let mut of_trigger = [0.0; bridge::FEATURES];
             for (name, more) in extra {
@@ -184,6 +200,8 @@ impl TryFrom<File> for Weights {
             terms.iter_mut().for_each(|term| term.weight /= file.temp);
             Ok(Bridge { bias: bias / file.temp, bias_slow: file.bias_slow, terms, of_trigger })
         };
+        let again_of =
+            |look: &Look| Ok::<_, String>(Terms { bias: look.bias, terms: terms(&look.terms, &circle::NAMES)? });
         Ok(Self {
             far: file.far,
             lambda_slow: file.lambda_slow,
@@ -194,6 +212,7 @@ impl TryFrom<File> for Weights {
                 anchor_bare: Terms { bias: 0.0, terms: terms(&anchor_bare, &anchor::NAMES)? },
                 anchor_text: Terms { bias: 0.0, terms: terms(&anchor_text, &anchor::NAMES)? },
                 kinship: Terms { bias: kinship_bias, terms: terms(&kinship, &kin::NAMES)? },
+                again: [again_of(&again[0])?, again_of(&again[1])?],
             },
             remark: RemarkWeights {
                 bridge: bridge_of(file.of_remark.bridge_bias, &file.of_remark.bridge, &file.of_remark.extra)?,
@@ -227,8 +246,9 @@ mod tests {
             assert!(terms.iter().all(|term| term.low <= term.high));
             terms.iter().filter(|term| term.weight != 0.0).count()
         };
-        let TagWeights { bridge, anchor_bare, anchor_text, kinship, .. } = &weights.tag;
+        let TagWeights { bridge, anchor_bare, anchor_text, kinship, again, .. } = &weights.tag;
         assert_eq!((counted(&bridge.terms), counted(&weights.remark.bridge.terms)), (24, 24));
         assert_eq!((counted(&anchor_bare.terms), counted(&anchor_text.terms), counted(&kinship.terms)), (16, 25, 20));
+        assert_eq!(again.each_ref().map(|look| counted(&look.terms)), [29, 29]);
     }
 }

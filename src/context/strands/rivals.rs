@@ -41,7 +41,7 @@ pub fn of_guesses(guesses: &[Guess], most: usize) -> Option<Rivals> {
     let weights: Vec<f32> = guesses.iter().map(|guess| guess.weight).collect();
     let taken = |matter: &Matter| {
         let scaled = |place: &usize| Guess { weight: weights[*place] / matter.mass, ..guesses[*place].clone() };
-        best_soft_set(&matter.guesses.iter().map(scaled).collect::<Vec<_>>(), most)
+        best_soft_set(&matter.guesses.iter().map(scaled).collect::<Vec<_>>(), most, &[])
     };
     rivals(&weights, overlap, taken)
 }

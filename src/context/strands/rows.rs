@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::links::{LinkModel, Past, Turn, WINDOW};
-use crate::context::matters::{Lesson, anchor_features, gate_features, lessons};
+use crate::context::matters::{Circle, Lesson, anchor_features, gate_features, lessons};
 use crate::context::reading::{Evidence, Reading};
 use crate::context::scorers::Scorers;
 use crate::context::strands::tag::{Company, World, cut};
@@ -48,6 +48,28 @@ pub fn tag_rows(
             kin: kin_of.iter().map(kin).collect(),
         }
     })
+}
+
+/// What a later look is fitted on, with `looks` of them before it: for each of `kin_of`, the places of the candidates that
+/// come into question and their features as its kin.
+pub fn again_rows(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    scorers: &Scorers,
+    (kin_of, looks): (&[usize], usize),
+) -> Vec<Vec<(usize, Vec<f64>)>> {
+    let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
+        let ground = matching.ground(candidates.remarks(matching));
+        let company = Company::of(&ground, worlds, matching.weights);
+        let kinship = company.kinship();
+        let mut circle = Circle::around(&kinship, kin_of.to_vec(), &matching.weights.tag);
+        matching.weights.tag.again.iter().take(looks).for_each(|weights| circle.look(weights));
+        let rows =
+            |anchor: &usize| circle.rows(*anchor).into_iter().map(|(place, row)| (place, row.to_vec())).collect();
+        kin_of.iter().map(rows).collect()
+    });
+    of_all.unwrap_or_default()
 }
 
 /// What a bridge is fitted on: how the fragments of the last of `conversation` take up matters in the first `count` worlds.

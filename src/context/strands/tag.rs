@@ -4,8 +4,8 @@
 use crate::context::choose::{Guess, best_soft_set, soft_marginals};
 use crate::context::explain::Column;
 use crate::context::matters::{
-    Drawing, Ground, Groupings, Kinship, Meanings, Scene, Tag, Together, Weights, anchor_columns, anchors, fragments,
-    starts_new,
+    Circle, Drawing, Ground, Groupings, Kinship, Meanings, Scene, Tag, Together, Weights, anchor_columns, anchors,
+    fragments, starts_new, waste,
 };
 use crate::context::places::PlaceSet;
 use crate::context::strands::{Candidates, Matching, Picked, rivals};
@@ -18,14 +18,16 @@ const FAINT: f64 = 0.01;
 
 impl Candidates<'_> {
     pub(super) fn of_tag(&self, matching: &Matching<'_>, most: usize, seen: Option<&mut Vec<Column>>) -> Picked {
-        let weights = matching.weights;
-        if self.messages.is_empty() || starts_new(&matching.opening(0.0), &weights.tag.gate) {
+        let (gate, opening) = (&matching.weights.tag.gate, matching.opening(0.0));
+        if self.messages.is_empty() || starts_new(&opening, &gate.gate) {
             return Picked::default();
         }
         let guesses = self.guesses(matching, seen);
-        let marginals = soft_marginals(&guesses).into_iter().enumerate().collect();
-        let rivals = rivals::of_guesses(&guesses, most);
-        Picked { taken: best_soft_set(&guesses, most), marginals, rivals }
+        let costs = waste(&opening, gate, &self.remarks(matching));
+        let taken = best_soft_set(&guesses, most, &costs);
+        // A tag that is given nothing starts something new: there is nothing else that it may mean.
+        let rivals = rivals::of_guesses(&guesses, most).filter(|_| !taken.is_empty());
+        Picked { taken, marginals: soft_marginals(&guesses).into_iter().enumerate().collect(), rivals }
     }
 
     /// The matters that the tag may be about, one for each message that it may hang on.
@@ -67,15 +69,18 @@ fn guesses(
     let company = Company::of(ground, worlds, weights);
     let anchors = likeliest(&blended(&anchors(tag, company.scene(), &weights.tag), &tag.links, ground.slowness));
     let kinship = company.kinship();
+    let [second, third] = &weights.tag.again;
+    let mut circle = Circle::around(&kinship, anchors.iter().map(|(place, _)| *place).collect(), &weights.tag);
+    circle.look(second);
     if let (Some(seen), Some((likeliest, _))) = (seen, anchors.first()) {
         seen.extend(anchor_columns(tag, company.scene(), &weights.tag));
-        seen.extend(kinship.columns(*likeliest, &weights.tag.kinship));
+        seen.extend(circle.columns(*likeliest, &weights.tag, third));
     }
-    let guess = |(anchor, weight): (usize, f64)| Guess {
-        weight: weight as f32,
-        members: kinship.of(anchor, &weights.tag.kinship).into_iter().map(|member| member as f32).collect(),
+    let guess = |((_, weight), members): (&(usize, f64), Vec<f64>)| Guess {
+        weight: *weight as f32,
+        members: members.into_iter().map(|member| member as f32).collect(),
     };
-    anchors.into_iter().map(guess).collect()
+    anchors.iter().zip(circle.of_anchors(third)).map(guess).collect()
 }
 
 /// What hangs together among the candidates, over all worlds.
@@ -249,7 +254,7 @@ mod tests {
             }
             assert_close(&case.name, "kin", &guesses[0].members, &case.expected.kin);
             assert_close(&case.name, "marginals", &soft_marginals(&guesses), &case.expected.marginals);
-            let selected: Vec<usize> = best_soft_set(&guesses, 20).into_iter().map(|taken| taken.place).collect();
+            let selected: Vec<usize> = best_soft_set(&guesses, 20, &[]).into_iter().map(|taken| taken.place).collect();
             assert_eq!(selected, case.expected.selected, "{}", case.name);
         }
     }

@@ -1,0 +1,396 @@
+//! A second and a third look at who belongs together: the company that two candidates keep.
+//!
+//! Whether two messages are about one matter is hard to tell from the two alone. Once it is guessed of all pairs of those
+//! that come into question, more can be seen: whether what goes with the one goes with the other too.
+
+use crate::context::explain::Column;
+use crate::context::matters::kin::{self, Kinship, chance};
+use crate::context::matters::weights::{TagWeights, Terms};
+
+/// What a look sees of the company, beside all that is known of the pair.
+const OF_COMPANY: usize = 9;
+pub const FEATURES: usize = kin::FEATURES + OF_COMPANY;
+/// In the order of their places.
+pub const NAMES: [&str; FEATURES] = {
+    let of_company = ["lq", "fq", "fl", "path", "plex", "pemb", "pauth", "cov", "mean"];
+    let mut names = [""; FEATURES];
+    names.split_at_mut(kin::FEATURES).0.copy_from_slice(&kin::NAMES);
+    names.split_at_mut(kin::FEATURES).1.copy_from_slice(&of_company);
+    names
+};
+
+/// The most candidates that come into question: with 40 of them long groups are read no better than without a look.
+const MOST: usize = 64;
+/// Fewer keep no company to speak of: what was seen at first sight stays.
+const FEW: usize = 8;
+/// A candidate that is less likely than this to belong to any of the anchors does not come into question.
+const FAINT: f64 = 0.03;
+/// Two that are less likely than this to belong together are no company to each other.
+const CLOSE: f32 = 0.15;
+/// The odds of a candidate's belonging to itself, where sure ones would drown all others.
+const ITSELF: f32 = 3.0;
+
+/// The candidates that may belong to one of the anchors, and what is thought of each two of them.
+pub struct Circle<'a> {
+    kinship: &'a Kinship<'a>,
+    anchors: Vec<usize>,
+    /// How likely each of all candidates belongs to each anchor, at first sight.
+    first: Vec<Vec<f64>>,
+    /// Who comes into question, ascending.
+    places: Vec<usize>,
+    /// Their features with each other, row after row.
+    pairs: Vec<[f64; kin::FEATURES]>,
+    /// How likely each belongs to the matter of each: what the last look said.
+    kin: Square,
+}
+
+impl<'a> Circle<'a> {
+    /// Who may belong to `anchors`, at first sight.
+    pub fn around(kinship: &'a Kinship<'a>, anchors: Vec<usize>, weights: &TagWeights) -> Self {
+        let first: Vec<Vec<f64>> = anchors.iter().map(|anchor| kinship.of(*anchor, &weights.kinship)).collect();
+        let places = in_question(&first, kinship.ground().remarks.len());
+        let places = if places.len() < FEW { Vec::new() } else { places };
+        let pairs = kinship.among(&places);
+        let kin = pairs.iter().map(|row| chance(weights.kinship.score(row)) as f32).collect();
+        Self { kinship, anchors, first, kin: Square { side: places.len(), values: kin }, places, pairs }
+    }
+
+    /// Looks again at each pair.
+    pub fn look(&mut self, weights: &Terms<FEATURES>) {
+        let side = self.places.len();
+        let company = Company::of(self);
+        let likely = |row: usize| {
+            let company = company.around(row);
+            (0..side).map(move |column| chance(weights.score(&company.with(column))) as f32)
+        };
+        let values = (0..side).flat_map(likely).collect();
+        self.kin = Square { side, values };
+    }
+
+    /// Looks a last time, and says how likely each of all candidates belongs to each of the anchors.
+    pub fn of_anchors(self, weights: &Terms<FEATURES>) -> Vec<Vec<f64>> {
+        let company = Company::of(&self);
+        let of = |(anchor, first): (&usize, &Vec<f64>)| {
+            let mut likely = first.clone();
+            for (place, values) in company.rows(*anchor) {
+                likely[place] = chance(weights.score(&values));
+            }
+            likely[*anchor] = 1.0;
+            likely
+        };
+        self.anchors.iter().zip(&self.first).map(of).collect()
+    }
+
+    /// The features of each in question with `anchor`, itself left out.
+    pub fn rows(&self, anchor: usize) -> Vec<(usize, [f64; FEATURES])> {
+        Company::of(self).rows(anchor)
+    }
+
+    /// What each feature of a candidate is, and what it adds to the score of its belonging to the matter of `anchor`.
+    pub fn columns(&self, anchor: usize, weights: &TagWeights, last: &Terms<FEATURES>) -> Vec<Column> {
+        // Who does not come into question was judged at first sight.
+        let mut rows: Vec<([f64; FEATURES], [f64; FEATURES])> = (self.kinship.rows(anchor).iter())
+            .map(|values| (widened(values), widened(&weights.kinship.parts(values))))
+            .collect();
+        for (place, values) in self.rows(anchor) {
+            rows[place] = (values, last.parts(&values));
+        }
+        // The anchor belongs to its own matter, whatever its features are.
+        rows[anchor] = ([0.0; FEATURES], [0.0; FEATURES]);
+        let column = |(feature, name): (usize, &&str)| Column {
+            name: format!("kin.{name}"),
+            rows: rows.iter().map(|(values, parts)| (values[feature], parts[feature])).collect(),
+        };
+        NAMES.iter().enumerate().map(column).collect()
+    }
+}
+
+/// Who is likely enough to belong to one of the anchors at first sight; of too many the likeliest.
+fn in_question(first: &[Vec<f64>], count: usize) -> Vec<usize> {
+    let likeliest = |place: usize| first.iter().map(|of_anchor| of_anchor[place]).fold(0.0, f64::max);
+    let mut likely: Vec<(usize, f64)> =
+        (0..count).map(|place| (place, likeliest(place))).filter(|(_, chance)| *chance >= FAINT).collect();
+    likely.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    likely.truncate(MOST);
+    let mut places: Vec<usize> = likely.into_iter().map(|(place, _)| place).collect();
+    places.sort_unstable();
+    places
+}
+
+fn widened(values: &[f64; kin::FEATURES]) -> [f64; FEATURES] {
+    let mut wide = [0.0; FEATURES];
+    wide[..kin::FEATURES].copy_from_slice(values);
+    wide
+}
+
+/// What goes with each one in question, by what was thought of them before.
+struct Company<'a> {
+    circle: &'a Circle<'a>,
+    /// The log odds that two belong together.
+    odds: Square,
+    /// Who lies in one fragment with each, as shares that sum to 1; and what these are to all others: chance, log odds.
+    fragments: Sparse,
+    fragment_chances: Square,
+    fragment_odds: Square,
+    /// Who goes with each, and the root of how many.
+    close: Sparse,
+    count: Vec<f32>,
+    words: Profile,
+    meanings: Profile,
+    people: Profile,
+    /// How likely anybody belongs with it.
+    usual: Vec<f32>,
+}
+
+impl<'a> Company<'a> {
+    fn of(circle: &'a Circle<'a>) -> Self {
+        let side = circle.places.len();
+        let mut both = circle.kin.with_mirror();
+        (0..side).for_each(|place| *both.at_mut(place, place) = 1.0);
+        let mut odds = both.map(log_odds);
+        (0..side).for_each(|place| *odds.at_mut(place, place) = ITSELF);
+        let close = Sparse::of(&both, |chance| if chance > CLOSE { chance } else { 0.0 });
+        let fragments = circle.fragments();
+        let profile = |feature: usize, weights: Option<&[f64]>| {
+            let weight = |place: usize| weights.map_or(1.0, |weights| weights[place]);
+            let product =
+                |pair: usize| (circle.pairs[pair][feature] * weight(pair / side) * weight(pair % side)) as f32;
+            Profile::of(&close, &Square { side, values: (0..side * side).map(product).collect() })
+        };
+        let wordiness: Vec<f64> = circle.places.iter().map(|place| circle.kinship.wordiness(*place)).collect();
+        Self {
+            fragment_chances: fragments.times(&both),
+            fragment_odds: fragments.times(&odds),
+            count: close.0.iter().map(|row| row.iter().map(|(_, chance)| chance).sum::<f32>().sqrt()).collect(),
+            words: profile(LEX, Some(&wordiness)),
+            meanings: profile(EMB, None),
+            people: profile(SAUTH, None),
+            usual: (0..side).map(|row| both.row(row).iter().sum::<f32>() / side as f32).collect(),
+            circle,
+            odds,
+            fragments,
+            close,
+        }
+    }
+
+    /// The features of each in question with the candidate `anchor`, itself left out.
+    fn rows(&self, anchor: usize) -> Vec<(usize, [f64; FEATURES])> {
+        let places = &self.circle.places;
+        let Ok(row) = places.binary_search(&anchor) else { return Vec::new() };
+        let around = self.around(row);
+        let rows = places.iter().enumerate().map(|(column, place)| (*place, around.with(column)));
+        rows.filter(|(place, _)| *place != anchor).collect()
+    }
+
+    /// What the one of that row sees of the others.
+    fn around(&self, row: usize) -> Around<'_> {
+        let ground = self.circle.kinship.ground();
+        let mut words = vec![0.0; ground.idf.len()];
+        let mut close = vec![0.0; self.circle.places.len()];
+        for (other, chance) in &self.close.0[row] {
+            close[*other] = *chance;
+            let stems = &ground.stems[self.circle.places[*other]];
+            stems.iter().for_each(|stem| words[*stem] += f64::from(*chance));
+        }
+        Around { company: self, row, words, close }
+    }
+}
+
+/// The company of one.
+struct Around<'a> {
+    company: &'a Company<'a>,
+    row: usize,
+    /// How often each word is said by those that go with it.
+    words: Vec<f64>,
+    /// Who goes with it, how surely.
+    close: Vec<f32>,
+}
+
+impl Around<'_> {
+    /// The features of the one of that column.
+    fn with(&self, column: usize) -> [f64; FEATURES] {
+        let Self { company, row, .. } = *self;
+        let Company { circle, odds, fragments, fragment_chances, fragment_odds, close, count, usual, .. } = company;
+        let mut values = widened(&circle.pairs[row * circle.places.len() + column]);
+        let of_company = [
+            // The log odds of the two; the chance and the odds between their fragments, on average.
+            odds.row(row)[column],
+            log_odds(fragments.gathered(column, fragment_chances.row(row))),
+            fragments.gathered(column, fragment_odds.row(row)),
+            // Who goes with both.
+            close.gathered(column, &self.close) / (count[row] * count[column]).max(1e-6),
+            // How alike the words, the meanings and the people are of all that goes with either.
+            company.words.alike(close, (row, column)),
+            company.meanings.alike(close, (row, column)),
+            company.people.alike(close, (row, column)),
+            self.covered(circle.places[column]),
+            usual[column],
+        ];
+        values[kin::FEATURES..].iter_mut().zip(of_company).for_each(|(value, of)| *value = f64::from(of));
+        values
+    }
+
+    /// The share of a candidate's words, the rare ones heavier, that the company says too.
+    fn covered(&self, place: usize) -> f32 {
+        let ground = self.company.circle.kinship.ground();
+        let (mut all, mut shared) = (0.0, 0.0);
+        for stem in &ground.stems[place] {
+            all += ground.idf[*stem];
+            shared += ground.idf[*stem] * self.words[*stem].min(1.0);
+        }
+        (shared / all.max(1e-6)) as f32
+    }
+}
+
+/// The sum of what goes with each, as far as it takes to tell how alike two sums are.
+struct Profile {
+    /// The products of the sum of the row with each of the columns.
+    products: Square,
+    lengths: Vec<f32>,
+}
+
+impl Profile {
+    /// `products` are those of any two that are summed.
+    fn of(close: &Sparse, products: &Square) -> Self {
+        let products = close.times(products);
+        let length = |row: usize| close.gathered(row, products.row(row)).max(0.0).sqrt().max(1e-6);
+        Self { lengths: (0..products.side).map(length).collect(), products }
+    }
+
+    /// The cosine of two sums.
+    fn alike(&self, close: &Sparse, (row, column): (usize, usize)) -> f32 {
+        close.gathered(column, self.products.row(row)) / (self.lengths[row] * self.lengths[column])
+    }
+}
+
+/// Places of features of the pair.
+const SAUTH: usize = 3;
+const LEX: usize = 9;
+const EMB: usize = 13;
+
+impl Circle<'_> {
+    /// Who lies in one fragment with each in question, as shares that sum to 1.
+    fn fragments(&self) -> Sparse {
+        let side = self.places.len();
+        let shared = |pair: usize| self.kinship.together(self.places[pair / side], self.places[pair % side]) as f32;
+        let mut fragments = Sparse::of(&Square { side, values: (0..side * side).map(shared).collect() }, |share| share);
+        for row in &mut fragments.0 {
+            let sum: f32 = row.iter().map(|(_, share)| share).sum();
+            row.iter_mut().for_each(|(_, share)| *share /= sum);
+        }
+        fragments
+    }
+}
+
+fn log_odds(chance: f32) -> f32 {
+    let chance = chance.clamp(0.005, 0.995);
+    (chance / (1.0 - chance)).ln()
+}
+
+/// As many rows as columns.
+struct Square {
+    side: usize,
+    /// Row after row.
+    values: Vec<f32>,
+}
+
+impl Square {
+    fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * self.side..][..self.side]
+    }
+
+    fn at_mut(&mut self, row: usize, column: usize) -> &mut f32 {
+        &mut self.values[row * self.side + column]
+    }
+
+    fn map(&self, of: impl Fn(f32) -> f32) -> Self {
+        Self { side: self.side, values: self.values.iter().map(|value| of(*value)).collect() }
+    }
+
+    /// The mean with its own mirror image.
+    fn with_mirror(&self) -> Self {
+        let mut both = Self { side: self.side, values: vec![0.0; self.values.len()] };
+        for row in 0..self.side {
+            for column in 0..=row {
+                let mean = 0.5 * (self.row(row)[column] + self.row(column)[row]);
+                *both.at_mut(row, column) = mean;
+                *both.at_mut(column, row) = mean;
+            }
+        }
+        both
+    }
+}
+
+/// A square most of which is zero: of each row, what is not, by its column.
+struct Sparse(Vec<Vec<(usize, f32)>>);
+
+impl Sparse {
+    fn of(square: &Square, keep: impl Fn(f32) -> f32) -> Self {
+        let row = |row: usize| {
+            let kept = square.row(row).iter().map(|value| keep(*value)).enumerate();
+            kept.filter(|(_, value)| *value > 0.0).collect()
+        };
+        Self((0..square.side).map(row).collect())
+    }
+
+    /// The product with a square.
+    fn times(&self, square: &Square) -> Square {
+        let mut values = vec![0.0; square.values.len()];
+        for (row, sum) in self.0.iter().zip(values.chunks_exact_mut(square.side.max(1))) {
+            for (middle, share) in row {
+                sum.iter_mut().zip(square.row(*middle)).for_each(|(sum, value)| *sum += share * value);
+            }
+        }
+        Square { side: square.side, values }
+    }
+
+    /// The product of one row with the values of all columns.
+    fn gathered(&self, row: usize, values: &[f32]) -> f32 {
+        self.0[row].iter().map(|(column, share)| share * values[*column]).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(values: &[f32]) -> Square {
+        Square { side: values.len().isqrt(), values: values.to_vec() }
+    }
+
+    fn sparse(values: &[f32]) -> Sparse {
+        Sparse::of(&square(values), |value| value)
+    }
+
+    #[test]
+    fn products_are_those_of_all_that_is_not_zero() {
+        let shares = sparse(&[1.0, 0.0, 0.5, 0.5]);
+        let gathered = shares.times(&square(&[1.0, 0.2, 0.2, 1.0]));
+        assert_eq!(gathered.values, [1.0, 0.2, 0.6, 0.6]);
+        assert_eq!([0, 1].map(|row| shares.gathered(row, gathered.row(1))), [0.6, 0.6]);
+    }
+
+    #[test]
+    fn sums_of_the_same_are_alike_and_of_strangers_are_not() {
+        let alike = |close: &[f32]| {
+            let close = sparse(close);
+            let profile = Profile::of(&close, &square(&[4.0, 0.0, 0.0, 9.0]));
+            [(0, 0), (0, 1), (1, 0), (1, 1)].map(|pair| profile.alike(&close, pair))
+        };
+        assert_eq!(alike(&[1.0, 0.0, 0.0, 1.0]), [1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(alike(&[1.0, 0.0, 2.0, 0.0]), [1.0, 1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn the_likeliest_of_any_anchor_come_into_question() {
+        let first = [vec![0.02, 0.5, 1.0], vec![0.01, 0.04, 0.01]];
+        assert_eq!(in_question(&first, 3), [1, 2]);
+        let crowd: Vec<f64> = (0..100).map(|place| f64::from(place) / 100.0).collect();
+        assert_eq!(in_question(&[crowd], 100), (36..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_features_of_the_pair_are_found_by_their_places() {
+        assert_eq!([NAMES[SAUTH], NAMES[LEX], NAMES[EMB]], ["sauth", "lex", "emb"]);
+    }
+}
