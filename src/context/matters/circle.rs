@@ -40,7 +40,13 @@ pub struct Circle<'a> {
     places: Vec<usize>,
     /// Their features with each other, row after row.
     pairs: Vec<[f64; kin::FEATURES]>,
-    /// How likely each belongs to the matter of each: what the last look said.
+    /// Who lies in one fragment with each, as shares that sum to 1.
+    fragments: Sparse,
+    /// The products of any two one's words, meanings and people.
+    words: Square,
+    meanings: Square,
+    people: Square,
+    /// How likely any two belong together: what the last look said of the later one's matter. 1 for each with itself.
     kin: Square,
 }
 
@@ -51,20 +57,32 @@ impl<'a> Circle<'a> {
         let places = in_question(&first, kinship.ground().remarks.len());
         let places = if places.len() < FEW { Vec::new() } else { places };
         let pairs = kinship.among(&places);
-        let kin = pairs.iter().map(|row| chance(weights.kinship.score(row)) as f32).collect();
-        Self { kinship, anchors, first, kin: Square { side: places.len(), values: kin }, places, pairs }
+        let side = places.len();
+        let square = |value: &dyn Fn(usize) -> f64| Square::of(side, |pair| value(pair) as f32);
+        let wordiness: Vec<f64> = places.iter().map(|place| kinship.wordiness(*place)).collect();
+        let shared = square(&|pair| kinship.together(places[pair / side], places[pair % side]));
+        Self {
+            fragments: Sparse::of(&shared, 0.0).with_sums_of_one(),
+            words: square(&|pair| pairs[pair][LEX] * wordiness[pair / side] * wordiness[pair % side]),
+            meanings: square(&|pair| pairs[pair][EMB]),
+            people: square(&|pair| pairs[pair][SAUTH]),
+            kin: Square::mirrored(side, |later, earlier| {
+                chance(weights.kinship.score(&pairs[later * side + earlier])) as f32
+            }),
+            kinship,
+            anchors,
+            first,
+            places,
+            pairs,
+        }
     }
 
     /// Looks again at each pair.
     pub fn look(&mut self, weights: &Terms<FEATURES>) {
-        let side = self.places.len();
         let company = Company::of(self);
-        let likely = |row: usize| {
-            let company = company.around(row);
-            (0..side).map(move |column| chance(weights.score(&company.with(column))) as f32)
-        };
-        let values = (0..side).flat_map(likely).collect();
-        self.kin = Square { side, values };
+        let around: Vec<Around<'_>> = (0..self.places.len()).map(|row| company.around(row)).collect();
+        let likely = |later: usize, earlier: usize| chance(weights.score(&around[later].with(earlier))) as f32;
+        self.kin = Square::mirrored(self.places.len(), likely);
     }
 
     /// Looks a last time, and says how likely each of all candidates belongs to each of the anchors.
@@ -128,8 +146,7 @@ struct Company<'a> {
     circle: &'a Circle<'a>,
     /// The log odds that two belong together.
     odds: Square,
-    /// Who lies in one fragment with each, as shares that sum to 1; and what these are to all others: chance, log odds.
-    fragments: Sparse,
+    /// What the fragment of each is to all others: chance, log odds.
     fragment_chances: Square,
     fragment_odds: Square,
     /// Who goes with each, and the root of how many.
@@ -144,31 +161,20 @@ struct Company<'a> {
 
 impl<'a> Company<'a> {
     fn of(circle: &'a Circle<'a>) -> Self {
+        let Circle { fragments, kin, .. } = circle;
         let side = circle.places.len();
-        let mut both = circle.kin.with_mirror();
-        (0..side).for_each(|place| *both.at_mut(place, place) = 1.0);
-        let mut odds = both.map(log_odds);
-        (0..side).for_each(|place| *odds.at_mut(place, place) = ITSELF);
-        let close = Sparse::of(&both, |chance| if chance > CLOSE { chance } else { 0.0 });
-        let fragments = circle.fragments();
-        let profile = |feature: usize, weights: Option<&[f64]>| {
-            let weight = |place: usize| weights.map_or(1.0, |weights| weights[place]);
-            let product =
-                |pair: usize| (circle.pairs[pair][feature] * weight(pair / side) * weight(pair % side)) as f32;
-            Profile::of(&close, &Square { side, values: (0..side * side).map(product).collect() })
-        };
-        let wordiness: Vec<f64> = circle.places.iter().map(|place| circle.kinship.wordiness(*place)).collect();
+        let odds = Square::mirrored(side, |later, earlier| log_odds(kin.row(later)[earlier])).with_diagonal(ITSELF);
+        let close = Sparse::of(kin, CLOSE);
         Self {
-            fragment_chances: fragments.times(&both),
+            fragment_chances: fragments.times(kin),
             fragment_odds: fragments.times(&odds),
             count: close.0.iter().map(|row| row.iter().map(|(_, chance)| chance).sum::<f32>().sqrt()).collect(),
-            words: profile(LEX, Some(&wordiness)),
-            meanings: profile(EMB, None),
-            people: profile(SAUTH, None),
-            usual: (0..side).map(|row| both.row(row).iter().sum::<f32>() / side as f32).collect(),
+            words: Profile::of(&close, &circle.words),
+            meanings: Profile::of(&close, &circle.meanings),
+            people: Profile::of(&close, &circle.people),
+            usual: (0..side).map(|row| kin.row(row).iter().sum::<f32>() / side as f32).collect(),
             circle,
             odds,
-            fragments,
             close,
         }
     }
@@ -210,7 +216,8 @@ impl Around<'_> {
     /// The features of the one of that column.
     fn with(&self, column: usize) -> [f64; FEATURES] {
         let Self { company, row, .. } = *self;
-        let Company { circle, odds, fragments, fragment_chances, fragment_odds, close, count, usual, .. } = company;
+        let Company { circle, odds, fragment_chances, fragment_odds, close, count, usual, .. } = company;
+        let fragments = &circle.fragments;
         let mut values = widened(&circle.pairs[row * circle.places.len() + column]);
         let of_company = [
             // The log odds of the two; the chance and the odds between their fragments, on average.
@@ -268,20 +275,6 @@ const SAUTH: usize = 3;
 const LEX: usize = 9;
 const EMB: usize = 13;
 
-impl Circle<'_> {
-    /// Who lies in one fragment with each in question, as shares that sum to 1.
-    fn fragments(&self) -> Sparse {
-        let side = self.places.len();
-        let shared = |pair: usize| self.kinship.together(self.places[pair / side], self.places[pair % side]) as f32;
-        let mut fragments = Sparse::of(&Square { side, values: (0..side * side).map(shared).collect() }, |share| share);
-        for row in &mut fragments.0 {
-            let sum: f32 = row.iter().map(|(_, share)| share).sum();
-            row.iter_mut().for_each(|(_, share)| *share /= sum);
-        }
-        fragments
-    }
-}
-
 fn log_odds(chance: f32) -> f32 {
     let chance = chance.clamp(0.005, 0.995);
     (chance / (1.0 - chance)).ln()
@@ -299,25 +292,27 @@ impl Square {
         &self.values[row * self.side..][..self.side]
     }
 
-    fn at_mut(&mut self, row: usize, column: usize) -> &mut f32 {
-        &mut self.values[row * self.side + column]
+    /// By the number of the pair, row after row.
+    fn of(side: usize, value: impl Fn(usize) -> f32) -> Self {
+        Self { side, values: (0..side * side).map(value).collect() }
     }
 
-    fn map(&self, of: impl Fn(f32) -> f32) -> Self {
-        Self { side: self.side, values: self.values.iter().map(|value| of(*value)).collect() }
-    }
-
-    /// The mean with its own mirror image.
-    fn with_mirror(&self) -> Self {
-        let mut both = Self { side: self.side, values: vec![0.0; self.values.len()] };
-        for row in 0..self.side {
-            for column in 0..=row {
-                let mean = 0.5 * (self.row(row)[column] + self.row(column)[row]);
-                *both.at_mut(row, column) = mean;
-                *both.at_mut(column, row) = mean;
+    /// The same on both sides of the diagonal, which is 1: `value` is of a row and an earlier column.
+    fn mirrored(side: usize, value: impl Fn(usize, usize) -> f32) -> Self {
+        let mut values = vec![0.0; side * side];
+        for row in 0..side {
+            for column in 0..row {
+                let value = value(row, column);
+                values[row * side + column] = value;
+                values[column * side + row] = value;
             }
         }
-        both
+        Self { side, values }.with_diagonal(1.0)
+    }
+
+    fn with_diagonal(mut self, value: f32) -> Self {
+        self.values.iter_mut().step_by(self.side + 1).for_each(|own| *own = value);
+        self
     }
 }
 
@@ -325,12 +320,18 @@ impl Square {
 struct Sparse(Vec<Vec<(usize, f32)>>);
 
 impl Sparse {
-    fn of(square: &Square, keep: impl Fn(f32) -> f32) -> Self {
-        let row = |row: usize| {
-            let kept = square.row(row).iter().map(|value| keep(*value)).enumerate();
-            kept.filter(|(_, value)| *value > 0.0).collect()
-        };
-        Self((0..square.side).map(row).collect())
+    /// What is more than `least`.
+    fn of(square: &Square, least: f32) -> Self {
+        let values = |row: usize| square.row(row).iter().copied().enumerate();
+        Self((0..square.side).map(|row| values(row).filter(|(_, value)| *value > least).collect()).collect())
+    }
+
+    fn with_sums_of_one(mut self) -> Self {
+        for row in &mut self.0 {
+            let sum: f32 = row.iter().map(|(_, value)| value).sum();
+            row.iter_mut().for_each(|(_, value)| *value /= sum);
+        }
+        self
     }
 
     /// The product with a square.
@@ -359,7 +360,7 @@ mod tests {
     }
 
     fn sparse(values: &[f32]) -> Sparse {
-        Sparse::of(&square(values), |value| value)
+        Sparse::of(&square(values), 0.0)
     }
 
     #[test]
