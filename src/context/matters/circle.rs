@@ -53,10 +53,11 @@ pub struct Circle<'a> {
 impl<'a> Circle<'a> {
     /// Who may belong to `anchors`, at first sight.
     pub fn around(kinship: &'a Kinship<'a>, anchors: Vec<usize>, weights: &TagWeights) -> Self {
-        let first: Vec<Vec<f64>> = anchors.iter().map(|anchor| kinship.of(*anchor, &weights.kinship)).collect();
+        let rows: Vec<(usize, Vec<_>)> = anchors.iter().map(|anchor| (*anchor, kinship.rows(*anchor))).collect();
+        let first: Vec<Vec<f64>> = rows.iter().map(|(anchor, rows)| at_first_sight(*anchor, rows, weights)).collect();
         let places = in_question(&first, kinship.ground().remarks.len());
         let places = if places.len() < FEW { Vec::new() } else { places };
-        let pairs = kinship.among(&places);
+        let pairs = kinship.among(&places, &rows);
         let side = places.len();
         let square = |value: &dyn Fn(usize) -> f64| Square::of(side, |pair| value(pair) as f32);
         let wordiness: Vec<f64> = places.iter().map(|place| kinship.wordiness(*place)).collect();
@@ -121,6 +122,13 @@ impl<'a> Circle<'a> {
         };
         NAMES.iter().enumerate().map(column).collect()
     }
+}
+
+/// How likely each candidate belongs to the matter of `anchor`, which surely does, by the features of the two.
+fn at_first_sight(anchor: usize, rows: &[[f64; kin::FEATURES]], weights: &TagWeights) -> Vec<f64> {
+    let mut likely: Vec<f64> = rows.iter().map(|row| chance(weights.kinship.score(row))).collect();
+    likely[anchor] = 1.0;
+    likely
 }
 
 /// Who is likely enough to belong to one of the anchors at first sight; of too many the likeliest.

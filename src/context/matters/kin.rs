@@ -1,11 +1,12 @@
 //! Do two candidates belong to one matter, however far apart? The features of a pair, and how likely it is.
 
+use std::cell::LazyCell;
+
 use crate::context::links::dot;
 use crate::context::matters::anchor::{flag, minutes};
 use crate::context::matters::bursts::{Meanings, Rows};
 use crate::context::matters::ground::Ground;
 use crate::context::matters::together::{Together, shares_with};
-use crate::context::matters::weights::Terms;
 use crate::context::places::PlaceSet;
 
 pub const FEATURES: usize = 20;
@@ -75,14 +76,20 @@ impl<'a> Kinship<'a> {
     }
 
     /// The features of each of `places` with each of them, row after row. Those of a candidate with itself are of the pair
-    /// alone.
-    pub fn among(&self, places: &[usize]) -> Vec<[f64; FEATURES]> {
+    /// alone. `known` are the rows of some, by their places.
+    pub fn among(&self, places: &[usize], known: &[(usize, Vec<[f64; FEATURES]>)]) -> Vec<[f64; FEATURES]> {
         let count = places.len();
+        let known = |anchor: usize| known.iter().find(|(place, _)| *place == anchor).map(|(_, rows)| rows.as_slice());
+        let known: Vec<Option<&[[f64; FEATURES]]>> = places.iter().map(|place| known(*place)).collect();
         let mut rows = vec![[0.0; FEATURES]; count * count];
         for (row, anchor) in places.iter().enumerate() {
-            let view = View::new(self, *anchor);
+            let view = LazyCell::new(|| View::new(self, *anchor));
             for (column, place) in places[..=row].iter().enumerate() {
-                let of_pair = view.of_pair(*place);
+                let of_pair = match (known[row], known[column]) {
+                    (Some(of_anchor), _) => pair_of(&of_anchor[*place]),
+                    (None, Some(of_place)) => pair_of(&of_place[*anchor]),
+                    (None, None) => view.of_pair(*place),
+                };
                 rows[row * count + column] = self.complete(of_pair, *anchor, *place);
                 rows[column * count + row] = self.complete(of_pair, *place, *anchor);
             }
@@ -111,16 +118,6 @@ impl<'a> Kinship<'a> {
         let [words, letters] = self.lengths[place];
         features[OF_PAIR..].copy_from_slice(&[self.sizes[place], self.sizes[anchor], words, letters]);
         features
-    }
-
-    /// How likely each candidate belongs to the matter of `anchor`, which surely does.
-    pub fn of(&self, anchor: usize, weights: &Terms<FEATURES>) -> Vec<f64> {
-        let view = View::new(self, anchor);
-        let probability = |place: usize| match place == anchor {
-            true => 1.0,
-            false => chance(weights.score(&view.features(place))),
-        };
-        (0..self.ground.remarks.len()).map(probability).collect()
     }
 }
 
@@ -199,6 +196,10 @@ impl<'a> View<'a> {
         }
         shared
     }
+}
+
+fn pair_of(row: &[f64; FEATURES]) -> [f64; OF_PAIR] {
+    std::array::from_fn(|feature| row[feature])
 }
 
 /// What log odds say.
