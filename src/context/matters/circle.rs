@@ -38,8 +38,7 @@ pub struct Circle<'a> {
     first: Vec<Vec<f64>>,
     /// Who comes into question, ascending.
     places: Vec<usize>,
-    /// Their features with each other, row after row.
-    pairs: Vec<[f64; kin::FEATURES]>,
+    pairs: Pairs,
     /// Who lies in one fragment with each, as shares that sum to 1.
     fragments: Sparse,
     /// The products of any two one's words, meanings and people.
@@ -57,19 +56,20 @@ impl<'a> Circle<'a> {
         let first: Vec<Vec<f64>> = rows.iter().map(|(anchor, rows)| at_first_sight(*anchor, rows, weights)).collect();
         let places = in_question(&first, kinship.ground().remarks.len());
         let places = if places.len() < FEW { Vec::new() } else { places };
-        let pairs = kinship.among(&places, &rows);
+        let pairs = Pairs(kinship.among(&places, &rows));
         let side = places.len();
-        let square = |value: &dyn Fn(usize) -> f64| Square::of(side, |pair| value(pair) as f32);
+        let feature = |feature: usize| Square::symmetric(side, |row, column| pairs.of(row, column)[feature] as f32);
         let wordiness: Vec<f64> = places.iter().map(|place| kinship.wordiness(*place)).collect();
-        let shared = square(&|pair| kinship.together(places[pair / side], places[pair % side]));
+        let words = |row: usize, column: usize| pairs.of(row, column)[LEX] * wordiness[row] * wordiness[column];
+        let likely = |later: usize, earlier: usize| {
+            chance(weights.kinship.score(&pairs.complete(kinship, &places, (later, earlier)))) as f32
+        };
         Self {
-            fragments: Sparse::of(&shared, 0.0).with_sums_of_one(),
-            words: square(&|pair| pairs[pair][LEX] * wordiness[pair / side] * wordiness[pair % side]),
-            meanings: square(&|pair| pairs[pair][EMB]),
-            people: square(&|pair| pairs[pair][SAUTH]),
-            kin: Square::mirrored(side, |later, earlier| {
-                chance(weights.kinship.score(&pairs[later * side + earlier])) as f32
-            }),
+            fragments: Sparse::of(&feature(CF), 0.0).with_sums_of_one(),
+            words: Square::symmetric(side, |row, column| words(row, column) as f32),
+            meanings: feature(EMB),
+            people: feature(SAUTH),
+            kin: Square::symmetric(side, likely).with_diagonal(1.0),
             kinship,
             anchors,
             first,
@@ -83,7 +83,7 @@ impl<'a> Circle<'a> {
         let company = Company::of(self);
         let around: Vec<Around<'_>> = (0..self.places.len()).map(|row| company.around(row)).collect();
         let likely = |later: usize, earlier: usize| chance(weights.score(&around[later].with(earlier))) as f32;
-        self.kin = Square::mirrored(self.places.len(), likely);
+        self.kin = Square::symmetric(self.places.len(), likely).with_diagonal(1.0);
     }
 
     /// Looks a last time, and says how likely each of all candidates belongs to each of the anchors.
@@ -171,7 +171,7 @@ impl<'a> Company<'a> {
     fn of(circle: &'a Circle<'a>) -> Self {
         let Circle { fragments, kin, .. } = circle;
         let side = circle.places.len();
-        let odds = Square::mirrored(side, |later, earlier| log_odds(kin.row(later)[earlier])).with_diagonal(ITSELF);
+        let odds = Square::symmetric(side, |row, column| log_odds(kin.row(row)[column])).with_diagonal(ITSELF);
         let close = Sparse::of(kin, CLOSE);
         Self {
             fragment_chances: fragments.times(kin),
@@ -226,7 +226,7 @@ impl Around<'_> {
         let Self { company, row, .. } = *self;
         let Company { circle, odds, fragment_chances, fragment_odds, close, count, usual, .. } = company;
         let fragments = &circle.fragments;
-        let mut values = widened(&circle.pairs[row * circle.places.len() + column]);
+        let mut values = widened(&circle.pairs.complete(circle.kinship, &circle.places, (row, column)));
         let of_company = [
             // The log odds of the two; the chance and the odds between their fragments, on average.
             odds.row(row)[column],
@@ -278,7 +278,23 @@ impl Profile {
     }
 }
 
+/// What is of the pair of any two in question: of each with those before it, and with itself.
+struct Pairs(Vec<[f64; kin::OF_PAIR]>);
+
+impl Pairs {
+    fn of(&self, row: usize, column: usize) -> &[f64; kin::OF_PAIR] {
+        let (later, earlier) = (row.max(column), row.min(column));
+        &self.0[later * (later + 1) / 2 + earlier]
+    }
+
+    /// All features of the one of the column with that of the row.
+    fn complete(&self, kinship: &Kinship<'_>, places: &[usize], (row, column): (usize, usize)) -> [f64; kin::FEATURES] {
+        kinship.complete(*self.of(row, column), places[row], places[column])
+    }
+}
+
 /// Places of features of the pair.
+const CF: usize = 0;
 const SAUTH: usize = 3;
 const LEX: usize = 9;
 const EMB: usize = 13;
@@ -300,22 +316,17 @@ impl Square {
         &self.values[row * self.side..][..self.side]
     }
 
-    /// By the number of the pair, row after row.
-    fn of(side: usize, value: impl Fn(usize) -> f32) -> Self {
-        Self { side, values: (0..side * side).map(value).collect() }
-    }
-
-    /// The same on both sides of the diagonal, which is 1: `value` is of a row and an earlier column.
-    fn mirrored(side: usize, value: impl Fn(usize, usize) -> f32) -> Self {
+    /// The same on both sides of the diagonal: `value` is asked of a row and of the columns up to it.
+    fn symmetric(side: usize, value: impl Fn(usize, usize) -> f32) -> Self {
         let mut values = vec![0.0; side * side];
         for row in 0..side {
-            for column in 0..row {
+            for column in 0..=row {
                 let value = value(row, column);
                 values[row * side + column] = value;
                 values[column * side + row] = value;
             }
         }
-        Self { side, values }.with_diagonal(1.0)
+        Self { side, values }
     }
 
     fn with_diagonal(mut self, value: f32) -> Self {
@@ -400,6 +411,6 @@ mod tests {
 
     #[test]
     fn the_features_of_the_pair_are_found_by_their_places() {
-        assert_eq!([NAMES[SAUTH], NAMES[LEX], NAMES[EMB]], ["sauth", "lex", "emb"]);
+        assert_eq!([NAMES[CF], NAMES[SAUTH], NAMES[LEX], NAMES[EMB]], ["cf", "sauth", "lex", "emb"]);
     }
 }

@@ -11,7 +11,7 @@ use crate::context::places::PlaceSet;
 
 pub const FEATURES: usize = 20;
 /// The first of them are of the pair, whichever of the two is asked about.
-const OF_PAIR: usize = 16;
+pub const OF_PAIR: usize = 16;
 /// In the order of their places.
 pub const NAMES: [&str; FEATURES] = [
     "cf", "cb", "lct", "sauth", "men", "rep", "ldt", "ld", "mq", "lex", "lexs", "lexm", "num", "emb", "embs", "auths",
@@ -75,31 +75,21 @@ impl<'a> Kinship<'a> {
         (0..self.ground.remarks.len()).map(|place| view.features(place)).collect()
     }
 
-    /// The features of each of `places` with each of them, row after row. Those of a candidate with itself are of the pair
-    /// alone. `known` are the rows of some, by their places.
-    pub fn among(&self, places: &[usize], known: &[(usize, Vec<[f64; FEATURES]>)]) -> Vec<[f64; FEATURES]> {
-        let count = places.len();
+    /// What is of the pair of any two of `places`, row after row: of each with those before it, and with
+    /// itself. `known` are the rows of some, by their places.
+    pub fn among(&self, places: &[usize], known: &[(usize, Vec<[f64; FEATURES]>)]) -> Vec<[f64; OF_PAIR]> {
         let known = |anchor: usize| known.iter().find(|(place, _)| *place == anchor).map(|(_, rows)| rows.as_slice());
         let known: Vec<Option<&[[f64; FEATURES]]>> = places.iter().map(|place| known(*place)).collect();
-        let mut rows = vec![[0.0; FEATURES]; count * count];
+        let mut pairs = Vec::with_capacity(places.len() * (places.len() + 1) / 2);
         for (row, anchor) in places.iter().enumerate() {
             let view = LazyCell::new(|| View::new(self, *anchor));
-            for (column, place) in places[..=row].iter().enumerate() {
-                let of_pair = match (known[row], known[column]) {
-                    (Some(of_anchor), _) => pair_of(&of_anchor[*place]),
-                    (None, Some(of_place)) => pair_of(&of_place[*anchor]),
-                    (None, None) => view.of_pair(*place),
-                };
-                rows[row * count + column] = self.complete(of_pair, *anchor, *place);
-                rows[column * count + row] = self.complete(of_pair, *place, *anchor);
-            }
+            pairs.extend(places[..=row].iter().zip(&known).map(|(place, of_place)| match (known[row], of_place) {
+                (Some(of_anchor), _) => pair_of(&of_anchor[*place]),
+                (None, Some(of_place)) => pair_of(&of_place[*anchor]),
+                (None, None) => view.of_pair(*place),
+            }));
         }
-        rows
-    }
-
-    /// How often two candidates are in one fragment.
-    pub fn together(&self, one: usize, other: usize) -> f64 {
-        self.together.share(one, other)
+        pairs
     }
 
     /// The length of a candidate's words, each as heavy as it is rare.
@@ -112,7 +102,7 @@ impl<'a> Kinship<'a> {
     }
 
     /// Adds what is of the two in their order: how long their fragments are, and how much the candidate says.
-    fn complete(&self, of_pair: [f64; OF_PAIR], anchor: usize, place: usize) -> [f64; FEATURES] {
+    pub fn complete(&self, of_pair: [f64; OF_PAIR], anchor: usize, place: usize) -> [f64; FEATURES] {
         let mut features = [0.0; FEATURES];
         features[..OF_PAIR].copy_from_slice(&of_pair);
         let [words, letters] = self.lengths[place];
