@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Settings};
 use crate::domain::{AnswerRecord, ChatId, MessageId, StoredMessage, Timestamp, UserId};
 use crate::sandbox::{BotAction, Cursor, NewChat, Post, Sandbox, SandboxMessage, Setup};
-use crate::store::{Reader, Result, Store, answers, chats, inbox, jobs, messages, outbox};
+use crate::store::{Reader, Result, Store, StoreError, answers, chats, inbox, jobs, messages, outbox};
 use crate::testkit::updates::{BotApi, validate_request};
 use crate::testkit::{ModelServer, transcript};
 
@@ -107,7 +107,17 @@ impl World {
 
     /// Starts the daemon, as after [`World::stop`].
     pub async fn start(&mut self) {
-        self.try_start().await.unwrap_or_else(|error| panic!("the daemon did not start: {error}"));
+        /// A process that another test starts holds all our locks, from its fork until its exec.
+        const TRIES_WHILE_LOCKED: usize = 200;
+        for _ in 0..TRIES_WHILE_LOCKED {
+            match self.try_start().await {
+                Err(AppError::Store(StoreError::AlreadyRunning { .. })) => {
+                    self.clock.sleep(Duration::from_millis(10)).await;
+                }
+                started => return started.unwrap_or_else(|error| panic!("the daemon did not start: {error}")),
+            }
+        }
+        panic!("the lock of the daemon before is still held");
     }
 
     /// Starts the daemon, or says why it refuses.
