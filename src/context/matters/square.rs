@@ -1,0 +1,90 @@
+//! Numbers about any two of a few dozen, and what is worked out from them.
+
+/// As many rows as columns.
+#[derive(Debug)]
+pub struct Square {
+    pub side: usize,
+    /// Row after row.
+    pub values: Vec<f32>,
+}
+
+impl Square {
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * self.side..][..self.side]
+    }
+
+    /// The same on both sides of the diagonal: `value` is asked of a row and of the columns up to it.
+    pub fn symmetric(side: usize, value: impl Fn(usize, usize) -> f32) -> Self {
+        let mut values = vec![0.0; side * side];
+        for row in 0..side {
+            for column in 0..=row {
+                let value = value(row, column);
+                values[row * side + column] = value;
+                values[column * side + row] = value;
+            }
+        }
+        Self { side, values }
+    }
+
+    pub fn with_diagonal(mut self, value: f32) -> Self {
+        self.values.iter_mut().step_by(self.side + 1).for_each(|own| *own = value);
+        self
+    }
+}
+
+/// A square most of which is zero: of each row, what is not, by its column.
+#[derive(Debug)]
+pub struct Sparse(pub Vec<Vec<(usize, f32)>>);
+
+impl Sparse {
+    /// What is more than `least`.
+    pub fn of(square: &Square, least: f32) -> Self {
+        let values = |row: usize| square.row(row).iter().copied().enumerate();
+        Self((0..square.side).map(|row| values(row).filter(|(_, value)| *value > least).collect()).collect())
+    }
+
+    pub fn with_sums_of_one(mut self) -> Self {
+        for row in &mut self.0 {
+            let sum: f32 = row.iter().map(|(_, value)| value).sum();
+            row.iter_mut().for_each(|(_, value)| *value /= sum);
+        }
+        self
+    }
+
+    /// The product with a square.
+    pub fn times(&self, square: &Square) -> Square {
+        let mut values = vec![0.0; square.values.len()];
+        for (row, sum) in self.0.iter().zip(values.chunks_exact_mut(square.side.max(1))) {
+            for (middle, share) in row {
+                sum.iter_mut().zip(square.row(*middle)).for_each(|(sum, value)| *sum += share * value);
+            }
+        }
+        Square { side: square.side, values }
+    }
+
+    /// The product of one row with the values of all columns.
+    pub fn gathered(&self, row: usize, values: &[f32]) -> f32 {
+        self.0[row].iter().map(|(column, share)| share * values[*column]).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(values: &[f32]) -> Square {
+        Square { side: values.len().isqrt(), values: values.to_vec() }
+    }
+
+    fn sparse(values: &[f32]) -> Sparse {
+        Sparse::of(&square(values), 0.0)
+    }
+
+    #[test]
+    fn products_are_those_of_all_that_is_not_zero() {
+        let shares = sparse(&[1.0, 0.0, 0.5, 0.5]);
+        let gathered = shares.times(&square(&[1.0, 0.2, 0.2, 1.0]));
+        assert_eq!(gathered.values, [1.0, 0.2, 0.6, 0.6]);
+        assert_eq!([0, 1].map(|row| shares.gathered(row, gathered.row(1))), [0.6, 0.6]);
+    }
+}
