@@ -110,33 +110,37 @@ pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// The same, unless it was asked for anew while it was worked on: then it is still to be done.
-pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<()> {
-    tx.prepare_cached("UPDATE job SET state = 'done', last_error = NULL WHERE id = :id AND due_at = :due_at")?
+/// The same, unless it was asked for anew while it was worked on: then it is still to be done. Gives whether it is done.
+pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
+    let ended = tx
+        .prepare_cached("UPDATE job SET state = 'done', last_error = NULL WHERE id = :id AND due_at = :due_at")?
         .execute(named_params! { ":id": job.id.0, ":due_at": job.due_at.millis() })?;
-    Ok(())
+    Ok(ended == 1)
 }
 
-/// Writes down a failed attempt and when to try again.
+/// Writes down a failed attempt and when to try again, unless the job was ended while it was worked on.
 pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<()> {
     tx.prepare_cached(
-        "UPDATE job SET state = 'due', due_at = :at, attempts = attempts + 1, last_error = :error WHERE id = :id",
+        "UPDATE job SET due_at = :at, attempts = attempts + 1, last_error = :error WHERE id = :id AND state = 'due'",
     )?
     .execute(named_params! { ":id": id.0, ":at": at.millis(), ":error": error })?;
     Ok(())
 }
 
-/// Makes a job due later without counting an attempt: it did not fail, it waits.
+/// Makes a job due later without counting an attempt: it did not fail, it waits. One that was ended in the meantime stays so.
 pub fn postpone(tx: &Writer<'_>, id: JobId, at: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE job SET state = 'due', due_at = :at WHERE id = :id")?
+    tx.prepare_cached("UPDATE job SET due_at = :at WHERE id = :id AND state = 'due'")?
         .execute(named_params! { ":id": id.0, ":at": at.millis() })?;
     Ok(())
 }
 
-/// Puts a job aside for good; `chime check` shows it.
+/// Puts a job aside for good, unless it was ended while it was worked on; `chime check` shows it.
 pub fn park(tx: &Writer<'_>, id: JobId, error: &str) -> Result<()> {
-    tx.prepare_cached("UPDATE job SET state = 'parked', attempts = attempts + 1, last_error = :error WHERE id = :id")?
-        .execute(named_params! { ":id": id.0, ":error": error })?;
+    tx.prepare_cached(
+        "UPDATE job SET state = 'parked', attempts = attempts + 1, last_error = :error
+         WHERE id = :id AND state = 'due'",
+    )?
+    .execute(named_params! { ":id": id.0, ":error": error })?;
     Ok(())
 }
 
@@ -223,12 +227,30 @@ mod tests {
                 let worked_on = find(tx, JobKind::Leave, "-100")?.unwrap();
                 // In the same moment.
                 ask(tx)?;
-                finish_unless_moved(tx, &worked_on)?;
+                let is_done = finish_unless_moved(tx, &worked_on)?;
                 let anew = find(tx, JobKind::Leave, "-100")?.unwrap();
-                finish_unless_moved(tx, &anew)?;
-                Ok(counts(tx)?.0)
+                Ok((is_done, finish_unless_moved(tx, &anew)?, counts(tx)?.0))
             })
             .await;
-        assert_eq!(open.unwrap(), 0);
+        assert_eq!(open.unwrap(), (false, true, 0));
+    }
+
+    #[tokio::test]
+    async fn what_was_ended_while_it_was_worked_on_does_not_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let now = Timestamp::from_secs(1_000);
+        let open_and_parked = store
+            .write(Priority::Background, move |tx| {
+                add_or_move(tx, JobKind::Leave, "-100", -100, now)?;
+                let worked_on = find(tx, JobKind::Leave, "-100")?.unwrap();
+                end_all_of(tx, ChatId(-100))?;
+                postpone(tx, worked_on.id, now)?;
+                retry(tx, worked_on.id, now, "Telegram is away")?;
+                park(tx, worked_on.id, "Telegram is away")?;
+                counts(tx)
+            })
+            .await;
+        assert_eq!(open_and_parked.unwrap(), (0, 0));
     }
 }

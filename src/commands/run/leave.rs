@@ -9,7 +9,7 @@ use crate::commands::run::{Commands, format, of_telegram};
 use crate::domain::{ChatId, ChatKind, Job, ReplyTarget, UserId};
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Reader, admission, chats, outbox};
+use crate::store::{self, Priority, Reader, Writer, admission, chats, outbox};
 use crate::telegram::TelegramError;
 
 /// How often it is looked whether the words are out: only then it leaves.
@@ -38,8 +38,7 @@ impl Commands {
 
     async fn turn_away(&self, job: &Job) -> store::Result<Outcome> {
         let Ok(chat) = job.key.parse().map(ChatId) else {
-            self.finish(job).await?;
-            return Ok(Outcome::Finished);
+            return self.done(job).await;
         };
         let key = format!("leave:{chat}");
         match self.place(chat, key.clone()).await? {
@@ -56,10 +55,7 @@ impl Commands {
                 Ok(self.later())
             }
             Place::BeingTold => Ok(self.later()),
-            Place::Welcome | Place::Told(ChatKind::Private) => {
-                self.finish(job).await?;
-                Ok(Outcome::Finished)
-            }
+            Place::Welcome | Place::Told(ChatKind::Private) => self.done(job).await,
             Place::Told(ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => self.go(job, chat).await,
         }
     }
@@ -95,19 +91,35 @@ impl Commands {
             }
             Err(error) => return Ok(of_telegram(&error, "leaving", self.clock.now())),
         }
-        self.store
-            .write(Priority::Background, {
-                let (now, job) = (self.clock.now(), job.clone());
-                move |tx| {
-                    if let Some(row) = chats::find(tx, chat)? {
-                        chats::set_removed(tx, row.key, now)?;
-                    }
-                    // Whoever adds the bot again in the meantime is not forgotten.
-                    store::jobs::finish_unless_moved(tx, &job)
-                }
-            })
-            .await?;
-        Ok(Outcome::Finished)
+        let now = self.clock.now();
+        self.end(job, move |tx| match chats::find(tx, chat)? {
+            Some(row) => chats::set_removed(tx, row.key, now),
+            None => Ok(()),
+        })
+        .await
+    }
+
+    async fn done(&self, job: &Job) -> store::Result<Outcome> {
+        self.end(job, |_| Ok(())).await
+    }
+
+    /// Ends the job and notes what there is to, unless somebody adds the bot again in the meantime.
+    async fn end<F>(&self, job: &Job, note: F) -> store::Result<Outcome>
+    where
+        F: FnOnce(&Writer<'_>) -> store::Result<()> + Send + 'static,
+    {
+        let job = job.clone();
+        let ended = move |tx: &Writer<'_>| {
+            let is_done = store::jobs::finish_unless_moved(tx, &job)?;
+            if is_done {
+                note(tx)?;
+            }
+            Ok(is_done)
+        };
+        match self.store.write(Priority::Background, ended).await? {
+            true => Ok(Outcome::Finished),
+            false => Ok(Outcome::WaitUntil(self.clock.now())),
+        }
     }
 
     async fn write(&self, reply: NewReply) -> store::Result<()> {
