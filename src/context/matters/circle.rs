@@ -20,7 +20,7 @@ pub const NAMES: [&str; FEATURES] = {
     names
 };
 
-/// The most candidates that come into question: with 40 of them long groups are read no better than without a look.
+/// The most candidates that come into question: with 40 of them F1 over 80 hand-labelled groups is .003 less.
 const MOST: usize = 64;
 /// Fewer keep no company to speak of: what was seen at first sight stays.
 const FEW: usize = 8;
@@ -309,19 +309,11 @@ fn log_odds(chance: f32) -> f32 {
 mod tests {
     use super::*;
 
-    fn square(values: &[f32]) -> Square {
-        Square { side: values.len().isqrt(), values: values.to_vec() }
-    }
-
-    fn sparse(values: &[f32]) -> Sparse {
-        Sparse::of(&square(values), 0.0)
-    }
-
     #[test]
     fn sums_of_the_same_are_alike_and_of_strangers_are_not() {
         let alike = |close: &[f32]| {
-            let close = sparse(close);
-            let profile = Profile::of(&close, &square(&[4.0, 0.0, 0.0, 9.0]));
+            let close = Sparse::of(&Square::of_rows(close), 0.0);
+            let profile = Profile::of(&close, &Square::of_rows(&[4.0, 0.0, 0.0, 9.0]));
             [(0, 0), (0, 1), (1, 0), (1, 1)].map(|pair| profile.alike(&close, pair))
         };
         assert_eq!(alike(&[1.0, 0.0, 0.0, 1.0]), [1.0, 0.0, 0.0, 1.0]);

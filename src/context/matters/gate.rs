@@ -1,6 +1,5 @@
 //! Does the trigger take anything up at all, or does it start something new?
 
-use crate::context::matters::ground::Remark;
 use crate::context::matters::weights::{Gate, TagGate};
 use crate::context::token::Token;
 
@@ -28,14 +27,15 @@ pub fn starts_new(opening: &Opening<'_>, gate: &Gate) -> bool {
 
 /// What each candidate is expected to waste if it is given to a tag, in F1: all its tokens, where the tag starts something
 /// new after all. One that may is given only what is all but sure to be meant if anything is.
-pub fn waste(opening: &Opening<'_>, gate: &TagGate, remarks: &[Remark<'_>]) -> Vec<f32> {
+/// `lengths` are the candidates' letters.
+pub fn waste(opening: &Opening<'_>, gate: &TagGate, lengths: impl Iterator<Item = usize>) -> Vec<f32> {
     /// Letters that make a token, about.
     const TOKEN: f64 = 4.0;
     let newness = newness(opening, &gate.gate);
     // What helps only counts where something is taken up.
     let odds = newness / (1.0 - newness).max(1e-6);
-    let tokens = |remark: &Remark<'_>| 1.0 + (remark.chars as f64 / TOKEN).floor();
-    remarks.iter().map(|remark| (gate.price * odds * tokens(remark)) as f32).collect()
+    let tokens = |letters: usize| 1.0 + (letters as f64 / TOKEN).floor();
+    lengths.map(|letters| (gate.price * odds * tokens(letters)) as f32).collect()
 }
 
 /// How likely the trigger starts something new.

@@ -69,21 +69,20 @@ impl Sparse {
 }
 
 #[cfg(test)]
+impl Square {
+    pub fn of_rows(values: &[f32]) -> Self {
+        Self { side: values.len().isqrt(), values: values.to_vec() }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
-    fn square(values: &[f32]) -> Square {
-        Square { side: values.len().isqrt(), values: values.to_vec() }
-    }
-
-    fn sparse(values: &[f32]) -> Sparse {
-        Sparse::of(&square(values), 0.0)
-    }
-
     #[test]
     fn products_are_those_of_all_that_is_not_zero() {
-        let shares = sparse(&[1.0, 0.0, 0.5, 0.5]);
-        let gathered = shares.times(&square(&[1.0, 0.2, 0.2, 1.0]));
+        let shares = Sparse::of(&Square::of_rows(&[1.0, 0.0, 0.5, 0.5]), 0.0);
+        let gathered = shares.times(&Square::of_rows(&[1.0, 0.2, 0.2, 1.0]));
         assert_eq!(gathered.values, [1.0, 0.2, 0.6, 0.6]);
         assert_eq!([0, 1].map(|row| shares.gathered(row, gathered.row(1))), [0.6, 0.6]);
     }

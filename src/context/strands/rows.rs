@@ -6,7 +6,7 @@ use crate::context::links::{LinkModel, Past, Turn, WINDOW};
 use crate::context::matters::{Circle, Lesson, anchor_features, gate_features, lessons};
 use crate::context::reading::{Evidence, Reading};
 use crate::context::scorers::Scorers;
-use crate::context::strands::tag::{Company, World, cut};
+use crate::context::strands::tag::{Agreement, World, cut};
 use crate::context::strands::{Asking, Candidates, Matching, read};
 use crate::domain::StoredMessage;
 
@@ -35,15 +35,15 @@ pub fn tag_rows(
 ) -> Option<TagRows> {
     with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
         let ground = matching.ground(candidates.remarks(matching));
-        let company = Company::of(&ground, worlds, matching.weights);
+        let agreement = Agreement::of(&ground, worlds, matching.weights);
         let tag = candidates.tag(matching);
-        let kinship = company.kinship();
+        let kinship = agreement.kinship();
         let kin = |anchor: &usize| kinship.rows(*anchor).iter().map(|row| row.to_vec()).collect();
         TagRows {
             is_bare: matching.bare,
             is_reply: matching.reply.is_some(),
             gate: gate_features(&matching.opening(0.0)).to_vec(),
-            anchors: anchor_features(&tag, company.scene()).iter().map(|row| row.to_vec()).collect(),
+            anchors: anchor_features(&tag, agreement.scene()).iter().map(|row| row.to_vec()).collect(),
             links: tag.links,
             kin: kin_of.iter().map(kin).collect(),
         }
@@ -61,8 +61,8 @@ pub fn again_rows(
 ) -> Vec<Vec<(usize, Vec<f64>)>> {
     let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
         let ground = matching.ground(candidates.remarks(matching));
-        let company = Company::of(&ground, worlds, matching.weights);
-        let kinship = company.kinship();
+        let agreement = Agreement::of(&ground, worlds, matching.weights);
+        let kinship = agreement.kinship();
         let mut circle = Circle::around(&kinship, kin_of.to_vec(), &matching.weights.tag);
         matching.weights.tag.again.iter().take(looks).for_each(|weights| circle.look(weights));
         let rows =

@@ -23,7 +23,8 @@ impl Candidates<'_> {
             return Picked::default();
         }
         let guesses = self.guesses(matching, seen);
-        let costs = waste(&opening, gate, &self.remarks(matching));
+        let lengths = self.readings.iter().map(|reading| reading.speech.chars);
+        let costs = waste(&opening, gate, lengths);
         let taken = best_soft_set(&guesses, most, &costs);
         // A tag that is given nothing starts something new: there is nothing else that it may mean.
         let rivals = rivals::of_guesses(&guesses, most).filter(|_| !taken.is_empty());
@@ -66,14 +67,14 @@ fn guesses(
     weights: &Weights,
     seen: Option<&mut Vec<Column>>,
 ) -> Vec<Guess> {
-    let company = Company::of(ground, worlds, weights);
-    let anchors = likeliest(&blended(&anchors(tag, company.scene(), &weights.tag), &tag.links, ground.slowness));
-    let kinship = company.kinship();
+    let agreement = Agreement::of(ground, worlds, weights);
+    let anchors = likeliest(&blended(&anchors(tag, agreement.scene(), &weights.tag), &tag.links, ground.slowness));
+    let kinship = agreement.kinship();
     let [second, third] = &weights.tag.again;
     let mut circle = Circle::around(&kinship, anchors.iter().map(|(place, _)| *place).collect(), &weights.tag);
     circle.look(second);
     if let (Some(seen), Some((likeliest, _))) = (seen, anchors.first()) {
-        seen.extend(anchor_columns(tag, company.scene(), &weights.tag));
+        seen.extend(anchor_columns(tag, agreement.scene(), &weights.tag));
         seen.extend(circle.columns(*likeliest, &weights.tag, third));
     }
     let guess = |((_, weight), members): (&(usize, f64), Vec<f64>)| Guess {
@@ -84,7 +85,7 @@ fn guesses(
 }
 
 /// What hangs together among the candidates, over all worlds.
-pub(super) struct Company<'a> {
+pub(super) struct Agreement<'a> {
     ground: &'a Ground<'a>,
     strands: Vec<Vec<PlaceSet>>,
     matters: Vec<Vec<PlaceSet>>,
@@ -94,7 +95,7 @@ pub(super) struct Company<'a> {
     gathered: Meanings,
 }
 
-impl<'a> Company<'a> {
+impl<'a> Agreement<'a> {
     pub(super) fn of(ground: &'a Ground<'a>, worlds: &[World], weights: &Weights) -> Self {
         let fragments = cut(ground, worlds, weights.far);
         let together = Together::of(&fragments, ground.remarks.len());
