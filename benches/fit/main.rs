@@ -19,7 +19,7 @@ mod written;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chime::context::fitting::{AGAIN_NAMES, ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, Weights};
+use chime::context::fitting::{AGAIN_NAMES, ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, GATE_OF_TAG, KIN_NAMES, Weights};
 use chime::context::{LinkModel, Scorers};
 use chime::embed::Embedder;
 use clap::Parser;
@@ -27,7 +27,7 @@ use clap::Parser;
 use crate::chats::{Chat, PackName};
 use crate::learn::{Examples, Restraint, fit};
 use crate::report::Report;
-use crate::rows::{BARE, GATE, OfTags};
+use crate::rows::{BARE, OfTags};
 use crate::written::{Part, Written};
 
 /// Fits the weights of the selector on labelled chats.
@@ -162,7 +162,7 @@ impl Fitting {
             self.learn(Part::Again(look), &examples, &AGAIN_NAMES, restraint(20.0));
         }
         let gate = Restraint { is_clamped: false, ..restraint(1.0) };
-        self.learn(Part::Gate, &of_tags.gate, &GATE_NAMES[..GATE], gate);
+        self.learn(Part::Gate, &of_tags.gate, &GATE_NAMES[..GATE_OF_TAG], gate);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use chime::context::Scorers;
 use chime::context::fitting::{
-    ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, TagRows, again_rows, bridge_lessons, link_rows, tag_rows,
+    ANCHOR_NAMES, BRIDGE_NAMES, GATE_OF_TAG, KIN_NAMES, TagRows, again_rows, bridge_lessons, link_rows, tag_rows,
 };
 
 use crate::chats::{Chat, Kind, WINDOW};
@@ -18,8 +18,6 @@ pub struct OfTags {
 
 /// Features of a tag without words are the first of all.
 pub const BARE: usize = 16;
-/// The gate asks a tag all but the last of its features.
-pub const GATE: usize = GATE_NAMES.len() - 1;
 
 impl OfTags {
     pub fn new() -> Self {
@@ -27,7 +25,7 @@ impl OfTags {
             anchor_bare: Examples::new(BARE),
             anchor_text: Examples::new(ANCHOR_NAMES.len()),
             kinship: Examples::new(KIN_NAMES.len()),
-            gate: Examples::new(GATE),
+            gate: Examples::new(GATE_OF_TAG),
         }
     }
 }
@@ -141,8 +139,11 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
         let recent: Vec<&_> = history.recent.iter().collect();
         let Some(rows) = tag_rows(asking, &recent, &history.evidence, scorers, &[]) else { continue };
         let is_new = flag(query.gold.context.is_empty());
-        into.gate.row(rows.gate[..GATE].iter().map(|value| *value as f32), is_new, 0.0);
-        into.gate.close(Weighed { none: Some(1.0 - is_new), weight: 1.0, fold: chat.fold });
+        // What replies takes something up: the gate is not asked.
+        if !rows.is_reply {
+            into.gate.row(rows.gate[..GATE_OF_TAG].iter().map(|value| *value as f32), is_new, 0.0);
+            into.gate.close(Weighed { none: Some(1.0 - is_new), weight: 1.0, fold: chat.fold });
+        }
         let right: Vec<bool> = recent.iter().map(|stored| query.gold.context.contains(&stored.message.id.0)).collect();
         if !rows.is_reply {
             anchors(&rows, &right, REAL, chat.fold, into);

@@ -2,6 +2,8 @@
 //!
 //! The daemon does not come here: `benches/fit` does, which knows the right answers.
 
-pub use crate::context::matters::{AGAIN_NAMES, ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, KIN_NAMES, Lesson, Weights};
+pub use crate::context::matters::{
+    AGAIN_NAMES, ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, GATE_OF_TAG, KIN_NAMES, Lesson, Weights,
+};
 pub use crate::context::strands::Asking;
 pub use crate::context::strands::rows::{TagRows, again_rows, bridge_lessons, link_rows, tag_rows};

@@ -1,7 +1,8 @@
 //! The strand that a trigger belongs to: links, worlds, and the set worth taking.
 //!
 //! In a busy chat the strands of the worlds are the hypotheses. In a slow one, where matters are taken up after silences, a
-//! message that goes on with the talk chooses among the matters of the worlds, and a tag asks what it hangs on (`tag`).
+//! message that goes on with the talk chooses among the matters of the worlds, and a tag asks what it hangs on (`tag`); so
+//! does a tag that replies, however busy the chat is: what it hangs on is known.
 
 mod rivals;
 pub mod rows;
@@ -156,7 +157,8 @@ impl Candidates<'_> {
         seen: Option<&mut Vec<Column>>,
     ) -> Picked {
         let heard = self.heard(asking, trigger, &scorers.links);
-        let weights = scorers.matters.as_ref().filter(|_| heard.slowness > 0.0);
+        let points = asking.is_tag && heard.reply.is_some();
+        let weights = scorers.matters.as_ref().filter(|_| heard.slowness > 0.0 || points);
         if let Some(weights) = weights.filter(|_| asking.is_tag) {
             return self.matched((asking, trigger), &heard, weights, |matching| self.of_tag(matching, most, seen));
         }
@@ -346,6 +348,7 @@ impl<'a> Matching<'a> {
             is_reply: self.reply.is_some(),
             stems: (!self.bare).then_some(&self.trigger.stems),
             known: self.stems,
+            has_meaning: !self.trigger.vector.is_empty(),
         }
     }
 }

@@ -3,9 +3,11 @@
 use crate::context::matters::weights::{Gate, TagGate};
 use crate::context::token::Token;
 
-pub const FEATURES: usize = 6;
-/// In the order of their places. The last is asked of a remark, and not of a tag.
-pub const NAMES: [&str; FEATURES] = ["lpn", "text", "reply", "nst", "tsh", "un"];
+pub const FEATURES: usize = 7;
+/// In the order of their places. Those of a remark come last: a tag that replies takes something up, whatever its words are.
+pub const NAMES: [&str; FEATURES] = ["lpn", "text", "nst", "tsh", "vec", "reply", "un"];
+/// How many are asked of a tag.
+pub const OF_TAG: usize = 5;
 
 /// What is known of a trigger before anything is chosen.
 pub struct Opening<'a> {
@@ -18,6 +20,9 @@ pub struct Opening<'a> {
     pub stems: Option<&'a [Token]>,
     /// The candidates' stems.
     pub known: &'a [&'a [Token]],
+    /// Whether the embedding model knows its words. The languages that it does not know inflect more, as a rule: there it
+    /// says less that the words of a trigger are new here.
+    pub has_meaning: bool,
 }
 
 /// Whether nothing earlier is to be taken.
@@ -47,10 +52,11 @@ fn newness(opening: &Opening<'_>, gate: &Gate) -> f64 {
 
 /// By their names, what is asked of the trigger.
 pub fn features(opening: &Opening<'_>) -> [f64; FEATURES] {
-    let words = |stems: &[Token]| [1.0, (stems.len() as f64).ln_1p(), shared(stems, opening.known)];
-    let [text, nst, tsh] = opening.stems.map_or([0.0; 3], words);
+    let has_meaning = f64::from(u8::from(opening.has_meaning));
+    let words = |stems: &[Token]| [1.0, (stems.len() as f64).ln_1p(), shared(stems, opening.known), has_meaning];
+    let [text, nst, tsh, vec] = opening.stems.map_or([0.0; 4], words);
     let un = if opening.is_reply { 0.0 } else { text * ((1.0 - opening.mass).max(0.0) + 0.003).ln() };
-    [(opening.unlinked + 0.003).ln(), text, f64::from(u8::from(opening.is_reply)), nst, tsh, un]
+    [(opening.unlinked + 0.003).ln(), text, nst, tsh, vec, f64::from(u8::from(opening.is_reply)), un]
 }
 
 /// The share of the trigger's stems that a candidate has too.

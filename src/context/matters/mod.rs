@@ -32,7 +32,7 @@ pub use bridge::NAMES as BRIDGE_NAMES;
 pub use bursts::Meanings;
 pub use circle::{Circle, NAMES as AGAIN_NAMES};
 pub use draw::{Drawing, fragments};
-pub use gate::{NAMES as GATE_NAMES, Opening, features as gate_features, starts_new, waste};
+pub use gate::{NAMES as GATE_NAMES, OF_TAG as GATE_OF_TAG, Opening, features as gate_features, starts_new, waste};
 pub use ground::{Ground, Remark, slowness};
 pub use kin::{Groupings, Kinship, NAMES as KIN_NAMES};
 pub use lessons::{Lesson, lessons};

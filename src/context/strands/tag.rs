@@ -18,13 +18,15 @@ const FAINT: f64 = 0.01;
 
 impl Candidates<'_> {
     pub(super) fn of_tag(&self, matching: &Matching<'_>, most: usize, seen: Option<&mut Vec<Column>>) -> Picked {
-        let (gate, opening) = (&matching.weights.tag.gate, matching.opening(0.0));
-        if self.messages.is_empty() || starts_new(&opening, &gate.gate) {
+        let gate = &matching.weights.tag.gate;
+        // What replies takes something up, whatever its words are.
+        let opening = Some(matching.opening(0.0)).filter(|opening| !opening.is_reply);
+        if self.messages.is_empty() || opening.as_ref().is_some_and(|opening| starts_new(opening, &gate.gate)) {
             return Picked::default();
         }
         let guesses = self.guesses(matching, seen);
         let lengths = self.readings.iter().map(|reading| reading.speech.chars);
-        let costs = waste(&opening, gate, lengths);
+        let costs = opening.map_or_else(Vec::new, |opening| waste(&opening, gate, lengths));
         let taken = best_soft_set(&guesses, most, &costs);
         // A tag that is given nothing starts something new: there is nothing else that it may mean.
         let rivals = rivals::of_guesses(&guesses, most).filter(|_| !taken.is_empty());

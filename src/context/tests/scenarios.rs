@@ -213,6 +213,30 @@ fn a_reply_to_an_old_message_is_about_that_message() {
 }
 
 #[test]
+fn a_reply_in_a_busy_chat_is_about_the_whole_matter_of_its_message() {
+    check(
+        "
+        10:00 ann#1 shall we get thai for sunday lunch?
+        10:00 ben#2 the thai place is closed on sundays
+        10:01 cat#3 did anyone fix the printer
+        10:01 dan#4 no, and it eats paper
+        10:02 cat#5 I pulled the cable, nothing
+        10:02 dan#6 try the other tray
+        10:03 cat#7 the other tray it is, it prints
+        10:03 dan#8 all forty tickets?
+        10:04 cat#9 thirty so far
+        10:05 ben#10 pizza for sunday lunch then, at the corner?
+        10:05 dan#11 the rest of the tickets tonight
+        10:06 ann#12 pizza on sunday is fine, I book a table
+        10:06 cat#13 tickets are all printed
+        10:07 eve#14>10 @bot ^
+        ",
+        &[1, 2, 10, 12],
+        &[3, 4, 5, 6, 7, 8, 9, 11, 13],
+    );
+}
+
+#[test]
 fn a_tag_that_starts_something_new_gets_nothing() {
     check(
         "
