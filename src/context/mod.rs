@@ -7,9 +7,9 @@
 //! In reading order: `window` (the door and its stages), `pool` (what may be chosen from), `reading` (what is read off each
 //! message, `token` its words as numbers), `links` (which message goes on from which), `worlds` (strands as samples,
 //! `places` sets of messages), `matters` (what is taken up across silences; the anchor that a tag hangs on, and who is kin
-//! to it), `choose` (the set worth taking), `strands` (all of these together), `explain` (the same again, with what each
-//! feature did), `chain`, `cluster` (the seed's rule, kept as a baseline and for short talks), `fit`, `shorten`, and `run`
-//! (what is fetched, and what is kept of it in memory).
+//! to it), `choose` (the set worth taking), `strands` (all of these together, and what of it is worked out before anybody
+//! asks), `explain` (the same again, with what each feature did), `chain`, `cluster` (the seed's rule, kept as a baseline
+//! and for short talks), `fit`, `shorten`, and `run` (what is fetched, and what is kept of it in memory).
 
 mod chain;
 mod choose;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::context::links::{Antecedents, LinkModel, Past, Speech, Turn, WINDOW};
 use crate::context::matters::stems;
+use crate::context::strands::Foreseen;
 use crate::context::token::Token;
 use crate::domain::{ChatId, Message, MessageId, StoredMessage};
 
@@ -57,6 +58,8 @@ pub struct Evidence {
     pub antecedents: HashMap<Address, Arc<Antecedents>>,
     /// Ids of the messages right before the oldest candidate, oldest first: where replies may lead to.
     pub earlier: Vec<MessageId>,
+    /// What the messages are about, if the last of them are those that it was worked out of.
+    pub foreseen: Option<Arc<Foreseen>>,
 }
 
 impl Evidence {

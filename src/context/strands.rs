@@ -4,6 +4,7 @@
 //! message that goes on with the talk chooses among the matters of the worlds, and a tag asks what it hangs on (`tag`); so
 //! does a tag that replies, however busy the chat is: what it hangs on is known.
 
+mod foreseen;
 mod rivals;
 pub mod rows;
 mod tag;
@@ -11,6 +12,7 @@ mod tag;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub use foreseen::{Foreseen, foresee};
 pub use rivals::Rivals;
 
 use crate::context::choose::{Choice, Taken, best_set, marginals};
@@ -58,6 +60,8 @@ struct Candidates<'a> {
     replies: Vec<Option<usize>>,
     /// Where each goes on from.
     rows: Vec<Arc<Antecedents>>,
+    /// What was worked out of them before.
+    foreseen: Option<Arc<Foreseen>>,
 }
 
 /// The candidates that the trigger is about, at most `most`. `conversation` is oldest first; of it the last [`WINDOW`] are
@@ -144,6 +148,7 @@ impl<'a> Candidates<'a> {
             readings: &readings[first..],
             replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
             rows: rows.collect(),
+            foreseen: evidence.foreseen.clone(),
         }
     }
 }
@@ -241,7 +246,7 @@ impl Candidates<'_> {
     /// The matters of every world, with how likely the trigger goes on with each.
     fn matters(&self, matching: &Matching<'_>) -> Hypotheses {
         let Matching { bare, reply, weights, .. } = *matching;
-        let mut remarks = self.remarks(matching);
+        let mut remarks = self.remarks(matching.mentions);
         if !bare {
             remarks.push(matching.remark());
         }
@@ -264,8 +269,9 @@ impl Candidates<'_> {
         hypotheses
     }
 
-    fn remarks<'a>(&'a self, matching: &Matching<'a>) -> Vec<Remark<'a>> {
-        let candidates = self.messages.iter().zip(self.readings).zip(matching.mentions).zip(&self.replies);
+    /// `mentions` are those whom each candidate speaks to.
+    fn remarks<'a>(&'a self, mentions: &'a [Vec<UserId>]) -> Vec<Remark<'a>> {
+        let candidates = self.messages.iter().zip(self.readings).zip(mentions).zip(&self.replies);
         candidates.map(|(((stored, reading), mentions), reply)| remark(stored, reading, mentions, *reply)).collect()
     }
 

@@ -78,7 +78,7 @@ impl Prepared {
     pub fn with_links(mut self, links: &LinkModel) -> Self {
         let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
         let Evidence { readings, earlier, .. } = Arc::unwrap_or_clone(self.evidence);
-        self.evidence = Arc::new(Evidence { readings, antecedents, earlier });
+        self.evidence = Arc::new(Evidence { readings, antecedents, earlier, foreseen: None });
         self
     }
 

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::context::links::WINDOW;
 use crate::context::reading::{Address, Evidence, Reading, address, antecedents_at, fingerprints, without_bots};
 use crate::context::run::shelf::{ROOM, Row, Shelf, from_cached};
-use crate::context::{Antecedents, SCORER_VERSION};
+use crate::context::strands::foresee;
+use crate::context::{Antecedents, SCORER_VERSION, Scorers};
 use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp};
 use crate::embed::Embedder;
 use crate::store::links::{CachedLinks, Mark};
@@ -59,14 +60,8 @@ impl Readings {
         (recent, marks): (&[StoredMessage], Vec<Mark>),
     ) -> store::Result<Evidence> {
         let stretch = self.stretch(conn, (recent, marks), usize::MAX)?;
-        let mut evidence = Evidence {
-            earlier: stretch.marks[..stretch.earlier()].iter().map(|mark| mark.id).collect(),
-            ..Evidence::default()
-        };
-        for ((stored, reading), antecedents) in recent.iter().zip(stretch.readings).zip(stretch.antecedents) {
-            evidence.readings.insert(address(stored), reading);
-            evidence.antecedents.extend(antecedents.map(|known| (address(stored), known)));
-        }
+        let foreseen = self.shelf().foreseen(trigger.conversation(), stretch.fingerprint());
+        let mut evidence = Evidence { foreseen, ..stretch.evidence() };
         let asked = Reading::of(&trigger.message, ask, self.vector(ask));
         evidence.readings.insert(address(trigger), Arc::new(asked));
         Ok(evidence)
@@ -77,7 +72,23 @@ impl Readings {
         let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
         let (recent, marks) = messages::before_marked(conn, conversation, end, WINDOW)?;
         let stretch = self.stretch(conn, (&recent, marks), most)?;
-        Ok(stretch.antecedents.iter().all(Option::is_some))
+        let is_complete = stretch.antecedents.iter().all(Option::is_some);
+        if is_complete {
+            self.foresee(conversation, stretch);
+        }
+        Ok(is_complete)
+    }
+
+    /// Works out what the messages of a conversation are about, unless that is known.
+    fn foresee(&self, conversation: Conversation, stretch: Stretch<'_>) {
+        let fingerprint = stretch.fingerprint();
+        if self.shelf().foreseen(conversation, fingerprint).is_some() {
+            return;
+        }
+        let messages: Vec<&StoredMessage> = stretch.recent.iter().collect();
+        if let Some(foreseen) = foresee(&messages, &stretch.evidence(), &Scorers::shipped()) {
+            self.shelf().put_foreseen(conversation, fingerprint, Arc::new(foreseen));
+        }
     }
 
     /// Rows that the store does not keep yet, when there are at least `enough`. Whoever takes them keeps them.
@@ -233,6 +244,24 @@ fn marked(mark: u64, model: &str, has_vector: bool) -> u64 {
 }
 
 impl Stretch<'_> {
+    /// Of everything that choosing among these messages goes by.
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.marks.iter().for_each(|mark| (mark.id, mark.mark).hash(&mut hasher));
+        self.recent.iter().for_each(|stored| stored.message.reply_to.hash(&mut hasher));
+        hasher.finish()
+    }
+
+    fn evidence(self) -> Evidence {
+        let earlier = self.marks[..self.earlier()].iter().map(|mark| mark.id).collect();
+        let mut evidence = Evidence { earlier, ..Evidence::default() };
+        for ((stored, reading), antecedents) in self.recent.iter().zip(self.readings).zip(self.antecedents) {
+            evidence.readings.insert(address(stored), reading);
+            evidence.antecedents.extend(antecedents.map(|known| (address(stored), known)));
+        }
+        evidence
+    }
+
     /// How many messages before the recent ones are marked.
     fn earlier(&self) -> usize {
         self.marks.len() - self.recent.len()

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::context::reading::{Address, Reading};
+use crate::context::strands::Foreseen;
 use crate::context::{Antecedents, Link};
 use crate::domain::{ChatKey, Conversation, MessageId, Seq};
 use crate::store::links::CachedLinks;
@@ -19,6 +20,8 @@ pub struct Shelf {
     slots: HashMap<Address, Slot>,
     /// How many slots each conversation has.
     counts: HashMap<Conversation, usize>,
+    /// What its messages are about, of each conversation that has slots, with the fingerprint of what that was worked out of.
+    foreseen: HashMap<Conversation, (u64, Arc<Foreseen>)>,
     /// Raised with every use.
     now: u64,
 }
@@ -75,6 +78,18 @@ impl Shelf {
         }
     }
 
+    /// What the messages of this fingerprint are about.
+    pub fn foreseen(&self, conversation: Conversation, fingerprint: u64) -> Option<Arc<Foreseen>> {
+        let (of, foreseen) = self.foreseen.get(&conversation)?;
+        (*of == fingerprint).then(|| Arc::clone(foreseen))
+    }
+
+    pub fn put_foreseen(&mut self, conversation: Conversation, fingerprint: u64, foreseen: Arc<Foreseen>) {
+        if self.counts.contains_key(&conversation) {
+            self.foreseen.insert(conversation, (fingerprint, foreseen));
+        }
+    }
+
     /// Drops what a conversation has left behind, messages before `oldest`, once it holds more than `most`.
     pub fn leave_behind(&mut self, conversation: Conversation, oldest: MessageId, most: usize) {
         if self.counts.get(&conversation).is_some_and(|count| *count > most) {
@@ -110,6 +125,7 @@ impl Shelf {
             stays
         });
         counts.retain(|_, count| *count > 0);
+        self.foreseen.retain(|conversation, _| counts.contains_key(conversation));
     }
 
     /// Rows that the store does not keep yet, at most `most`; from now on they count as kept.
@@ -181,6 +197,10 @@ mod tests {
         assert_eq!(shelf.slots.len(), 9, "it may have so many");
         shelf.leave_behind(TALK, MessageId(5), 7);
         assert_eq!((shelf.slots.len(), shelf.counts[&TALK], shelf.counts[&elsewhere]), (4, 3, 1));
+        shelf.put_foreseen(TALK, 1, Arc::default());
+        assert!(shelf.foreseen(TALK, 1).is_some() && shelf.foreseen(TALK, 2).is_none());
+        shelf.leave_behind(TALK, MessageId(99), 0);
+        assert!(shelf.foreseen(TALK, 1).is_none(), "it goes with the last message");
         shelf.make_room(2);
         assert_eq!(shelf.counts.values().sum::<usize>(), shelf.slots.len());
     }

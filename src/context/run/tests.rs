@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::context::run::{Asked, Readings, gather};
-use crate::context::{ContextWindow, Params, SCORER_VERSION, get_smart_context};
+use crate::context::{ContextWindow, Evidence, Params, SCORER_VERSION, get_smart_context};
 use crate::domain::{
     Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId, estimate_tokens,
 };
@@ -75,6 +75,17 @@ async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'st
         Ok(get_smart_context(&gather(conn, asked, &params, &readings)?, &params))
     });
     picked.await.unwrap()
+}
+
+/// What is known when the message `trigger` tags.
+async fn known(store: &Store, readings: &Arc<Readings>, trigger: i64) -> Arc<Evidence> {
+    let readings = Arc::clone(readings);
+    let gathered = store.read(move |conn| {
+        let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
+        let asked = Asked { trigger, ask: String::new(), is_tag: true };
+        gather(conn, asked, &Params::new(estimate_tokens), &readings)
+    });
+    gathered.await.unwrap().evidence
 }
 
 async fn prepare(store: &Store, readings: &Arc<Readings>) {
@@ -155,25 +166,39 @@ async fn what_was_prepared_is_found_and_kept() {
 }
 
 #[tokio::test]
+async fn what_was_foreseen_is_found_until_a_message_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
+    take_in(&store, (1..=430).map(|number| message(number, 60)).collect()).await;
+    let readings = Arc::new(Readings::new(None));
+    prepare(&store, &readings).await;
+    take_in(&store, vec![message(431, 60)]).await;
+    assert!(known(&store, &readings, 431).await.foreseen.is_some());
+    let foreseen = window(&store, &readings, 431, "").await;
+    assert_eq!(
+        foreseen,
+        window(&store, &Arc::new(Readings::new(None)), 431, "").await,
+        "it is what it would have drawn"
+    );
+    let edited = START.plus(Duration::from_secs(90_000_000));
+    take_in(&store, vec![Message { edited_at: Some(edited), text: "Sorry".to_owned(), ..message(300, 60) }]).await;
+    assert!(known(&store, &readings, 431).await.foreseen.is_none());
+}
+
+#[tokio::test]
 async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
     take_in(&store, (1..=9).map(|number| message(number, 60)).collect()).await;
     let readings = Arc::new(Readings::with_kept_vectors("small".to_owned()));
-    let known = async || {
-        let readings = Arc::clone(&readings);
-        let evidence = store.read(move |conn| {
-            let trigger = messages::find(conn, CHAT, MessageId(9))?.unwrap();
-            let asked = Asked { trigger, ask: String::new(), is_tag: true };
-            gather(conn, asked, &Params::new(estimate_tokens), &readings).map(|history| history.evidence)
-        });
-        let evidence = evidence.await.unwrap();
+    let with_vector = async || {
+        let evidence = known(&store, &readings, 9).await;
         let mut known: Vec<i64> =
             evidence.readings.iter().filter(|(_, it)| it.vector == [0.6, 0.8]).map(|(at, _)| at.1.0).collect();
         known.sort_unstable();
         known
     };
-    assert_eq!(known().await, [0_i64; 0]);
+    assert_eq!(with_vector().await, [0_i64; 0]);
     let kept = store.write(Priority::Background, |tx| {
         let chat = chats::find(tx, CHAT)?.unwrap().key;
         let here = crate::domain::Conversation { chat, thread: None };
@@ -181,5 +206,5 @@ async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
         open.iter().try_for_each(|one| vectors::keep(tx, one, "small", &[0.6, 0.8]))
     });
     kept.await.unwrap();
-    assert_eq!(known().await, [6, 7, 8], "the newest four, of which one is the trigger itself");
+    assert_eq!(with_vector().await, [6, 7, 8], "the newest four, of which one is the trigger itself");
 }

@@ -34,8 +34,9 @@ pub fn tag_rows(
     kin_of: &[usize],
 ) -> Option<TagRows> {
     with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
-        let ground = matching.ground(candidates.remarks(matching));
-        let agreement = Agreement::of(&ground, worlds, matching.weights);
+        let ground = matching.ground(candidates.remarks(matching.mentions));
+        let foreseen = candidates.foreseen_in(worlds, matching.weights);
+        let agreement = Agreement::of(&ground, worlds, &foreseen, matching.weights.far);
         let tag = candidates.tag(matching);
         let kinship = agreement.kinship();
         let kin = |anchor: &usize| kinship.rows(*anchor).iter().map(|row| row.to_vec()).collect();
@@ -60,8 +61,9 @@ pub fn again_rows(
     (kin_of, looks): (&[usize], usize),
 ) -> Vec<Vec<(usize, Vec<f64>)>> {
     let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
-        let ground = matching.ground(candidates.remarks(matching));
-        let agreement = Agreement::of(&ground, worlds, matching.weights);
+        let ground = matching.ground(candidates.remarks(matching.mentions));
+        let foreseen = candidates.foreseen_in(worlds, matching.weights);
+        let agreement = Agreement::of(&ground, worlds, &foreseen, matching.weights.far);
         let kinship = agreement.kinship();
         let mut circle = Circle::around(&kinship, kin_of.to_vec(), &matching.weights.tag);
         matching.weights.tag.again.iter().take(looks).for_each(|weights| circle.look(weights));
@@ -82,7 +84,8 @@ pub fn bridge_lessons(
     (truth, count): (&[Option<usize>], usize),
 ) -> Vec<Lesson> {
     let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
-        let ground = matching.ground(candidates.remarks(matching));
+        let talk = candidates.talk();
+        let ground = candidates.ground(&talk);
         let worlds = cut(&ground, &worlds[..count.min(worlds.len())], matching.weights.far);
         worlds.iter().flat_map(|fragments| lessons(&ground, fragments, truth)).collect()
     });

@@ -1,13 +1,16 @@
 //! What a tag is about in a slow chat: it hangs on one of the messages before it, and who belongs to the matter of that one
 //! comes with it.
 
+use std::sync::Arc;
+
 use crate::context::choose::{Guess, best_soft_set, soft_marginals};
 use crate::context::explain::Column;
 use crate::context::matters::{
-    Circle, Drawing, Ground, Groupings, Kinship, Meanings, Scene, Tag, Together, Weights, anchor_columns, anchors,
-    fragments, starts_new, waste,
+    Circle, Ground, Groupings, Kinship, Meanings, Scene, Tag, Together, Weights, anchor_columns, anchors, fragments,
+    starts_new, waste,
 };
 use crate::context::places::PlaceSet;
+use crate::context::strands::foreseen::Foreseen;
 use crate::context::strands::{Candidates, Matching, Picked, rivals};
 use crate::context::worlds::TAG_WORLDS;
 
@@ -35,8 +38,13 @@ impl Candidates<'_> {
 
     /// The matters that the tag may be about, one for each message that it may hang on.
     fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> Vec<Guess> {
-        let ground = matching.ground(self.remarks(matching));
-        guesses(&ground, &self.drawn(), &self.tag(matching), matching.weights, seen)
+        let (ground, worlds) = (matching.ground(self.remarks(matching.mentions)), self.drawn());
+        let foreseen = match &self.foreseen {
+            Some(foreseen) => Arc::clone(foreseen),
+            None => Arc::new(self.foreseen_in(&worlds, matching.weights)),
+        };
+        let agreement = Agreement::of(&ground, &worlds, &foreseen, matching.weights.far);
+        guesses(&agreement, &self.tag(matching), matching.weights, seen)
     }
 
     pub(super) fn drawn(&self) -> Vec<World> {
@@ -57,20 +65,15 @@ impl Candidates<'_> {
 }
 
 /// What a world drew for the candidates.
+#[derive(Debug)]
 pub(super) struct World {
-    antecedents: Vec<Option<usize>>,
-    chances: Vec<f32>,
+    pub antecedents: Vec<Option<usize>>,
+    pub chances: Vec<f32>,
 }
 
-fn guesses(
-    ground: &Ground<'_>,
-    worlds: &[World],
-    tag: &Tag<'_>,
-    weights: &Weights,
-    seen: Option<&mut Vec<Column>>,
-) -> Vec<Guess> {
-    let agreement = Agreement::of(ground, worlds, weights);
-    let anchors = likeliest(&blended(&anchors(tag, agreement.scene(), &weights.tag), &tag.links, ground.slowness));
+fn guesses(agreement: &Agreement<'_>, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut Vec<Column>>) -> Vec<Guess> {
+    let slowness = agreement.ground.slowness;
+    let anchors = likeliest(&blended(&anchors(tag, agreement.scene(), &weights.tag), &tag.links, slowness));
     let kinship = agreement.kinship();
     let [second, third] = &weights.tag.again;
     let mut circle = Circle::around(&kinship, anchors.iter().map(|(place, _)| *place).collect(), &weights.tag);
@@ -90,7 +93,7 @@ fn guesses(
 pub(super) struct Agreement<'a> {
     ground: &'a Ground<'a>,
     strands: Vec<Vec<PlaceSet>>,
-    matters: Vec<Vec<PlaceSet>>,
+    matters: &'a [Vec<PlaceSet>],
     together: Together,
     meanings: Meanings,
     /// The meanings of whole fragments.
@@ -98,20 +101,14 @@ pub(super) struct Agreement<'a> {
 }
 
 impl<'a> Agreement<'a> {
-    pub(super) fn of(ground: &'a Ground<'a>, worlds: &[World], weights: &Weights) -> Self {
-        let fragments = cut(ground, worlds, weights.far);
-        let together = Together::of(&fragments, ground.remarks.len());
+    /// Strands are cut where a silence is longer than `far` seconds.
+    pub(super) fn of(ground: &'a Ground<'a>, worlds: &[World], foreseen: &'a Foreseen, far: f64) -> Self {
+        let together = Together::of(&cut(ground, worlds, far), ground.remarks.len());
         let meanings = Meanings::of(ground);
-        let mut drawing = Drawing::new(ground, false, &weights.tag.bridge);
-        let matters = (fragments.iter().zip(worlds))
-            .map(|(fragments, world)| {
-                drawing.world(fragments, &world.chances).into_iter().map(|drawn| drawn.members).collect()
-            })
-            .collect();
         Self {
             ground,
             strands: cut(ground, worlds, f64::INFINITY),
-            matters,
+            matters: &foreseen.matters,
             gathered: meanings.gathered(&together),
             meanings,
             together,
@@ -124,7 +121,7 @@ impl<'a> Agreement<'a> {
     }
 
     pub(super) fn kinship(&self) -> Kinship<'_> {
-        let groupings = Groupings { strands: &self.strands, matters: &self.matters };
+        let groupings = Groupings { strands: &self.strands, matters: self.matters };
         Kinship::new(self.ground, &self.together, groupings, (&self.meanings, &self.gathered))
     }
 }
@@ -233,7 +230,9 @@ mod tests {
             is_reply: case.tag.reply.is_some(),
             is_bare: case.bare,
         };
-        guesses(&ground, &worlds, &tag, Weights::shipped().expect("the file is of the right form"), None)
+        let weights = Weights::shipped().expect("the file is of the right form");
+        let foreseen = Foreseen::of(&ground, &worlds, weights);
+        guesses(&Agreement::of(&ground, &worlds, &foreseen, weights.far), &tag, weights, None)
     }
 
     #[track_caller]

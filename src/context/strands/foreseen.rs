@@ -1,0 +1,74 @@
+//! What is worked out before anybody tags: the matters that the candidates draw by themselves, whoever asks about them. It
+//! is a third of all that a tag takes.
+
+use std::sync::Arc;
+
+use crate::context::links::{Speech, silence_ranks, spoken_to};
+use crate::context::matters::{Drawing, Ground, Weights, slowness};
+use crate::context::places::PlaceSet;
+use crate::context::reading::{Evidence, Reading};
+use crate::context::scorers::Scorers;
+use crate::context::strands::tag::{World, cut};
+use crate::context::strands::{Candidates, seconds};
+use crate::domain::{StoredMessage, UserId};
+
+/// What the candidates of a conversation are about, in every world.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Foreseen {
+    pub(super) matters: Vec<Vec<PlaceSet>>,
+}
+
+/// What the next tag in a `conversation` (oldest first) finds; none without weights. The last
+/// [`WINDOW`](crate::context::links::WINDOW) messages are its candidates.
+pub fn foresee(conversation: &[&StoredMessage], evidence: &Evidence, scorers: &Scorers) -> Option<Foreseen> {
+    let weights = scorers.matters.as_ref()?;
+    let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
+    let candidates = Candidates::of(conversation, &readings, evidence, &scorers.links);
+    Some(candidates.foreseen_in(&candidates.drawn(), weights))
+}
+
+impl Candidates<'_> {
+    /// What the candidates are about in `worlds`.
+    pub(super) fn foreseen_in(&self, worlds: &[World], weights: &Weights) -> Foreseen {
+        let talk = self.talk();
+        Foreseen::of(&self.ground(&talk), worlds, weights)
+    }
+
+    /// What is known of the candidates without a trigger.
+    pub(super) fn talk(&self) -> Talk {
+        let moments: Vec<f64> = self.messages.iter().copied().map(seconds).collect();
+        let speeches: Vec<&Speech> = self.readings.iter().map(|reading| &reading.speech).collect();
+        Talk {
+            slowness: slowness(moments.iter().copied()),
+            silences: silence_ranks(&moments).into_iter().map(f64::from).collect(),
+            mentions: spoken_to(&speeches),
+        }
+    }
+
+    pub(super) fn ground<'a>(&'a self, talk: &'a Talk) -> Ground<'a> {
+        // Nobody asks yet: whoever spoke last adds no person.
+        let last = self.messages.last().map_or(UserId(0), |stored| stored.message.sender.id);
+        Ground::new(self.remarks(&talk.mentions), &talk.silences, last, talk.slowness)
+    }
+}
+
+/// The candidates by themselves.
+pub(super) struct Talk {
+    slowness: f64,
+    /// How long the silence before each candidate was for this chat.
+    silences: Vec<f64>,
+    /// Whom each candidate speaks to.
+    mentions: Vec<Vec<UserId>>,
+}
+
+impl Foreseen {
+    pub(super) fn of(ground: &Ground<'_>, worlds: &[World], weights: &Weights) -> Self {
+        let mut drawing = Drawing::new(ground, false, &weights.tag.bridge);
+        let matters = (cut(ground, worlds, weights.far).iter().zip(worlds))
+            .map(|(fragments, world)| {
+                drawing.world(fragments, &world.chances).into_iter().map(|drawn| drawn.members).collect()
+            })
+            .collect();
+        Self { matters }
+    }
+}
