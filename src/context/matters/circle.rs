@@ -155,15 +155,17 @@ struct Company<'a> {
     circle: &'a Circle<'a>,
     /// The log odds that two belong together.
     odds: Square,
-    /// What the fragment of each is to all others: chance, log odds.
+    /// What the fragments of two are to each other, on average: the log odds of the chance, and the odds.
     fragment_chances: Square,
     fragment_odds: Square,
-    /// Who goes with each, and the root of how many.
+    /// Who goes with each.
     close: Sparse,
-    count: Vec<f32>,
-    words: Profile,
-    meanings: Profile,
-    people: Profile,
+    /// How many go with both of two, for how many go with either.
+    shared: Square,
+    /// How alike the words, the meanings and the people are of all that goes with either.
+    words: Square,
+    meanings: Square,
+    people: Square,
     /// How likely anybody belongs with it.
     usual: Vec<f32>,
 }
@@ -174,13 +176,15 @@ impl<'a> Company<'a> {
         let side = circle.places.len();
         let odds = Square::symmetric(side, |row, column| log_odds(kin.row(row)[column])).with_diagonal(ITSELF);
         let close = Sparse::of(kin, CLOSE);
+        let count: Vec<f32> =
+            close.0.iter().map(|row| row.iter().map(|(_, chance)| chance).sum::<f32>().sqrt().max(1e-3)).collect();
         Self {
-            fragment_chances: fragments.times(kin),
-            fragment_odds: fragments.times(&odds),
-            count: close.0.iter().map(|row| row.iter().map(|(_, chance)| chance).sum::<f32>().sqrt()).collect(),
-            words: Profile::of(&close, &circle.words),
-            meanings: Profile::of(&close, &circle.meanings),
-            people: Profile::of(&close, &circle.people),
+            fragment_chances: fragments.around(kin).map(log_odds),
+            fragment_odds: fragments.around(&odds),
+            shared: close.times(&close.transposed()).divided(&count),
+            words: alike(&close, &circle.words),
+            meanings: alike(&close, &circle.meanings),
+            people: alike(&close, &circle.people),
             usual: (0..side).map(|row| kin.row(row).iter().sum::<f32>() / side as f32).collect(),
             circle,
             odds,
@@ -201,13 +205,11 @@ impl<'a> Company<'a> {
     fn around(&self, row: usize) -> Around<'_> {
         let ground = self.circle.kinship.ground();
         let mut words = vec![0.0; ground.idf.len()];
-        let mut close = vec![0.0; self.circle.places.len()];
         for (other, chance) in &self.close.0[row] {
-            close[*other] = *chance;
             let stems = &ground.stems[self.circle.places[*other]];
             stems.iter().for_each(|stem| words[*stem] += f64::from(*chance));
         }
-        Around { company: self, row, words, close }
+        Around { company: self, row, words }
     }
 }
 
@@ -217,32 +219,18 @@ struct Around<'a> {
     row: usize,
     /// How often each word is said by those that go with it.
     words: Vec<f64>,
-    /// Who goes with it, how surely.
-    close: Vec<f32>,
 }
 
 impl Around<'_> {
     /// The features of the one of that column.
     fn with(&self, column: usize) -> [f64; FEATURES] {
         let Self { company, row, .. } = *self;
-        let Company { circle, odds, fragment_chances, fragment_odds, close, count, usual, .. } = company;
-        let fragments = &circle.fragments;
+        let Company { circle, odds, fragment_chances, fragment_odds, shared, words, meanings, people, .. } = company;
         let mut values = widened(&circle.pairs.complete(circle.kinship, &circle.places, (row, column)));
-        let of_company = [
-            // The log odds of the two; the chance and the odds between their fragments, on average.
-            odds.row(row)[column],
-            log_odds(fragments.gathered(column, fragment_chances.row(row))),
-            fragments.gathered(column, fragment_odds.row(row)),
-            // Who goes with both.
-            close.gathered(column, &self.close) / (count[row] * count[column]).max(1e-6),
-            // How alike the words, the meanings and the people are of all that goes with either.
-            company.words.alike(close, (row, column)),
-            company.meanings.alike(close, (row, column)),
-            company.people.alike(close, (row, column)),
-            self.covered(circle.places[column]),
-            usual[column],
-        ];
-        values[kin::FEATURES..].iter_mut().zip(of_company).for_each(|(value, of)| *value = f64::from(of));
+        let of_two = [odds, fragment_chances, fragment_odds, shared, words, meanings, people];
+        let of_company = of_two.map(|of_two| of_two.row(row)[column]).into_iter();
+        let of_one = [self.covered(circle.places[column]), company.usual[column]];
+        values[kin::FEATURES..].iter_mut().zip(of_company.chain(of_one)).for_each(|(value, of)| *value = f64::from(of));
         values
     }
 
@@ -258,25 +246,11 @@ impl Around<'_> {
     }
 }
 
-/// The sum of what goes with each, as far as it takes to tell how alike two sums are.
-struct Profile {
-    /// The products of the sum of the row with each of the columns.
-    products: Square,
-    lengths: Vec<f32>,
-}
-
-impl Profile {
-    /// `products` are those of any two that are summed.
-    fn of(close: &Sparse, products: &Square) -> Self {
-        let products = close.times(products);
-        let length = |row: usize| close.gathered(row, products.row(row)).max(0.0).sqrt().max(1e-6);
-        Self { lengths: (0..products.side).map(length).collect(), products }
-    }
-
-    /// The cosine of two sums.
-    fn alike(&self, close: &Sparse, (row, column): (usize, usize)) -> f32 {
-        close.gathered(column, self.products.row(row)) / (self.lengths[row] * self.lengths[column])
-    }
+/// The cosines of the sums of what goes with any two; `products` are those of any two that are summed.
+fn alike(close: &Sparse, products: &Square) -> Square {
+    let of_sums = close.around(products);
+    let lengths: Vec<f32> = of_sums.diagonal().map(|own| own.max(0.0).sqrt().max(1e-6)).collect();
+    of_sums.divided(&lengths)
 }
 
 /// What is of the pair of any two in question: of each with those before it, and with itself.
@@ -311,11 +285,8 @@ mod tests {
 
     #[test]
     fn sums_of_the_same_are_alike_and_of_strangers_are_not() {
-        let alike = |close: &[f32]| {
-            let close = Sparse::of(&Square::of_rows(close), 0.0);
-            let profile = Profile::of(&close, &Square::of_rows(&[4.0, 0.0, 0.0, 9.0]));
-            [(0, 0), (0, 1), (1, 0), (1, 1)].map(|pair| profile.alike(&close, pair))
-        };
+        let products = Square::of_rows(&[4.0, 0.0, 0.0, 9.0]);
+        let alike = |close: &[f32]| alike(&Sparse::of(&Square::of_rows(close), 0.0), &products).values;
         assert_eq!(alike(&[1.0, 0.0, 0.0, 1.0]), [1.0, 0.0, 0.0, 1.0]);
         assert_eq!(alike(&[1.0, 0.0, 2.0, 0.0]), [1.0, 1.0, 1.0, 1.0]);
     }

@@ -26,6 +26,28 @@ impl Square {
         Self { side, values }
     }
 
+    pub fn diagonal(&self) -> impl Iterator<Item = f32> {
+        self.values.iter().step_by(self.side + 1).copied()
+    }
+
+    /// Each value by what belongs to its row, and to its column.
+    pub fn divided(mut self, by: &[f32]) -> Self {
+        for (row, of_row) in self.values.chunks_exact_mut(self.side.max(1)).zip(by) {
+            row.iter_mut().zip(by).for_each(|(value, of_column)| *value /= of_row * of_column);
+        }
+        self
+    }
+
+    pub fn map(mut self, of: impl Fn(f32) -> f32) -> Self {
+        self.values.iter_mut().for_each(|value| *value = of(*value));
+        self
+    }
+
+    fn transposed(&self) -> Self {
+        let value = |place: usize| self.values[place % self.side * self.side + place / self.side];
+        Self { side: self.side, values: (0..self.values.len()).map(value).collect() }
+    }
+
     pub fn with_diagonal(mut self, value: f32) -> Self {
         self.values.iter_mut().step_by(self.side + 1).for_each(|own| *own = value);
         self
@@ -62,9 +84,19 @@ impl Sparse {
         Square { side: square.side, values }
     }
 
-    /// The product of one row with the values of all columns.
-    pub fn gathered(&self, row: usize, values: &[f32]) -> f32 {
-        self.0[row].iter().map(|(column, share)| share * values[*column]).sum()
+    /// The product with a square that is the same on both sides of its diagonal, from either side: of any two rows, what
+    /// there is between the one and the other.
+    pub fn around(&self, square: &Square) -> Square {
+        self.times(&self.times(square).transposed())
+    }
+
+    pub fn transposed(&self) -> Square {
+        let side = self.0.len();
+        let mut values = vec![0.0; side * side];
+        for (row, of_row) in self.0.iter().enumerate() {
+            of_row.iter().for_each(|(column, value)| values[column * side + row] = *value);
+        }
+        Square { side, values }
     }
 }
 
@@ -82,8 +114,16 @@ mod tests {
     #[test]
     fn products_are_those_of_all_that_is_not_zero() {
         let shares = Sparse::of(&Square::of_rows(&[1.0, 0.0, 0.5, 0.5]), 0.0);
-        let gathered = shares.times(&Square::of_rows(&[1.0, 0.2, 0.2, 1.0]));
-        assert_eq!(gathered.values, [1.0, 0.2, 0.6, 0.6]);
-        assert_eq!([0, 1].map(|row| shares.gathered(row, gathered.row(1))), [0.6, 0.6]);
+        let square = Square::of_rows(&[1.0, 0.2, 0.2, 1.0]);
+        assert_eq!(shares.times(&square).values, [1.0, 0.2, 0.6, 0.6]);
+        assert_eq!(shares.around(&square).values, [1.0, 0.6, 0.6, 0.6]);
+        assert_eq!(shares.transposed().values, [1.0, 0.5, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn what_belongs_to_row_and_column_divides() {
+        let divided = Square::of_rows(&[8.0, 8.0, 8.0, 8.0]).divided(&[1.0, 2.0]);
+        assert_eq!(divided.values, [8.0, 4.0, 4.0, 2.0]);
+        assert_eq!(divided.diagonal().collect::<Vec<_>>(), [8.0, 2.0]);
     }
 }

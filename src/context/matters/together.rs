@@ -6,35 +6,36 @@ use crate::context::places::PlaceSet;
 #[derive(Debug)]
 pub struct Together {
     count: usize,
-    /// The share of the worlds in which two candidates lie in one fragment; 1 for a candidate with itself.
-    shares: Vec<f64>,
+    /// In how many worlds two candidates lie in one fragment, row after row.
+    times: Vec<u8>,
+    /// What one world counts.
+    share: f64,
     /// Of each candidate, those that it was ever together with.
     near: Vec<Vec<usize>>,
 }
 
 impl Together {
-    /// `worlds` are the fragments of each; together they hold all of `count` candidates.
+    /// `worlds` are the fragments of each, at most 255; together they hold all of `count` candidates.
     pub fn of(worlds: &[Vec<PlaceSet>], count: usize) -> Self {
-        let mut together = Self { count, shares: vec![0.0; count * count], near: vec![Vec::new(); count] };
+        let mut times = vec![0_u8; count * count];
         let mut members = Vec::with_capacity(count);
         for fragment in worlds.iter().flatten() {
             members.clear();
             members.extend(fragment.places());
             for one in &members {
-                let row = &mut together.shares[one * count..][..count];
-                members.iter().for_each(|other| row[*other] += 1.0);
+                let row = &mut times[one * count..][..count];
+                members.iter().for_each(|other| row[*other] += 1);
             }
         }
-        let worlds = worlds.len().max(1) as f64;
-        together.shares.iter_mut().for_each(|share| *share /= worlds);
-        for (near, row) in together.near.iter_mut().zip(together.shares.chunks(count.max(1))) {
-            near.extend((0..count).filter(|place| row[*place] > 0.0));
-        }
-        together
+        let met =
+            |row: &[u8]| row.iter().enumerate().filter(|(_, times)| **times > 0).map(|(place, _)| place).collect();
+        let near = times.chunks(count.max(1)).map(met).collect();
+        Self { count, times, share: 1.0 / worlds.len().max(1) as f64, near }
     }
 
+    /// The share of the worlds in which two candidates lie in one fragment; 1 for a candidate with itself.
     pub fn share(&self, one: usize, other: usize) -> f64 {
-        self.shares[one * self.count + other]
+        f64::from(self.times[one * self.count + other]) * self.share
     }
 
     /// The candidates that `one` was ever together with, itself included, each with its share; ascending.
