@@ -85,9 +85,9 @@ impl App {
         let store = open_store(config.store.path.clone(), &clock).await?;
         recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
+        // A model that cannot be read ends the start at once, however long Telegram is away.
         let (bot, embedder) =
-            tokio::join!(introduce(&telegram, &clock, &stop), load_embedder(config.embedding.clone()));
-        let bot = bot?;
+            tokio::try_join!(introduce(&telegram, &clock, &stop), load_embedder(config.embedding.clone()))?;
         if !bot.reads_all_group_messages {
             tracing::warn!(
                 "privacy mode is on: in groups where the bot is no admin it does not see plain mentions; \
@@ -97,7 +97,7 @@ impl App {
         let claim = claim_code(&config, &store).await?;
         let readings = match &config.embedding {
             EmbeddingConfig::OpenAi(model) => Readings::with_kept_vectors(model.clone()),
-            EmbeddingConfig::Local | EmbeddingConfig::Off | EmbeddingConfig::Model2Vec(_) => Readings::new(embedder?),
+            EmbeddingConfig::Local | EmbeddingConfig::Off | EmbeddingConfig::Model2Vec(_) => Readings::new(embedder),
         };
         let (languages, readings) = (Languages::shipped(), Arc::new(readings));
         let parts = Parts { config, clock, stop, prompts, store, telegram, bot, claim, languages, readings };

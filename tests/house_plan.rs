@@ -51,7 +51,7 @@ const ROOMS: &[Room] = &[
     room("scheduler", &["domain"], &["store", "clock"]),
     room("eval", &["domain", "context", "embed", "trigger", "store", "clock"], &[]),
     room("health", &["domain", "store", "answer", "ingest", "telemetry"], &["clock"]),
-    room("checkup", &["domain", "config", "store", "llm", "telegram"], &["clock"]),
+    room("checkup", &["domain", "config", "embed", "store", "llm", "telegram"], &["clock"]),
     room("sandbox", &["domain", "clock"], &[]),
     room("telemetry", &["config"], &[]),
     room(

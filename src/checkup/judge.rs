@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::checkup::Finding;
 use crate::config::{AccessConfig, AllowedChats, Problem, Warning, format_duration};
 use crate::domain::{BotIdentity, Chat, span_in_words};
+use crate::embed::{EmbedError, Embedder};
 use crate::llm::{Check, LlmError};
 use crate::store::admission::Admitted;
 use crate::store::jobs::ParkedJob;
@@ -267,6 +268,19 @@ pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Durati
             NAME,
             format!("{model}: {error}; messages are compared by their words alone"),
             "set EMBEDDING to local, or to a model that the server at OPENAI_BASE_URL makes vectors with",
+        ),
+    }
+}
+
+/// What is in the folder that is to hold the embedding model. Chime does not start without a model that was named.
+pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedError>) -> Finding {
+    const NAME: &str = "embedding";
+    match loaded {
+        Ok(_) => Finding::ok(NAME, format!("{} holds a model", folder.display())),
+        Err(error) => Finding::fail(
+            NAME,
+            error.to_string(),
+            "set EMBEDDING to local, or to model2vec: and a folder with model.safetensors and tokenizer.json",
         ),
     }
 }

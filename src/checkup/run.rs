@@ -9,6 +9,7 @@ use crate::config::{
     AccessConfig, Config, ConfigError, EmbeddingConfig, Environment, LlmConfig, StoreConfig, TelegramConfig,
 };
 use crate::domain::{Chat, UserId};
+use crate::embed::Embedder;
 use crate::llm::{Embeddings, Llm, LlmOptions};
 use crate::store::admission::{self, Admitted};
 use crate::store::jobs::ParkedJob;
@@ -58,6 +59,9 @@ impl Checkup<'_> {
         }
         if let Ok(access) = AccessConfig::load(&settings) {
             tell(judge::access(&access, kept.admitted));
+        }
+        if let Ok(embedding @ EmbeddingConfig::Model2Vec(folder)) = &EmbeddingConfig::load(&settings) {
+            tell(judge::model_of_folder(folder, &Embedder::load(embedding)));
         }
         if self.offline {
             return worst;

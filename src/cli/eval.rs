@@ -1,8 +1,9 @@
 //! `chime eval`: how well messages are chosen, on packs whose answers are known.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::arguments::{EvalCommand, EvalContextOptions, EvalSpeedOptions};
 use crate::cli::exit::{Exit, report};
@@ -27,6 +28,7 @@ pub async fn run(command: EvalCommand) -> Exit {
 
 async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Error>> {
     let mut all = Vec::new();
+    let plot = options.plot.as_deref().map(create).transpose()?;
     for count in &options.messages {
         all.push(measure(*count, &Clock::system()).await?);
     }
@@ -38,14 +40,15 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
     for figures in &all {
         let _ = writeln!(out, "{}", serde_json::to_string(figures)?);
     }
-    if let Some(path) = &options.plot {
-        std::fs::write(path, growth::plot(&all))?;
+    if let Some(mut plot) = plot {
+        plot.write_all(growth::plot(&all).as_bytes())?;
     }
     Ok(())
 }
 
 fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {
     let embedder = Embedder::shipped()?;
+    let file = options.predictions.as_deref().map(create).transpose()?;
     let mut predictions = Vec::new();
     let mut all = BTreeMap::new();
     for folder in &options.packs {
@@ -57,8 +60,8 @@ fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error
         predictions.extend(of_pack);
         all.insert(pack.name, figures);
     }
-    if let Some(path) = &options.predictions {
-        write_predictions(path, &predictions)?;
+    if let Some(file) = file {
+        write_predictions(file, &predictions)?;
     }
     let text = if options.json { serde_json::to_string(&all)? } else { table(&all) };
     // A reader that went away, such as `head`, is no fault.
@@ -66,8 +69,21 @@ fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error
     Ok(())
 }
 
-fn write_predictions(path: &Path, predictions: &[Prediction]) -> std::io::Result<()> {
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+/// A file that cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}", .path.display())]
+struct NotWritable {
+    path: PathBuf,
+    source: std::io::Error,
+}
+
+/// Opens what is to be written before the work begins, not when it is done.
+fn create(path: &Path) -> Result<File, NotWritable> {
+    File::create(path).map_err(|source| NotWritable { path: path.to_owned(), source })
+}
+
+fn write_predictions(file: File, predictions: &[Prediction]) -> std::io::Result<()> {
+    let mut file = std::io::BufWriter::new(file);
     for prediction in predictions {
         serde_json::to_writer(&mut file, prediction)?;
         file.write_all(b"\n")?;

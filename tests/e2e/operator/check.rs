@@ -69,6 +69,17 @@ async fn a_server_that_is_to_make_vectors_is_asked_for_one() {
 }
 
 #[tokio::test]
+async fn a_folder_without_an_embedding_model_is_named_and_nothing_starts() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("EMBEDDING", "model2vec:/srv/none");
+    let output = String::from_utf8(machine.run(&["check", "--offline"]).await.stdout).expect("text");
+    let line = output.lines().find(|line| line.contains("embedding")).expect("a line about it");
+    assert!(line.starts_with("FAIL embedding: /srv/none/"), "{line}");
+    let started = machine.run(&["run"]).await;
+    assert_eq!(started.status.code(), Some(78), "{}", String::from_utf8_lossy(&started.stderr));
+}
+
+#[tokio::test]
 async fn a_fresh_machine_without_a_model_is_told_what_comes_next() {
     let mut machine = Machine::new(Setup::default()).await;
     machine.set("OPENAI_BASE_URL", "").set("MODEL", "").set("OWNER_IDS", "");
