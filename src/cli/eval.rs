@@ -1,7 +1,7 @@
 //! `chime eval`: how well messages are chosen, on packs whose answers are known.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub async fn run(command: EvalCommand) -> Exit {
 
 async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Error>> {
     let mut all = Vec::new();
-    let plot = options.plot.as_deref().map(create).transpose()?;
+    options.plot.as_deref().map_or(Ok(()), try_out)?;
     for count in &options.messages {
         all.push(measure(*count, &Clock::system()).await?);
     }
@@ -40,15 +40,15 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
     for figures in &all {
         let _ = writeln!(out, "{}", serde_json::to_string(figures)?);
     }
-    if let Some(mut plot) = plot {
-        plot.write_all(growth::plot(&all).as_bytes())?;
+    if let Some(path) = &options.plot {
+        create(path)?.write_all(growth::plot(&all).as_bytes())?;
     }
     Ok(())
 }
 
 fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {
     let embedder = Embedder::shipped()?;
-    let file = options.predictions.as_deref().map(create).transpose()?;
+    options.predictions.as_deref().map_or(Ok(()), try_out)?;
     let mut predictions = Vec::new();
     let mut all = BTreeMap::new();
     for folder in &options.packs {
@@ -60,8 +60,8 @@ fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error
         predictions.extend(of_pack);
         all.insert(pack.name, figures);
     }
-    if let Some(file) = file {
-        write_predictions(file, &predictions)?;
+    if let Some(path) = &options.predictions {
+        write_predictions(create(path)?, &predictions)?;
     }
     let text = if options.json { serde_json::to_string(&all)? } else { table(&all) };
     // A reader that went away, such as `head`, is no fault.
@@ -77,9 +77,17 @@ struct NotWritable {
     source: std::io::Error,
 }
 
-/// Opens what is to be written before the work begins, not when it is done.
+/// Tells before the work begins that its outcome can be written. What is there stays until then.
+fn try_out(path: &Path) -> Result<(), NotWritable> {
+    open(path, File::options().append(true).create(true)).map(drop)
+}
+
 fn create(path: &Path) -> Result<File, NotWritable> {
-    File::create(path).map_err(|source| NotWritable { path: path.to_owned(), source })
+    open(path, File::options().write(true).create(true).truncate(true))
+}
+
+fn open(path: &Path, options: &OpenOptions) -> Result<File, NotWritable> {
+    options.open(path).map_err(|source| NotWritable { path: path.to_owned(), source })
 }
 
 fn write_predictions(file: File, predictions: &[Prediction]) -> std::io::Result<()> {
