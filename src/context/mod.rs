@@ -32,9 +32,8 @@ mod worlds;
 
 pub use explain::{Explained, Feature, explain};
 pub use links::{Antecedents, Link, LinkModel, SCORER_VERSION};
-pub use reading::{Evidence, Reading, without_bots};
+pub use reading::{Evidence, Reading, antecedent_rows, without_bots};
 pub use scorers::Scorers;
-pub use strands::antecedent_rows;
 pub use window::{ContextWindow, Entry, History, Params, Picker, Sources, get_smart_context};
 
 #[cfg(test)]

@@ -84,6 +84,17 @@ pub fn antecedents_by(model: &LinkModel, readings: &[Arc<Reading>], place: usize
     Past { turns: &past }.antecedents(model, readings[place].turn(), false).kept()
 }
 
+/// Antecedents of every message of a conversation (oldest first), from the text alone.
+pub fn antecedent_rows(
+    conversation: &[StoredMessage],
+    evidence: &Evidence,
+    links: &LinkModel,
+) -> HashMap<Address, Arc<Antecedents>> {
+    let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
+    let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
+    conversation.iter().map(address).zip(rows).collect()
+}
+
 /// Fingerprints of messages, each with the up to [`WINDOW`] before it that it is scored against. The same fingerprint
 /// means the same antecedents. `marks` are those of the messages, oldest first; of the first `earlier` none is made.
 pub fn fingerprints(marks: &[u64], earlier: usize) -> Vec<i64> {

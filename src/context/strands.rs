@@ -9,7 +9,6 @@ mod rivals;
 pub mod rows;
 mod tag;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use foreseen::{Foreseen, foresee};
@@ -21,7 +20,7 @@ use crate::context::links::{Antecedents, LinkModel, Past, Speech, Turn, WINDOW, 
 use crate::context::matters::{
     Drawing, Ground, Opening, Remark, Weights, fragments, says_little, slowness, starts_new,
 };
-use crate::context::reading::{Address, Evidence, Reading, address, antecedents_by};
+use crate::context::reading::{Evidence, Reading, address, antecedents_by};
 use crate::context::scorers::Scorers;
 use crate::context::token::Token;
 use crate::context::worlds::{Hypotheses, REMARK_WORLDS, STRAND_WORLDS, Worlds};
@@ -148,7 +147,7 @@ impl<'a> Candidates<'a> {
             readings: &readings[first..],
             replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
             rows: rows.collect(),
-            foreseen: evidence.foreseen.clone(),
+            foreseen: evidence.foreseen.clone().filter(|foreseen| foreseen.is_of(messages)),
         }
     }
 }
@@ -381,17 +380,6 @@ fn remark<'a>(
 
 fn seconds(stored: &StoredMessage) -> f64 {
     stored.message.sent_at.secs() as f64
-}
-
-/// Antecedents of every message of a conversation (oldest first), from the text alone.
-pub fn antecedent_rows(
-    conversation: &[StoredMessage],
-    evidence: &Evidence,
-    links: &LinkModel,
-) -> HashMap<Address, Arc<Antecedents>> {
-    let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
-    conversation.iter().map(address).zip(rows).collect()
 }
 
 /// How far back a message is among `past`, 1 being the last.

@@ -18,7 +18,8 @@ use crate::store::{Priority, Store, StoreError, links};
 const SETTLES: Duration = Duration::from_secs(1);
 /// Otherwise a rest as long as this many times the work: then it takes a third of one processor at most.
 const RESTS: u32 = 2;
-/// Rows that are worked out in one read: about 2 ms, since there are two who can read.
+/// Rows that are worked out in one read: about 2 ms, since there are two who can read. The last read of a conversation also
+/// draws what it is about: as much again.
 pub const AT_ONCE: usize = 16;
 /// Rows are kept when this many have come together: fewer are soon worked out again, and before there are many more of
 /// them, memory may have given them up.

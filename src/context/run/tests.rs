@@ -186,6 +186,21 @@ async fn what_was_foreseen_is_found_until_a_message_changes() {
 }
 
 #[tokio::test]
+async fn what_was_foreseen_is_not_taken_for_other_candidates() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
+    let picture = |number: i64| Message { album: Some("pictures".to_owned()), ..message(number, 60) };
+    take_in(&store, (1..=430).map(|number| message(number, 60)).chain([picture(431)]).collect()).await;
+    let readings = Arc::new(Readings::new(None));
+    prepare(&store, &readings).await;
+    // The picture after the one with the tag is a candidate, too: all others are a place further back.
+    take_in(&store, vec![picture(432), picture(433)]).await;
+    assert!(known(&store, &readings, 432).await.foreseen.is_some());
+    let fresh = Arc::new(Readings::new(None));
+    assert_eq!(window(&store, &readings, 432, "").await, window(&store, &fresh, 432, "").await);
+}
+
+#[tokio::test]
 async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::context::links::{Speech, silence_ranks, spoken_to};
 use crate::context::matters::{Drawing, Ground, Weights, slowness};
 use crate::context::places::PlaceSet;
-use crate::context::reading::{Evidence, Reading};
+use crate::context::reading::{Address, Evidence, Reading, address};
 use crate::context::scorers::Scorers;
 use crate::context::strands::tag::{World, cut};
 use crate::context::strands::{Candidates, seconds};
@@ -15,6 +15,8 @@ use crate::domain::{StoredMessage, UserId};
 /// What the candidates of a conversation are about, in every world.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Foreseen {
+    /// Whom it is about, oldest first: the sets below count from the first of them.
+    candidates: Vec<Address>,
     pub(super) matters: Vec<Vec<PlaceSet>>,
 }
 
@@ -31,7 +33,8 @@ impl Candidates<'_> {
     /// What the candidates are about in `worlds`.
     pub(super) fn foreseen_in(&self, worlds: &[World], weights: &Weights) -> Foreseen {
         let talk = self.talk();
-        Foreseen::of(&self.ground(&talk), worlds, weights)
+        let candidates = self.messages.iter().map(|stored| address(stored)).collect();
+        Foreseen { candidates, matters: matters(&self.ground(&talk), worlds, weights) }
     }
 
     /// What is known of the candidates without a trigger.
@@ -62,13 +65,17 @@ pub(super) struct Talk {
 }
 
 impl Foreseen {
-    pub(super) fn of(ground: &Ground<'_>, worlds: &[World], weights: &Weights) -> Self {
-        let mut drawing = Drawing::new(ground, false, &weights.tag.bridge);
-        let matters = (cut(ground, worlds, weights.far).iter().zip(worlds))
-            .map(|(fragments, world)| {
-                drawing.world(fragments, &world.chances).into_iter().map(|drawn| drawn.members).collect()
-            })
-            .collect();
-        Self { matters }
+    /// Whether it is about just these. A tag may have others: pictures of its own album that came after it.
+    pub(super) fn is_of(&self, candidates: &[&StoredMessage]) -> bool {
+        candidates.iter().map(|stored| address(stored)).eq(self.candidates.iter().copied())
     }
+}
+
+/// The matters that each of `worlds` draws.
+pub(super) fn matters(ground: &Ground<'_>, worlds: &[World], weights: &Weights) -> Vec<Vec<PlaceSet>> {
+    let mut drawing = Drawing::new(ground, false, &weights.tag.bridge);
+    let drawn = |(fragments, world): (&Vec<PlaceSet>, &World)| {
+        drawing.world(fragments, &world.chances).into_iter().map(|drawn| drawn.members).collect()
+    };
+    cut(ground, worlds, weights.far).iter().zip(worlds).map(drawn).collect()
 }

@@ -36,7 +36,7 @@ pub fn tag_rows(
     with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
         let ground = matching.ground(candidates.remarks(matching.mentions));
         let foreseen = candidates.foreseen_in(worlds, matching.weights);
-        let agreement = Agreement::of(&ground, worlds, &foreseen, matching.weights.far);
+        let agreement = Agreement::of(&ground, worlds, &foreseen.matters, matching.weights.far);
         let tag = candidates.tag(matching);
         let kinship = agreement.kinship();
         let kin = |anchor: &usize| kinship.rows(*anchor).iter().map(|row| row.to_vec()).collect();
@@ -63,7 +63,7 @@ pub fn again_rows(
     let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
         let ground = matching.ground(candidates.remarks(matching.mentions));
         let foreseen = candidates.foreseen_in(worlds, matching.weights);
-        let agreement = Agreement::of(&ground, worlds, &foreseen, matching.weights.far);
+        let agreement = Agreement::of(&ground, worlds, &foreseen.matters, matching.weights.far);
         let kinship = agreement.kinship();
         let mut circle = Circle::around(&kinship, kin_of.to_vec(), &matching.weights.tag);
         matching.weights.tag.again.iter().take(looks).for_each(|weights| circle.look(weights));

@@ -10,7 +10,6 @@ use crate::context::matters::{
     starts_new, waste,
 };
 use crate::context::places::PlaceSet;
-use crate::context::strands::foreseen::Foreseen;
 use crate::context::strands::{Candidates, Matching, Picked, rivals};
 use crate::context::worlds::TAG_WORLDS;
 
@@ -43,7 +42,7 @@ impl Candidates<'_> {
             Some(foreseen) => Arc::clone(foreseen),
             None => Arc::new(self.foreseen_in(&worlds, matching.weights)),
         };
-        let agreement = Agreement::of(&ground, &worlds, &foreseen, matching.weights.far);
+        let agreement = Agreement::of(&ground, &worlds, &foreseen.matters, matching.weights.far);
         guesses(&agreement, &self.tag(matching), matching.weights, seen)
     }
 
@@ -102,13 +101,13 @@ pub(super) struct Agreement<'a> {
 
 impl<'a> Agreement<'a> {
     /// Strands are cut where a silence is longer than `far` seconds.
-    pub(super) fn of(ground: &'a Ground<'a>, worlds: &[World], foreseen: &'a Foreseen, far: f64) -> Self {
+    pub(super) fn of(ground: &'a Ground<'a>, worlds: &[World], matters: &'a [Vec<PlaceSet>], far: f64) -> Self {
         let together = Together::of(&cut(ground, worlds, far), ground.remarks.len());
         let meanings = Meanings::of(ground);
         Self {
             ground,
             strands: cut(ground, worlds, f64::INFINITY),
-            matters: &foreseen.matters,
+            matters,
             gathered: meanings.gathered(&together),
             meanings,
             together,
@@ -154,6 +153,7 @@ mod tests {
 
     use super::*;
     use crate::context::matters::Remark;
+    use crate::context::strands::foreseen::matters;
     use crate::context::token::Token;
     use crate::domain::UserId;
 
@@ -231,8 +231,8 @@ mod tests {
             is_bare: case.bare,
         };
         let weights = Weights::shipped().expect("the file is of the right form");
-        let foreseen = Foreseen::of(&ground, &worlds, weights);
-        guesses(&Agreement::of(&ground, &worlds, &foreseen, weights.far), &tag, weights, None)
+        let matters = matters(&ground, &worlds, weights);
+        guesses(&Agreement::of(&ground, &worlds, &matters, weights.far), &tag, weights, None)
     }
 
     #[track_caller]
