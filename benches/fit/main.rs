@@ -9,6 +9,7 @@
 
 #![expect(clippy::print_stdout, reason = "it prints what it found")]
 
+mod beyond;
 mod chats;
 mod learn;
 mod report;
@@ -16,7 +17,7 @@ mod rows;
 mod truth;
 mod written;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chime::context::fitting::{AGAIN_NAMES, ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, GATE_OF_TAG, KIN_NAMES, Weights};
@@ -57,6 +58,9 @@ struct Arguments {
     /// Write the weights of all chats here: `links.json`, `matters.json`
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+    /// Fit what is taken from further back than the candidates, and nothing else: `beyond.json`
+    #[arg(long, conflicts_with = "by_kind")]
+    beyond: bool,
     /// Passed by cargo
     #[arg(long, hide = true)]
     bench: bool,
@@ -68,6 +72,9 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 fn main() -> Outcome<()> {
     let arguments = Arguments::parse();
     let mut fitting = Fitting::begin(&arguments)?;
+    if arguments.beyond {
+        return fitting.beyond(arguments.out.as_deref());
+    }
     if !arguments.keep_links {
         fitting.links()?;
     }
@@ -108,6 +115,18 @@ impl Fitting {
         }
         let shipped = Written::read(LinkModel::WRITTEN, Weights::WRITTEN)?;
         Ok(Self { chats, folds, written: vec![shipped; folds + 1] })
+    }
+
+    /// What is further back, with the shipped weights of all else.
+    fn beyond(mut self, out: Option<&Path>) -> Outcome<()> {
+        let shipped = Scorers::shipped();
+        self.chats = self.chats.into_iter().filter(|chat| chat.kind.has_tags()).map(|it| it.linked(&shipped)).collect();
+        let weights = beyond::weights(&self.chats, self.folds);
+        if let Some(folder) = out {
+            std::fs::create_dir_all(folder)?;
+            std::fs::write(folder.join("beyond.json"), serde_json::to_string_pretty(&weights)? + "\n")?;
+        }
+        Ok(())
     }
 
     fn scorers(&self) -> serde_json::Result<Vec<Arc<Scorers>>> {

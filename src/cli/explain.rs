@@ -9,8 +9,8 @@ use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
 use crate::cli::exit::{Exit, report};
 use crate::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig};
-use crate::context::run::{Asked, Readings, gather};
-use crate::context::{ContextWindow, Explained, Params, explain, get_smart_context};
+use crate::context::run::{Asked, Readings, gather, window};
+use crate::context::{ContextWindow, Explained, Params, explain};
 use crate::domain::{
     ChatId, EntityKind, Matter, MessageId, MessagePlace, SlotUse, StoredMessage, TokenCalibration, parse_message_link,
     utf16_slice,
@@ -104,7 +104,7 @@ fn decide(
     };
     let params = &Params { token_budget: calibration.room(params.token_budget), ..params.clone() };
     let history = gather(conn, asked, params, readings)?;
-    let (window, explained) = (get_smart_context(&history, params), explain(&history, params));
+    let (window, explained) = (window(conn, &history, params, readings)?, explain(&history, params));
     let slots = answer.map_or_else(Vec::new, |record| record.slots);
     Ok(Some(Decision { trigger, window, explained, slots }))
 }

@@ -34,7 +34,7 @@ pub struct Explained {
 
 /// Explains every candidate of a trigger, oldest first.
 pub fn explain(history: &History, params: &Params) -> Vec<Explained> {
-    let pool = Pool::new(history);
+    let pool = Pool::new(history, &[]);
     let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
     let (picked, features) =

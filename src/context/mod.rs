@@ -8,9 +8,10 @@
 //! message, `token` its words as numbers), `links` (which message goes on from which), `worlds` (strands as samples,
 //! `places` sets of messages), `matters` (what is taken up across silences; the anchor that a tag hangs on, and who is kin
 //! to it), `choose` (the set worth taking), `strands` (all of these together, and what of it is worked out before anybody
-//! asks), `explain` (the same again, with what each feature did), `chain`, `cluster` (the seed's rule, kept as a baseline
+//! asks), `beyond` (what is older than all candidates), `explain` (the same again, with what each feature did), `chain`, `cluster` (the seed's rule, kept as a baseline
 //! and for short talks), `fit`, `shorten`, and `run` (what is fetched, and what is kept of it in memory).
 
+mod beyond;
 mod chain;
 mod choose;
 mod cluster;
@@ -30,11 +31,12 @@ mod token;
 mod window;
 mod worlds;
 
+pub use beyond::Judged;
 pub use explain::{Explained, Feature, explain};
 pub use links::{Antecedents, Link, LinkModel, SCORER_VERSION};
 pub use reading::{Evidence, Reading, antecedent_rows, without_bots};
 pub use scorers::Scorers;
-pub use window::{ContextWindow, Entry, History, Params, Picker, Sources, get_smart_context};
+pub use window::{ContextWindow, Entry, History, Params, Picker, Sources, get_smart_context, get_smart_context_with};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::context::beyond::Bridged;
 use crate::context::window::History;
 use crate::domain::{ChatId, MessageId, Origin, Seq, StoredMessage, Timestamp};
 
@@ -24,11 +25,13 @@ pub struct Pool<'a> {
 type Address = (ChatId, MessageId);
 
 impl<'a> Pool<'a> {
-    pub fn new(history: &'a History) -> Self {
+    /// `bridged` comes from further back than the history.
+    pub fn new(history: &'a History, bridged: &'a [Bridged]) -> Self {
         let trigger = &history.trigger;
         let parent = parent_address(trigger);
         let mut unique: BTreeMap<Address, &StoredMessage> = BTreeMap::new();
-        for candidate in history.recent.iter().chain(&history.linked) {
+        let bridged = bridged.iter().map(|one| &one.message);
+        for candidate in history.recent.iter().chain(&history.linked).chain(bridged) {
             if may_enter(candidate, trigger) || Some(address(candidate)) == parent {
                 let known = unique.entry(address(candidate)).or_insert(candidate);
                 if known.message.origin == Origin::Snapshot {
@@ -85,6 +88,11 @@ impl<'a> Pool<'a> {
 
     fn same_album(&self, of: &StoredMessage) -> impl Iterator<Item = Place> {
         (0..self.messages.len()).filter(move |place| shares_album(self.messages[*place], of))
+    }
+
+    /// Where a message is, if it is here.
+    pub fn place_of(&self, stored: &StoredMessage) -> Option<Place> {
+        self.place(address(stored))
     }
 
     fn place(&self, address: Address) -> Option<Place> {

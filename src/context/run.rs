@@ -1,8 +1,9 @@
 //! Fetches what the pure part needs: one read of the store, no network, no model.
 //!
-//! In reading order: [`gather`]; `readings` (what is known of the messages it fetches), `shelf` (where that is remembered),
+//! In reading order: [`gather`] and [`window`]; `beyond` (what is further back); `readings` (what is known of the messages it fetches), `shelf` (where that is remembered),
 //! `foresight` (who sees to it before anybody asks), `vectors` (the same for what a server makes of them).
 
+mod beyond;
 mod foresight;
 mod readings;
 mod shelf;
@@ -17,7 +18,7 @@ pub use vectors::Vectors;
 
 use crate::context::links::WINDOW;
 use crate::context::reading::{Address, address};
-use crate::context::{History, Params, Picker, Sources};
+use crate::context::{ContextWindow, History, Params, Picker, Sources, get_smart_context_with};
 use crate::domain::{MessageId, Role, StoredMessage};
 use crate::store::{self, Reader, answers, messages, outbox};
 
@@ -68,6 +69,13 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     };
     let (linked, evidence) = (found.found, Arc::new(evidence));
     Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given: None, sources, evidence })
+}
+
+/// The window that `history` gives, with what is found further back than it reaches.
+pub fn window(conn: &Reader, history: &History, params: &Params, readings: &Readings) -> store::Result<ContextWindow> {
+    get_smart_context_with(history, params, |question| {
+        beyond::look_further_back(conn, (history, params), question, readings)
+    })
 }
 
 /// The newest answer of ours among the newest few: a tag may hang on it without replying to it.

@@ -1,17 +1,22 @@
 //! The one door, and the stages behind it: anchor, chain, cluster, fit.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod picked;
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::context::chain;
+use crate::context::beyond::{About, Answer, Judged, Question};
 use crate::context::choose::Taken;
 use crate::context::cluster::{self, End};
-use crate::context::fit::{self, Pick};
+use crate::context::fit;
+use crate::context::links::WINDOW;
 use crate::context::pool::{Place, Pool};
 use crate::context::reading::Evidence;
 use crate::context::scorers::Scorers;
 use crate::context::strands::{self, Asking, Rivals};
+use crate::context::window::picked::Picked;
 use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Seq, StoredMessage, span_in_words};
 
 /// How far to look and how much to take.
@@ -133,6 +138,8 @@ pub struct ContextWindow {
     pub ranked: Vec<MessageId>,
     /// Where two matters are truly open: which one is taken, and what belongs to the other.
     pub alternative: Option<Alternative>,
+    /// What was found further back, the likeliest first, taken or not.
+    pub further_back: Vec<Judged>,
 }
 
 /// A message of the window.
@@ -166,15 +173,6 @@ impl ContextWindow {
     }
 }
 
-const ANCHOR_SCORE: f64 = 1.0;
-/// A direct reply link. An explicit link says more than closeness in time.
-const CHAIN_SCORE: f64 = 0.9;
-/// What each further link takes away: a chain is trusted far.
-const CHAIN_DECAY: f64 = 0.97;
-/// The message right before the trigger, or right beside the anchor.
-const CLUSTER_SCORE: f64 = 0.85;
-/// What each further message takes away: after 20 messages the score is about a third.
-const CLUSTER_DECAY: f64 = 0.95;
 /// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in, and
 /// what is no more than possible; unless replies say what belongs together.
 const FEW: usize = 8;
@@ -182,13 +180,24 @@ const FEW: usize = 8;
 const POSSIBLE: f32 = 0.15;
 /// Messages that [`ContextWindow::omitted`] names at most.
 const OMITTED_SHOWN: usize = 20;
+const ANCHOR_SCORE: f64 = 1.0;
 
 /// Picks the messages that a trigger is about.
 ///
 /// The message it replies to always, what reply links lead to, and the run of messages before the trigger (and around
 /// an old anchor) that no long silence interrupts, as far as the token budget goes.
 pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
-    let pool = Pool::new(history);
+    let Ok(window) = get_smart_context_with(history, params, |_| Ok::<_, Infallible>(Answer::default()));
+    window
+}
+
+/// The same, and what `look` finds further back than the history reaches, if anything older may belong to it.
+pub fn get_smart_context_with<E>(
+    history: &History,
+    params: &Params,
+    look: impl FnOnce(&Question) -> Result<Answer, E>,
+) -> Result<ContextWindow, E> {
+    let pool = Pool::new(history, &[]);
     let quoted = pool.trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty());
     let anchor = pool.anchor();
 
@@ -227,9 +236,17 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
         End::Silence(silence) => format!("before a silence of {}", span_in_words(silence)),
         End::Limit | End::Exhausted => format!("further back than the newest {}", params.lookback_limit),
     };
-    let (entries, no_room) = fit::pack(&pool, picked.into_picks(), params);
-    let left_out = left_out(&pool, &entries);
-    ContextWindow {
+    let answer = match question(history, params, &pool, &picked) {
+        Some(question) => look(&question)?,
+        None => Answer::default(),
+    };
+    let wider = Pool::new(history, &answer.bridged);
+    let picked = picked.with_bridged(&pool, &wider, &answer.bridged);
+    let anchor = wider.anchor();
+    let (entries, no_room) = fit::pack(&wider, picked.into_picks(), params);
+    let left_out = left_out(&wider, &entries);
+    let pool = wider;
+    Ok(ContextWindow {
         anchor: anchor.map(|place| pool.messages[place].message.id),
         anchor_withheld: history.anchor_withheld,
         quoted,
@@ -238,7 +255,26 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
         entries,
         ranked,
         alternative,
-    }
+        further_back: answer.judged,
+    })
+}
+
+/// What to look for further back: only where the history does not reach back to the beginning of the talk.
+fn question(history: &History, params: &Params, pool: &Pool<'_>, picked: &Picked) -> Option<Question> {
+    let is_asked = history.given.is_none() && params.picker == Picker::Strands && history.recent.len() >= WINDOW;
+    let oldest = history.recent.first().filter(|_| is_asked)?;
+    let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
+    let readings: Vec<_> = conversation.iter().map(|stored| history.evidence.reading(stored)).collect();
+    let place_of = |(place, share)| Some((pool.conversation.binary_search(&place).ok()?, share));
+    let places: Vec<(usize, f64)> = picked.shares().filter_map(place_of).collect();
+    Question::of(&About {
+        trigger: &history.trigger,
+        ask: &history.ask,
+        candidates: &conversation,
+        readings: &readings,
+        picked: &places,
+        before: oldest.seq,
+    })
 }
 
 /// The seed's rule: the run of messages that no long silence interrupts, before the trigger and around an old anchor, and
@@ -300,77 +336,6 @@ fn alternative(rivals: &Rivals, conversation: &[&StoredMessage]) -> Alternative 
     let mut other: Vec<Chosen> = rivals.second.iter().map(chosen).collect();
     other.sort_unstable_by_key(|chosen| chosen.seq);
     Alternative { margin: f64::from(rivals.margin), taken, other, asked_by: None }
-}
-
-/// What has been picked so far. The first reason given to a message stays.
-#[derive(Default)]
-struct Picked(BTreeMap<Place, (Reason, f64)>);
-
-impl Picked {
-    fn add(&mut self, place: Place, reason: Reason, score: f64) {
-        self.0.entry(place).or_insert((reason, score));
-    }
-
-    /// Adds what reply links lead to from `members`.
-    fn add_linked(&mut self, pool: &Pool<'_>, members: &[Place], params: &Params) {
-        for (place, links) in chain::linked(pool, members, params.chain_depth) {
-            self.add(place, Reason::Chain, CHAIN_SCORE * decay(CHAIN_DECAY, links - 1));
-        }
-    }
-
-    /// Adds what was picked before, as far as it is still there.
-    fn add_given(&mut self, pool: &Pool<'_>, given: &[Chosen]) {
-        for place in pool.conversation.iter().copied() {
-            if let Some(chosen) = given.iter().find(|chosen| chosen.seq == pool.messages[place].seq) {
-                self.add(place, chosen.reason, chosen.score);
-            }
-        }
-    }
-
-    /// What was picked above all, the newest of equals.
-    fn likeliest(&self) -> Option<Place> {
-        self.0.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).map(|(place, _)| *place)
-    }
-
-    /// Where the trigger is about an answer of the bot, its sources come back with it.
-    fn add_sources(&mut self, pool: &Pool<'_>, about: Option<Place>, sources: Option<&Sources>) {
-        let (Some(about), Some(sources)) = (about, sources) else { return };
-        if sources.of != pool.messages[about].message.id {
-            return;
-        }
-        for place in pool.conversation.iter().copied() {
-            if let Some((_, is_cited)) = sources.used.iter().find(|(seq, _)| *seq == pool.messages[place].seq) {
-                let score = if *is_cited { CHAIN_SCORE } else { CHAIN_SCORE * CHAIN_DECAY };
-                self.add(place, Reason::Chain, score);
-            }
-        }
-    }
-
-    fn add_cluster(&mut self, nearest_first: &[Place]) {
-        for (position, place) in nearest_first.iter().enumerate() {
-            self.add(*place, Reason::Cluster, CLUSTER_SCORE * decay(CLUSTER_DECAY, position));
-        }
-    }
-
-    /// An album is one unit: who has one picture of it has them all.
-    fn complete_albums(&mut self, pool: &Pool<'_>) {
-        for (place, (_, score)) in self.0.clone() {
-            for mate in pool.album_mates(place) {
-                self.add(mate, Reason::Cluster, score);
-            }
-        }
-        for mate in pool.trigger_mates() {
-            self.add(mate, Reason::Cluster, CLUSTER_SCORE);
-        }
-    }
-
-    fn into_picks(self) -> Vec<Pick> {
-        self.0.into_iter().map(|(place, (reason, score))| Pick { place, reason, score }).collect()
-    }
-}
-
-fn decay(rate: f64, steps: usize) -> f64 {
-    rate.powi(i32::try_from(steps).unwrap_or(i32::MAX))
 }
 
 /// The messages of the conversation that are not among `entries`, oldest first.

@@ -10,8 +10,8 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::clock::{Clock, Stopwatch};
-use crate::context::run::{AT_ONCE, Asked, ENOUGH, NOTED, Readings, WRITTEN_AT_ONCE, gather};
-use crate::context::{Params, SCORER_VERSION, get_smart_context};
+use crate::context::run::{AT_ONCE, Asked, ENOUGH, NOTED, Readings, WRITTEN_AT_ONCE, gather, window};
+use crate::context::{Params, SCORER_VERSION};
 use crate::domain::{ChatId, ChatKey, Conversation, Heard, StoredMessage, Timestamp, estimate_tokens};
 use crate::embed::Embedder;
 use crate::eval::synthetic::{self, CHATS};
@@ -184,7 +184,8 @@ impl Bench {
         let pick = move |conn: &_| {
             let params = Params::new(estimate_tokens);
             let asked = Asked { trigger, ask, is_tag: true };
-            Ok(get_smart_context(&gather(conn, asked, &params, &readings)?, &params))
+            let history = gather(conn, asked, &params, &readings)?;
+            window(conn, &history, &params, &readings)
         };
         self.store.read(pick).await?;
         Ok(milliseconds(watch))

@@ -42,7 +42,7 @@ pub use error::StoreError;
 pub use handle::{Priority, Store};
 pub use open::{Inspection, Opened, amend, inspect, size};
 pub use snapshot::{Copied, copy_to};
-pub use stems::Language;
+pub use stems::{Language, stems};
 pub use writer::in_savepoint;
 
 /// A connection that may read.

@@ -69,6 +69,34 @@ pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, l
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The messages of `chat` from before `before` that hold `word`, the newest first, at most `limit`. A word of several parts
+/// is met where they stand together.
+pub fn newest_with(
+    conn: &Reader,
+    chat: ChatKey,
+    (language, word): (Language, &str),
+    before: Seq,
+    limit: usize,
+) -> Result<Vec<Seq>> {
+    let stems = stems(word, language).join(" ");
+    if stems.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut statement = conn.prepare_cached(
+        "SELECT rowid & 4294967295 AS seq FROM message_fts
+         WHERE message_fts MATCH :query AND rowid BETWEEN :chat << 32 AND :before - 1
+         ORDER BY rowid DESC LIMIT :limit",
+    )?;
+    let rows = statement.query_map(
+        named_params! {
+            ":query": format!("text : \"{stems}\""), ":chat": chat.0, ":before": row_id(chat, before),
+            ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+        },
+        |row| row.get("seq").map(Seq),
+    )?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Of quoted `words` those that tell something in `chat`; all that are said there when none does.
 fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<String>> {
     let newest: Option<i64> = conn

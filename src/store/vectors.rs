@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::named_params;
+use rusqlite::{OptionalExtension, named_params};
 
 use super::consent::Scope;
 use super::messages::{VISIBLE, row_id};
@@ -82,14 +82,25 @@ pub fn before(
         },
         |raw| {
             let bytes: Vec<u8> = raw.get("vector")?;
-            let values = bytes.chunks_exact(4).map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]])).collect();
-            Ok(((ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?)), values))
+            Ok(((ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?)), values(&bytes)))
         },
     )?;
     let mut found = rows.collect::<rusqlite::Result<HashMap<_, Vec<f32>>>>()?;
     let dimension = found.iter().max_by_key(|((_, id), _)| *id).map_or(0, |(_, vector)| vector.len());
     found.retain(|_, vector| vector.len() == dimension);
     Ok(found)
+}
+
+/// The vector that `model` made of a message.
+pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Option<Vec<f32>>> {
+    let mut statement = conn.prepare_cached("SELECT vector FROM message_vector WHERE id = :id AND model = :model")?;
+    let found = statement
+        .query_row(named_params! { ":id": row_id(chat, seq), ":model": model }, |raw| raw.get::<_, Vec<u8>>("vector"));
+    Ok(found.optional()?.map(|bytes| values(&bytes)))
+}
+
+fn values(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]])).collect()
 }
 
 /// The words of a message are gone or others.

@@ -23,8 +23,8 @@ use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reply::{format_parts, reply_to, write_reply};
 use crate::clock::{Clock, Stopwatch};
 use crate::config::RateLimit;
-use crate::context::run::{Asked, Readings, gather};
-use crate::context::{History, Params, get_smart_context};
+use crate::context::run::{Asked, Readings, gather, window};
+use crate::context::{History, Params};
 use crate::domain::{
     AnswerId, AnswerRecord, AnswerStatus, BotIdentity, Button, ChatId, Job, JobKind, Matter, MessageId, ThreadId,
     Timestamp, parse_message_key,
@@ -165,7 +165,7 @@ impl Answering {
         let given = question.given.clone();
         let pick = move |conn: &Reader| {
             let history = History { given, ..gather(conn, asked, &params, &readings)? };
-            Ok(get_smart_context(&history, &params))
+            window(conn, &history, &params, &readings)
         };
         question.window = self.parts.store.read(pick).await?;
         Ok(())

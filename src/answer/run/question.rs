@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::answer::citations::Citable;
 use crate::answer::run::introduction::Introduction;
-use crate::context::run::{Asked, Readings, gather};
-use crate::context::{ContextWindow, History, Params, get_smart_context};
+use crate::context::run::{Asked, Readings, gather, window};
+use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
     Alternative, BotIdentity, ChatId, Chosen, FormattedText, Matter, MessageId, Spent, StoredMessage, Timestamp,
     UserId, message_link,
@@ -86,7 +86,7 @@ impl Reading {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
-        let window = get_smart_context(&history, &params);
+        let window = window(conn, &history, &params, &self.readings)?;
         let earliest = messages::earliest(conn, trigger.chat)?;
         let spent = usage::spent(conn, self.now, trigger.chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;

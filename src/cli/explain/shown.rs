@@ -41,8 +41,17 @@ pub fn as_json(decision: &Decision) -> Value {
             json!({ "id": omitted.id, "why": omitted.why, "score": score })
         })
         .collect();
+    let further_back: Vec<Value> = (decision.window.further_back.iter())
+        .map(|judged| {
+            let ids: Vec<MessageId> = judged.hits.iter().map(|(_, id)| *id).collect();
+            let features: Map<String, Value> = (judged.features.iter())
+                .map(|it| (it.name.clone(), json!({ "value": it.value, "contribution": it.contribution })))
+                .collect();
+            json!({ "ids": ids, "taken": judged.is_accepted, "score": judged.probability, "features": features })
+        })
+        .collect();
     json!({
-        "trigger": decision.trigger.message.id, "anchor": decision.window.anchor, "window": window,
+        "further_back": further_back, "trigger": decision.trigger.message.id, "anchor": decision.window.anchor, "window": window,
         "omitted": omitted, "slots": decision.slots, "alternative": decision.window.alternative,
     })
 }
@@ -67,6 +76,14 @@ pub fn in_words(decision: &Decision) -> String {
         }
         None => format!("  #{:<8} {}", omitted.id, omitted.why),
     }));
+    if !window.further_back.is_empty() {
+        lines.push(format!("older    {} places compared", window.further_back.len()));
+    }
+    lines.extend(window.further_back.iter().map(|judged| {
+        let ids: Vec<String> = judged.hits.iter().map(|(_, id)| format!("#{id}")).collect();
+        let became = if judged.is_accepted { "taken" } else { "left" };
+        format!("  {} {became} {:.2}  {}", ids.join(" "), judged.probability, told(&judged.features))
+    }));
     if let Some(alternative) = &window.alternative {
         let other: Vec<String> = alternative.other.iter().map(|chosen| format!("#{}", chosen.id)).collect();
         lines.push(format!("or about {} (less likely by {:.2})", other.join(" "), alternative.margin));
@@ -82,7 +99,8 @@ fn features(decision: &Decision, entry: &Entry) -> Vec<Feature> {
         Reason::Anchor | Reason::Quoted => by_link("reply"),
         Reason::Chain => by_link("chain"),
         Reason::Cluster => by_link("near"),
-        Reason::Strand | Reason::Bridge | Reason::Semantic | Reason::Tool => {
+        Reason::Bridge => by_link("older"),
+        Reason::Strand | Reason::Semantic | Reason::Tool => {
             explained(decision, entry.message.message.id).map_or_else(Vec::new, |it| it.features.clone())
         }
     }
@@ -102,6 +120,7 @@ fn meaning(name: &str) -> String {
     match name {
         "reply" => return "the trigger replies to it".to_owned(),
         "chain" => return "linked by replies".to_owned(),
+        "older" => return "about the same, from further back".to_owned(),
         "near" => return "no long silence between".to_owned(),
         _ => {}
     }

@@ -42,23 +42,35 @@ pub fn has_digit(stem: Token) -> bool {
     stem & 1 == 1
 }
 
+/// The words of a text that have a stem, in lower case, each with it: of a word of several parts the part.
+pub fn words_of(text: &str) -> Vec<(Token, String)> {
+    let mut found = Vec::new();
+    each_word(text, |stem, word| found.push((numbered(stem), word.to_owned())));
+    found
+}
+
 /// Calls `each` with the stems of a text as they come.
 fn each_stem(text: &str, mut each: impl FnMut(&str)) {
+    each_word(text, |stem, _| each(stem));
+}
+
+/// Calls `each` with every stem of a text and the word that it is the beginning of.
+fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
     let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
     for word in WORD.find_iter(&lower).map(|word| word.as_str()).filter(|word| !STOP.contains(word)) {
         let chars = word.chars().count();
         if word.chars().any(|c| c.is_numeric()) {
             if chars >= 2 {
-                each(word);
+                each(word, word);
             }
             continue;
         }
         let parts: Vec<&str> = word.split(['.', '-', '\'', '’']).collect();
         if parts.len() > 1 && chars >= MIN_JOINED_CHARS {
-            each(word);
+            each(word, word);
         }
         let telling = parts.into_iter().filter(|part| !STOP.contains(part) && part.chars().count() >= MIN_PART_CHARS);
-        telling.for_each(|part| each(part.char_indices().nth(STEM_CHARS).map_or(part, |(end, _)| &part[..end])));
+        telling.for_each(|part| each(part.char_indices().nth(STEM_CHARS).map_or(part, |(end, _)| &part[..end]), part));
     }
 }
 

@@ -67,6 +67,23 @@ impl Readings {
         Ok(evidence)
     }
 
+    /// What is read off `messages` from further back than any window. Nothing of it is remembered: hardly any is asked for
+    /// again.
+    pub fn further_back(&self, conn: &Reader, messages: &[StoredMessage]) -> store::Result<Vec<Arc<Reading>>> {
+        let read = |stored: &StoredMessage| {
+            let text = without_bots(&stored.message.text);
+            Ok(Arc::new(Reading::of(&stored.message, &text, self.vector_of(conn, stored, &text)?)))
+        };
+        messages.iter().map(read).collect()
+    }
+
+    fn vector_of(&self, conn: &Reader, stored: &StoredMessage, text: &str) -> store::Result<Vec<f32>> {
+        match &self.kept {
+            Some(model) => Ok(vectors::find(conn, stored.chat, stored.seq, model)?.unwrap_or_default()),
+            None => Ok(self.vector(text)),
+        }
+    }
+
     /// Works out what the next trigger in a conversation will need, at most `most` rows of it. True when all is there.
     pub fn prepare(&self, conn: &Reader, conversation: Conversation, most: usize) -> store::Result<bool> {
         let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));

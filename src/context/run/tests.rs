@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::context::run::{Asked, Readings, gather};
-use crate::context::{ContextWindow, Evidence, Params, SCORER_VERSION, get_smart_context};
+use crate::context::{ContextWindow, Evidence, Params, SCORER_VERSION};
 use crate::domain::{
     Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId, estimate_tokens,
 };
@@ -72,7 +72,8 @@ async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'st
         let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
         let params = Params::new(estimate_tokens);
         let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true };
-        Ok(get_smart_context(&gather(conn, asked, &params, &readings)?, &params))
+        let history = gather(conn, asked, &params, &readings)?;
+        crate::context::run::window(conn, &history, &params, &readings)
     });
     picked.await.unwrap()
 }

@@ -2,8 +2,8 @@
 
 use rusqlite::named_params;
 
-use super::{COLUMNS, VISIBLE, from_row, limit_param, many};
-use crate::domain::{Conversation, MessageId, StoredMessage, Timestamp};
+use super::{COLUMNS, VISIBLE, from_row, limit_param, many, row_id};
+use crate::domain::{Conversation, MessageId, Seq, StoredMessage, Timestamp};
 use crate::store::links::{Mark, Marking};
 use crate::store::{Reader, Result};
 
@@ -73,6 +73,21 @@ pub fn marks_before(
     let mut marks = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     marks.reverse();
     Ok(marks)
+}
+
+/// The messages of the conversation with these numbers, both included, oldest first.
+pub fn between(conn: &Reader, conversation: Conversation, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE id BETWEEN :from AND :to AND thread_id IS :thread AND {VISIBLE} AND role <> 'system' ORDER BY id"
+        ),
+        named_params! {
+            ":from": row_id(conversation.chat, from), ":to": row_id(conversation.chat, to),
+            ":thread": conversation.thread.map(|id| id.0),
+        },
+    )
 }
 
 /// The first `limit` messages of the conversation from after `moment`, oldest first.

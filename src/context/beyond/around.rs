@@ -1,0 +1,36 @@
+//! The talk around what was accepted: the small cluster that comes with it.
+
+use std::sync::Arc;
+
+use crate::context::links::{LinkModel, Past, Turn};
+use crate::context::reading::Reading;
+use crate::domain::{Seq, StoredMessage};
+
+/// One message goes on from another at least so likely, to belong with it.
+const LINKED: f32 = 0.5;
+
+/// Places of the messages of a short `talk` (oldest first, with what was read off each) that belong with its `hits`: whatever
+/// replies or most likely links lead to, in either direction.
+pub fn around(talk: &[StoredMessage], readings: &[Arc<Reading>], hits: &[Seq], links: &LinkModel) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..talk.len()).collect();
+    for place in 0..talk.len() {
+        if let Some(from) = goes_on_from(talk, readings, place, links) {
+            let (joined, other) = (groups[from], groups[place]);
+            groups.iter_mut().filter(|group| **group == other).for_each(|group| *group = joined);
+        }
+    }
+    let of_hits: Vec<usize> =
+        talk.iter().zip(&groups).filter(|(stored, _)| hits.contains(&stored.seq)).map(|(_, group)| *group).collect();
+    (0..talk.len()).filter(|place| of_hits.contains(&groups[*place])).collect()
+}
+
+fn goes_on_from(talk: &[StoredMessage], readings: &[Arc<Reading>], place: usize, links: &LinkModel) -> Option<usize> {
+    if let Some(parent) = talk[place].message.reply_to {
+        // What replies to something further away belongs there.
+        return talk[..place].iter().position(|stored| stored.message.id == parent);
+    }
+    let past: Vec<Turn<'_>> = readings[..place].iter().map(|reading| reading.turn()).collect();
+    let antecedents = Past { turns: &past }.antecedents(links, readings[place].turn(), false);
+    let likeliest = antecedents.0.first().filter(|link| link.probability >= LINKED)?;
+    place.checked_sub(likeliest.distance)
+}

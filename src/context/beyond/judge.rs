@@ -1,0 +1,95 @@
+//! Is what was said there about the same?
+
+use crate::context::beyond::question::Question;
+use crate::context::beyond::spans::Span;
+use crate::context::beyond::weights::Weights;
+use crate::context::explain::Feature;
+use crate::context::token::Token;
+use crate::domain::{MessageId, Seq, StoredMessage, Timestamp};
+
+pub const FEATURES: usize = 4;
+/// In the order of their places.
+pub const NAMES: [&str; FEATURES] = ["words", "asker", "people", "rank"];
+
+/// A span that was read.
+#[derive(Debug, Clone)]
+pub struct Heard {
+    pub span: Span,
+    /// The hits and those [`beside`] them, oldest first, and the stems of each.
+    pub messages: Vec<StoredMessage>,
+    pub stems: Vec<Vec<Token>>,
+}
+
+/// What was thought of a span.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Its hits, oldest first.
+    pub hits: Vec<(Seq, MessageId)>,
+    /// How likely it is about the same, 0 to 1.
+    pub probability: f64,
+    pub is_accepted: bool,
+    /// The weightiest first.
+    pub features: Vec<Feature>,
+}
+
+/// Messages on either side of a hit that are compared with it: what a talk is about is seldom said in one.
+pub const BESIDE: u32 = 2;
+
+/// Of `messages` around `hits` (oldest first, of one conversation) those that are read with them.
+pub fn beside(messages: Vec<StoredMessage>, hits: &[Seq]) -> Vec<StoredMessage> {
+    /// Seconds of silence after which it is another talk.
+    const TALK: u64 = 3600;
+    let of_hits: Vec<(Seq, Timestamp)> = (messages.iter())
+        .filter(|stored| hits.contains(&stored.seq))
+        .map(|stored| (stored.seq, stored.message.sent_at))
+        .collect();
+    let is_beside = |stored: &StoredMessage| {
+        of_hits.iter().any(|(seq, at)| {
+            let apart = stored.message.sent_at.secs().abs_diff(at.secs());
+            seq.0.abs_diff(stored.seq.0) <= BESIDE && apart <= TALK
+        })
+    };
+    messages.into_iter().filter(is_beside).collect()
+}
+
+/// What is thought of each span, the likeliest first.
+pub fn judged(question: &Question, heard: &[Heard], weights: &Weights) -> Vec<Judged> {
+    /// Spans that are accepted at most: what a tag is about did not begin in many places.
+    const MOST: usize = 2;
+    let is_hit = |heard: &Heard, stored: &StoredMessage| heard.span.hits.contains(&stored.seq);
+    let judged_one = |(features, heard): ([f64; FEATURES], &Heard)| Judged {
+        hits: heard
+            .messages
+            .iter()
+            .filter(|stored| is_hit(heard, stored))
+            .map(|stored| (stored.seq, stored.message.id))
+            .collect(),
+        probability: weights.probability(&features),
+        is_accepted: false,
+        features: weights.explained(&features),
+    };
+    let mut judged: Vec<Judged> = compared(question, heard).into_iter().zip(heard).map(judged_one).collect();
+    judged.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(b.hits.cmp(&a.hits)));
+    judged.iter_mut().take(MOST).for_each(|one| one.is_accepted = one.probability >= weights.threshold);
+    judged
+}
+
+/// The features of each span, which come the strongest first.
+pub fn compared(question: &Question, heard: &[Heard]) -> Vec<[f64; FEATURES]> {
+    (0..).zip(heard).map(|(rank, heard)| features(question, heard, rank)).collect()
+}
+
+fn features(question: &Question, heard: &Heard, rank: u32) -> [f64; FEATURES] {
+    let Heard { messages, stems, .. } = heard;
+    let authors = || messages.iter().map(|stored| stored.message.sender.id);
+    let known: f64 = authors().filter_map(|author| question.authors.get(&author)).sum();
+    [
+        // How alike the words are beyond what is usual here. Meanings were tried, and say nothing more once words are shared.
+        question.words_shared(stems.iter().map(Vec::as_slice)),
+        // Whether who asks now spoke there, and how many of those who speak now.
+        if authors().any(|author| author == question.asker) { 1.0 } else { 0.0 },
+        known / messages.len().max(1) as f64,
+        // How many spans tell more.
+        f64::from(rank).ln_1p(),
+    ]
+}

@@ -1,0 +1,107 @@
+//! What has been picked while a window is made, each message with its reason.
+
+use std::collections::BTreeMap;
+
+use crate::context::beyond::Bridged;
+use crate::context::chain;
+use crate::context::fit::Pick;
+use crate::context::pool::{Place, Pool};
+use crate::context::window::{Params, Sources};
+use crate::domain::{Chosen, Reason};
+
+/// A direct reply link. An explicit link says more than closeness in time.
+const CHAIN_SCORE: f64 = 0.9;
+/// What each further link takes away: a chain is trusted far.
+const CHAIN_DECAY: f64 = 0.97;
+/// The message right before the trigger, or right beside the anchor.
+const CLUSTER_SCORE: f64 = 0.85;
+/// What each further message takes away: after 20 messages the score is about a third.
+const CLUSTER_DECAY: f64 = 0.95;
+
+/// What has been picked so far. The first reason given to a message stays.
+#[derive(Default)]
+pub struct Picked(BTreeMap<Place, (Reason, f64)>);
+
+impl Picked {
+    pub fn add(&mut self, place: Place, reason: Reason, score: f64) {
+        self.0.entry(place).or_insert((reason, score));
+    }
+
+    /// Adds what reply links lead to from `members`.
+    pub fn add_linked(&mut self, pool: &Pool<'_>, members: &[Place], params: &Params) {
+        for (place, links) in chain::linked(pool, members, params.chain_depth) {
+            self.add(place, Reason::Chain, CHAIN_SCORE * decay(CHAIN_DECAY, links - 1));
+        }
+    }
+
+    /// Adds what was picked before, as far as it is still there.
+    pub fn add_given(&mut self, pool: &Pool<'_>, given: &[Chosen]) {
+        for place in pool.conversation.iter().copied() {
+            if let Some(chosen) = given.iter().find(|chosen| chosen.seq == pool.messages[place].seq) {
+                self.add(place, chosen.reason, chosen.score);
+            }
+        }
+    }
+
+    /// What was picked above all, the newest of equals.
+    pub fn likeliest(&self) -> Option<Place> {
+        self.0.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).map(|(place, _)| *place)
+    }
+
+    /// Where the trigger is about an answer of the bot, its sources come back with it.
+    pub fn add_sources(&mut self, pool: &Pool<'_>, about: Option<Place>, sources: Option<&Sources>) {
+        let (Some(about), Some(sources)) = (about, sources) else { return };
+        if sources.of != pool.messages[about].message.id {
+            return;
+        }
+        for place in pool.conversation.iter().copied() {
+            if let Some((_, is_cited)) = sources.used.iter().find(|(seq, _)| *seq == pool.messages[place].seq) {
+                let score = if *is_cited { CHAIN_SCORE } else { CHAIN_SCORE * CHAIN_DECAY };
+                self.add(place, Reason::Chain, score);
+            }
+        }
+    }
+
+    pub fn add_cluster(&mut self, nearest_first: &[Place]) {
+        for (position, place) in nearest_first.iter().enumerate() {
+            self.add(*place, Reason::Cluster, CLUSTER_SCORE * decay(CLUSTER_DECAY, position));
+        }
+    }
+
+    /// An album is one unit: who has one picture of it has them all.
+    pub fn complete_albums(&mut self, pool: &Pool<'_>) {
+        for (place, (_, score)) in self.0.clone() {
+            for mate in pool.album_mates(place) {
+                self.add(mate, Reason::Cluster, score);
+            }
+        }
+        for mate in pool.trigger_mates() {
+            self.add(mate, Reason::Cluster, CLUSTER_SCORE);
+        }
+    }
+
+    /// Adds what comes from further back. `pool` has it, and `before` is the pool that everything was picked from.
+    pub fn with_bridged(self, before: &Pool<'_>, pool: &Pool<'_>, bridged: &[Bridged]) -> Self {
+        let moved = |(place, it): (Place, (Reason, f64))| Some((pool.place_of(before.messages[place])?, it));
+        let mut picked = Self(self.0.into_iter().filter_map(moved).collect());
+        for one in bridged {
+            if let Some(place) = pool.place_of(&one.message) {
+                picked.add(place, Reason::Bridge, one.probability);
+            }
+        }
+        picked
+    }
+
+    /// What was picked, each with its score.
+    pub fn shares(&self) -> impl Iterator<Item = (Place, f64)> {
+        self.0.iter().map(|(place, (_, score))| (*place, *score))
+    }
+
+    pub fn into_picks(self) -> Vec<Pick> {
+        self.0.into_iter().map(|(place, (reason, score))| Pick { place, reason, score }).collect()
+    }
+}
+
+fn decay(rate: f64, steps: usize) -> f64 {
+    rate.powi(i32::try_from(steps).unwrap_or(i32::MAX))
+}
