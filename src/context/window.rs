@@ -240,14 +240,17 @@ pub fn get_smart_context_with<E>(
         Some(question) => look(&question)?,
         None => Answer::default(),
     };
-    let wider = Pool::new(history, &answer.bridged);
-    let picked = picked.with_bridged(&pool, &wider, &answer.bridged);
-    let anchor = wider.anchor();
-    let (entries, no_room) = fit::pack(&wider, picked.into_picks(), params);
-    let left_out = left_out(&wider, &entries);
-    let pool = wider;
+    let (pool, picked) = if answer.bridged.is_empty() {
+        (pool, picked)
+    } else {
+        let wider = Pool::new(history, &answer.bridged);
+        let picked = picked.with_bridged(&pool, &wider, &answer.bridged);
+        (wider, picked)
+    };
+    let (entries, no_room) = fit::pack(&pool, picked.into_picks(), params);
+    let left_out = left_out(&pool, &entries);
     Ok(ContextWindow {
-        anchor: anchor.map(|place| pool.messages[place].message.id),
+        anchor: pool.anchor().map(|place| pool.messages[place].message.id),
         anchor_withheld: history.anchor_withheld,
         quoted,
         omitted: omitted(&pool, &left_out, &no_room, &beyond),

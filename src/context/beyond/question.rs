@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::context::matters::{stems, words_of};
+use crate::context::matters::{stems, stems_of_name, words_of};
 use crate::context::reading::Reading;
 use crate::context::token::{Quick, Token};
 use crate::domain::{Seq, StoredMessage, UserId};
@@ -144,7 +144,8 @@ fn names(about: &About<'_>) -> HashSet<Token> {
     let people = about.candidates.iter().copied().chain([about.trigger]).map(|stored| &stored.message.sender);
     let mut seen = HashSet::new();
     let new = people.filter(|sender| seen.insert(sender.id));
-    new.flat_map(|sender| [stems(&sender.name), stems(sender.username.as_deref().unwrap_or(""))].concat()).collect()
+    let called = new.flat_map(|sender| [Some(sender.name.as_str()), sender.username.as_deref()]).flatten();
+    called.flat_map(stems_of_name).collect()
 }
 
 fn idf(messages: usize, holding: f64) -> f64 {

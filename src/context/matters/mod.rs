@@ -38,4 +38,4 @@ pub use kin::{Groupings, Kinship, NAMES as KIN_NAMES};
 pub use lessons::{Lesson, lessons};
 pub use together::Together;
 pub use weights::Weights;
-pub use words::{says_little, stems, words_of};
+pub use words::{says_little, stems, stems_of_name, words_of};

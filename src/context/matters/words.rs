@@ -42,6 +42,12 @@ pub fn has_digit(stem: Token) -> bool {
     stem & 1 == 1
 }
 
+/// The stems of what somebody is called: all parts of it, whatever they are.
+pub fn stems_of_name(name: &str) -> impl Iterator<Item = Token> {
+    let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.map(|part| numbered(&part.to_lowercase().chars().take(STEM_CHARS).collect::<String>()))
+}
+
 /// The words of a text that have a stem, in lower case, each with it: of a word of several parts the part.
 pub fn words_of(text: &str) -> Vec<(Token, String)> {
     let mut found = Vec::new();
@@ -109,6 +115,12 @@ mod tests {
     fn a_stem_remembers_whether_there_was_a_digit() {
         let digits = |text: &str| stems(text).into_iter().filter(|stem| has_digit(*stem)).count();
         assert_eq!((digits("bus 28 at 12.30"), digits("a bus at noon")), (2, 0));
+    }
+
+    #[test]
+    fn a_name_has_the_stems_that_its_words_have_in_a_text() {
+        let of_name: Vec<Token> = stems_of_name("Nana Jean_46").collect();
+        assert!(stems("nana and Jean").iter().all(|stem| of_name.contains(stem)));
     }
 
     #[test]
