@@ -5,6 +5,8 @@
 //! first sight and at each further look, and whether it starts something new. A chat is always read with links and bridges that have not seen it, in training too.
 //! Every fold's chats are then scored with the weights of the others, written and read back as they would ship.
 //!
+//! What is taken from further back than the candidates is fitted apart, with the shipped weights of all else: `--beyond`.
+//!
 //! `cargo bench --bench fit -- --help`
 
 #![expect(clippy::print_stdout, reason = "it prints what it found")]

@@ -36,7 +36,8 @@ impl<'a> Scribe<'a> {
         let mut lines = Vec::new();
         let mut previous: Option<&Entry> = None;
         for entry in entries {
-            lines.extend(notes_between(previous.map(|previous| &previous.message), &entry.message, &left_out));
+            let previous_message = previous.map(|previous| &previous.message);
+            lines.extend(notes_between(previous_message, &entry.message, (&left_out, window.known_from)));
             let target = entry.message.message.reply_to.and_then(|parent| shown.get(&parent).copied());
             lines.push(self.line(&entry.message, target, &entry.shown));
             previous = Some(entry);
@@ -75,7 +76,11 @@ impl<'a> Scribe<'a> {
 }
 
 /// What the reader should know between two messages: what is not shown, how long it was quiet, that a day began.
-fn notes_between(previous: Option<&StoredMessage>, next: &StoredMessage, left_out: &BTreeSet<Seq>) -> Vec<String> {
+fn notes_between(
+    previous: Option<&StoredMessage>,
+    next: &StoredMessage,
+    (left_out, known_from): (&BTreeSet<Seq>, Option<Seq>),
+) -> Vec<String> {
     let now = next.message.sent_at;
     let Some(previous) = previous else {
         return vec![format!("[{}]", day_in_words(now))];
@@ -83,10 +88,11 @@ fn notes_between(previous: Option<&StoredMessage>, next: &StoredMessage, left_ou
     let before = previous.message.sent_at;
     // Imported messages are numbered late: then the numbers say nothing about what lies between.
     let hidden = if previous.seq < next.seq { left_out.range(previous.seq..next.seq).count() } else { 0 };
+    let more = if known_from.is_some_and(|known_from| previous.seq < known_from) { "more than " } else { "" };
     let not_shown = match hidden {
         0 => None,
-        1 => Some("[1 message not shown]".to_owned()),
-        many => Some(format!("[{many} messages not shown]")),
+        1 => Some(format!("[{more}1 message not shown]")),
+        many => Some(format!("[{more}{many} messages not shown]")),
     };
     let silence = now.since(before);
     let later = (silence >= NOTED_SILENCE).then(|| format!("[{} later]", span_in_words(silence)));

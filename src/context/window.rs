@@ -134,6 +134,8 @@ pub struct ContextWindow {
     pub omitted: Vec<Omitted>,
     /// Every message of the conversation that is known and left out, ascending.
     pub left_out: Vec<Seq>,
+    /// Of what is older than this message only what was picked is known, and not how much is left out.
+    pub known_from: Option<Seq>,
     /// Everything that was considered, the likeliest first.
     pub ranked: Vec<MessageId>,
     /// Where two matters are truly open: which one is taken, and what belongs to the other.
@@ -256,6 +258,7 @@ pub fn get_smart_context_with<E>(
         omitted: omitted(&pool, &left_out, &no_room, &beyond),
         left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),
         entries,
+        known_from: history.recent.first().filter(|_| history.recent.len() >= WINDOW).map(|stored| stored.seq),
         ranked,
         alternative,
         further_back: answer.judged,

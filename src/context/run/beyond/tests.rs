@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, Params};
 use crate::domain::{
-    Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Reason, Role, Sender, ThreadId, Timestamp, UserId,
+    Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Reason, Role, Sender, Seq, ThreadId, Timestamp, UserId,
     estimate_tokens,
 };
 use crate::embed::Embedder;
@@ -155,6 +155,10 @@ async fn a_matter_that_began_a_thousand_messages_ago_comes_back_without_the_joke
     for ask in ["", "thoughts?"] {
         let window = asked(resumed(ask), ask).await;
         assert_eq!(bridged(&window), [301, 302], "{ask:?}");
+        assert!(
+            window.known_from.is_some_and(|known_from| known_from > Seq(302)),
+            "how much lies between is not known"
+        );
         assert!(window.entries.iter().any(|entry| entry.message.message.id == MessageId(1303)), "{ask:?}");
     }
 }
