@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use chime::context::fitting::{
-    About, BESIDE, BEYOND_FEATURES, BEYOND_NAMES, BeyondTerm, BeyondWeights, Heard, MOST_OF_A_WORD, Question, Said,
-    Span, Word, around, beside, compared, spans,
+    About, BESIDE, BEYOND_FEATURES, BEYOND_NAMES, BeyondWeights, MOST_OF_A_WORD, ReadSpan, Said, Sought, Span, Word,
+    around, beside, compared, spans,
 };
 use chime::context::{History, Params, Reading, Scorers, get_smart_context, without_bots};
 use chime::domain::{MessageId, Seq, StoredMessage, Timestamp, UserId, estimate_tokens};
@@ -14,7 +14,8 @@ use chime::eval::pack::PackQuery;
 use chime::store::{Language, stems};
 
 use crate::chats::Chat;
-use crate::learn::{Examples, Restraint, Score, Weighed, fit};
+use crate::learn::{Examples, Restraint, Weighed, fit};
+use crate::{Outcome, written};
 
 /// Messages before a tag that stay where they are.
 const POOL: usize = 30;
@@ -48,8 +49,11 @@ struct Spotted {
     right: usize,
 }
 
-/// Fits what is taken from further back, and prints how it does on chats that it did not see.
-pub fn weights(chats: &[Chat], folds: usize) -> BeyondWeights {
+/// What is less likely to be about the same is not taken: set by the figures that are printed.
+const THRESHOLD: f64 = 0.35;
+
+/// Fits what is taken from further back, prints how it does on chats that it did not see, and gives the file.
+pub fn weights(chats: &[Chat], folds: usize) -> Outcome<String> {
     let words: Vec<Vec<HashSet<String>>> = chats.iter().map(words_of).collect();
     let looked: Vec<Looked> = (0..chats.len()).flat_map(|chat| looked(chats, &words, chat)).collect();
     let mut examples = Examples::new(BEYOND_NAMES.len());
@@ -59,26 +63,16 @@ pub fn weights(chats: &[Chat], folds: usize) -> BeyondWeights {
         examples.close(Weighed { none, weight: 1.0, fold: chats[one.chat].fold });
     }
     let restraint = Restraint { ridge: 20.0, is_clamped: true, iterations: 150 };
-    let of_folds: Vec<BeyondWeights> = (0..folds).map(|fold| written(&fit(&examples, Some(fold), restraint))).collect();
+    let written = |left_out| written::beyond(&fit(&examples, left_out, restraint), THRESHOLD, &BEYOND_NAMES);
+    let of_folds = (0..folds).map(|fold| serde_json::from_str(&written(Some(fold))));
+    let of_folds: Vec<BeyondWeights> = of_folds.collect::<serde_json::Result<_>>()?;
     let found = looked.iter().filter(|one| one.spans.iter().any(|span| span.share > 0.3)).count();
     let all = looked.iter().flat_map(|one| &one.spans).filter(|span| span.share > 0.3).count();
     println!("{} tags, {} spans, {all} right, in {found} tags", looked.len(), examples.len());
     for percent in [0, 15, 20, 25, 30, 35, 40, 50] {
         println!("{}", report(chats, &looked, &of_folds, f64::from(percent) / 100.0));
     }
-    written(&fit(&examples, None, restraint))
-}
-
-fn written(score: &Score) -> BeyondWeights {
-    let rounded = |value: f64| (value * 1e5).round() / 1e5;
-    let term = |(name, term): (&&str, &crate::learn::Term)| BeyondTerm {
-        name: (*name).to_owned(),
-        w: rounded(term.weight),
-        lo: rounded(term.low),
-        hi: rounded(term.high),
-    };
-    let terms = BEYOND_NAMES.iter().zip(&score.terms).map(term).collect();
-    BeyondWeights { threshold: 0.35, bias: rounded(score.bias), terms }
+    Ok(written(None))
 }
 
 fn words_of(chat: &Chat) -> Vec<HashSet<String>> {
@@ -220,15 +214,15 @@ impl Archive {
             picked: &places,
             before,
         };
-        let Some(question) = Question::of(&about) else { return Vec::new() };
-        let said: Vec<Said> = question.words.iter().map(|word| self.newest(word)).collect();
-        let heard: Vec<Heard> = spans(&said, before).into_iter().map(|span| self.hear(span)).collect();
+        let Some(sought) = Sought::of(&about) else { return Vec::new() };
+        let said: Vec<Said> = sought.words.iter().map(|word| self.newest(word)).collect();
+        let read: Vec<ReadSpan> = spans(&said, before).into_iter().map(|span| self.hear(span)).collect();
         let is_right = |at: usize| self.own[at].is_some_and(|id| gold.contains(&id));
-        let spotted = |(features, heard): ([f64; BEYOND_FEATURES], Heard)| {
-            let hits: Vec<usize> = heard.span.hits.iter().map(|seq| seq.0 as usize - 1).collect();
+        let spotted = |(features, read): ([f64; BEYOND_FEATURES], ReadSpan)| {
+            let hits: Vec<usize> = read.span.hits.iter().map(|seq| seq.0 as usize - 1).collect();
             let (begin, end) =
                 (hits[0].saturating_sub(AROUND), self.messages.len().min(hits[hits.len() - 1] + AROUND + 1));
-            let of_hits: Vec<Seq> = heard.span.hits.clone();
+            let of_hits: Vec<Seq> = read.span.hits.clone();
             let links = &Scorers::shipped().links;
             let taken = around(&self.messages[begin..end], &self.readings[begin..end], &of_hits, links);
             Spotted {
@@ -238,7 +232,7 @@ impl Archive {
                 right: taken.iter().filter(|at| is_right(begin + **at)).count(),
             }
         };
-        compared(&question, &heard).into_iter().zip(heard).map(spotted).collect()
+        compared(&sought, &read).into_iter().zip(read).map(spotted).collect()
     }
 
     fn newest(&self, word: &Word) -> Said {
@@ -248,16 +242,16 @@ impl Archive {
         Said { newest: at.iter().rev().take(MOST_OF_A_WORD).map(|seq| Seq(*seq)).collect(), weight: word.weight }
     }
 
-    fn hear(&self, span: Span) -> Heard {
+    fn hear(&self, span: Span) -> ReadSpan {
         let at = |seq: &Seq| seq.0 as usize - 1;
         let (Some(first), Some(last)) = (span.hits.first(), span.hits.last()) else {
-            return Heard { span, messages: Vec::new(), stems: Vec::new() };
+            return ReadSpan { span, messages: Vec::new(), stems: Vec::new() };
         };
         let near = BESIDE as usize;
         let range = at(first).saturating_sub(near)..self.messages.len().min(at(last) + near + 1);
         let messages = beside(self.messages[range].to_vec(), &span.hits);
         let stems = messages.iter().map(|stored| self.readings[at(&stored.seq)].stems.clone()).collect();
-        Heard { span, messages, stems }
+        ReadSpan { span, messages, stems }
     }
 }
 

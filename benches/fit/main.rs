@@ -123,10 +123,10 @@ impl Fitting {
     fn beyond(mut self, out: Option<&Path>) -> Outcome<()> {
         let shipped = Scorers::shipped();
         self.chats = self.chats.into_iter().filter(|chat| chat.kind.has_tags()).map(|it| it.linked(&shipped)).collect();
-        let weights = beyond::weights(&self.chats, self.folds);
+        let weights = beyond::weights(&self.chats, self.folds)?;
         if let Some(folder) = out {
             std::fs::create_dir_all(folder)?;
-            std::fs::write(folder.join("beyond.json"), serde_json::to_string_pretty(&weights)? + "\n")?;
+            std::fs::write(folder.join("beyond.json"), weights)?;
         }
         Ok(())
     }

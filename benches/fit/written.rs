@@ -171,6 +171,13 @@ impl Written {
     }
 }
 
+/// The file of what is taken from further back.
+pub fn beyond(score: &Score, threshold: f64, names: &[&str]) -> String {
+    let rows: Vec<Row> = names.iter().zip(&score.terms).map(|(name, term)| Row::of(name, *term)).collect();
+    let bias = short(score.bias);
+    format!("{{\n  \"threshold\": {},\n  \"bias\": {bias},\n{}\n}}\n", short(threshold), table("terms", &rows))
+}
+
 impl Row {
     fn of(name: &str, Term { weight, low, high }: Term) -> Self {
         Self { name: name.to_owned(), w: weight, lo: low, hi: high }

@@ -104,7 +104,7 @@ fn decide(
     };
     let params = &Params { token_budget: calibration.room(params.token_budget), ..params.clone() };
     let history = gather(conn, asked, params, readings)?;
-    let (window, explained) = (window(conn, &history, params, readings)?, explain(&history, params));
+    let (window, explained) = (window(conn, &history, params, readings), explain(&history, params));
     let slots = answer.map_or_else(Vec::new, |record| record.slots);
     Ok(Some(Decision { trigger, window, explained, slots }))
 }

@@ -1,22 +1,22 @@
 //! Further back than the candidates: where the matter of a trigger began, if that was before all of them.
 //!
 //! In a group of five hundred messages a day the last two hundred are one afternoon. What was picked of them, and what was
-//! asked, is a `question`: its words are searched for in all that is older. Where they were said (`spans`) says how much
+//! asked, says what is `sought`: its words are searched for in all that is older. Where they were said (`spans`) says how much
 //! that tells: a word that this chat says once a month is no accident three days back, and is one three years back. The
-//! hits are read and compared with the question (`judge`), and of what is accepted the talk around it comes along
+//! hits are read and compared with it (`judge`), and of what is accepted the talk around it comes along
 //! (`around`). Precision first: what is not clearly about the same is left where it is.
 
 mod around;
 mod judge;
-mod question;
+mod sought;
 mod spans;
 mod weights;
 
 pub use around::around;
-pub use judge::{BESIDE, FEATURES, Heard, Judged, NAMES, beside, compared, judged};
-pub use question::{About, Question, Word};
+pub use judge::{BESIDE, FEATURES, Judged, NAMES, ReadSpan, beside, compared, judged};
+pub use sought::{About, Sought, Word};
 pub use spans::{MOST_OF_A_WORD, Said, Span, spans};
-pub use weights::{Term, Weights};
+pub use weights::Weights;
 
 use crate::domain::StoredMessage;
 
@@ -30,7 +30,7 @@ pub struct Bridged {
 
 /// What looking further back came to.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
+pub struct Found {
     pub bridged: Vec<Bridged>,
     /// All that was compared, the likeliest first, for whoever wants to know why.
     pub judged: Vec<Judged>,

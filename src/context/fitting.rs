@@ -3,8 +3,8 @@
 //! The daemon does not come here: `benches/fit` does, which knows the right answers.
 
 pub use crate::context::beyond::{
-    About, BESIDE, FEATURES as BEYOND_FEATURES, Heard, MOST_OF_A_WORD, NAMES as BEYOND_NAMES, Question, Said, Span,
-    Term as BeyondTerm, Weights as BeyondWeights, Word, around, beside, compared, spans,
+    About, BESIDE, FEATURES as BEYOND_FEATURES, MOST_OF_A_WORD, NAMES as BEYOND_NAMES, ReadSpan, Said, Sought, Span,
+    Weights as BeyondWeights, Word, around, beside, compared, spans,
 };
 pub use crate::context::matters::{
     AGAIN_NAMES, ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, GATE_OF_TAG, KIN_NAMES, Lesson, Weights,

@@ -18,6 +18,7 @@ mod cluster;
 mod explain;
 mod fit;
 pub mod fitting;
+mod linear;
 mod links;
 mod matters;
 mod places;

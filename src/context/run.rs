@@ -72,7 +72,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
 }
 
 /// The window that `history` gives, with what is found further back than it reaches.
-pub fn window(conn: &Reader, history: &History, params: &Params, readings: &Readings) -> store::Result<ContextWindow> {
+pub fn window(conn: &Reader, history: &History, params: &Params, readings: &Readings) -> ContextWindow {
     get_smart_context_with(history, params, |question| {
         beyond::look_further_back(conn, (history, params), question, readings)
     })

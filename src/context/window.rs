@@ -3,11 +3,10 @@
 mod picked;
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::context::beyond::{About, Answer, Judged, Question};
+use crate::context::beyond::{About, Found, Judged, Sought};
 use crate::context::choose::Taken;
 use crate::context::cluster::{self, End};
 use crate::context::fit;
@@ -92,6 +91,12 @@ pub struct History {
 }
 
 impl History {
+    /// Before this message more may have been said than was fetched; none where the talk was fetched from its beginning on.
+    /// By the number and not by the time: what is known of an old message from a reply to it was numbered when it was met.
+    fn known_from(&self) -> Option<Seq> {
+        self.recent.iter().map(|stored| stored.seq).min().filter(|_| self.recent.len() >= WINDOW)
+    }
+
     /// A history with nothing known beside the messages; the whole text is the ask.
     pub fn new(trigger: StoredMessage, recent: Vec<StoredMessage>, linked: Vec<StoredMessage>) -> Self {
         let ask = trigger.message.text.clone();
@@ -189,16 +194,15 @@ const ANCHOR_SCORE: f64 = 1.0;
 /// The message it replies to always, what reply links lead to, and the run of messages before the trigger (and around
 /// an old anchor) that no long silence interrupts, as far as the token budget goes.
 pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
-    let Ok(window) = get_smart_context_with(history, params, |_| Ok::<_, Infallible>(Answer::default()));
-    window
+    get_smart_context_with(history, params, |_| Found::default())
 }
 
 /// The same, and what `look` finds further back than the history reaches, if anything older may belong to it.
-pub fn get_smart_context_with<E>(
+pub fn get_smart_context_with(
     history: &History,
     params: &Params,
-    look: impl FnOnce(&Question) -> Result<Answer, E>,
-) -> Result<ContextWindow, E> {
+    look: impl FnOnce(&Sought) -> Found,
+) -> ContextWindow {
     let pool = Pool::new(history, &[]);
     let quoted = pool.trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty());
     let anchor = pool.anchor();
@@ -233,53 +237,50 @@ pub fn get_smart_context_with<E>(
     picked.complete_albums(&pool);
 
     let is_by_matter = history.given.is_some() || params.picker == Picker::Strands && !is_short_talk(&pool);
-    let beyond = match before.ended {
+    let elsewhere = match before.ended {
         _ if is_by_matter => "about something else".to_owned(),
         End::Silence(silence) => format!("before a silence of {}", span_in_words(silence)),
         End::Limit | End::Exhausted => format!("further back than the newest {}", params.lookback_limit),
     };
-    let answer = match question(history, params, &pool, &picked) {
-        Some(question) => look(&question)?,
-        None => Answer::default(),
-    };
-    let (pool, picked) = if answer.bridged.is_empty() {
+    let found = sought(history, params, &pool, &picked).map_or_else(Found::default, |sought| look(&sought));
+    let (pool, picked) = if found.bridged.is_empty() {
         (pool, picked)
     } else {
-        let wider = Pool::new(history, &answer.bridged);
-        let picked = picked.with_bridged(&pool, &wider, &answer.bridged);
+        let wider = Pool::new(history, &found.bridged);
+        let picked = picked.with_bridged(&pool, &wider, &found.bridged);
         (wider, picked)
     };
     let (entries, no_room) = fit::pack(&pool, picked.into_picks(), params);
     let left_out = left_out(&pool, &entries);
-    Ok(ContextWindow {
+    ContextWindow {
         anchor: pool.anchor().map(|place| pool.messages[place].message.id),
         anchor_withheld: history.anchor_withheld,
         quoted,
-        omitted: omitted(&pool, &left_out, &no_room, &beyond),
+        omitted: omitted(&pool, &left_out, &no_room, &elsewhere),
         left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),
         entries,
-        known_from: history.recent.first().filter(|_| history.recent.len() >= WINDOW).map(|stored| stored.seq),
+        known_from: history.known_from(),
         ranked,
         alternative,
-        further_back: answer.judged,
-    })
+        further_back: found.judged,
+    }
 }
 
 /// What to look for further back: only where the history does not reach back to the beginning of the talk.
-fn question(history: &History, params: &Params, pool: &Pool<'_>, picked: &Picked) -> Option<Question> {
-    let is_asked = history.given.is_none() && params.picker == Picker::Strands && history.recent.len() >= WINDOW;
-    let oldest = history.recent.first().filter(|_| is_asked)?;
+fn sought(history: &History, params: &Params, pool: &Pool<'_>, picked: &Picked) -> Option<Sought> {
+    let is_asked = history.given.is_none() && params.picker == Picker::Strands;
+    let before = history.known_from().filter(|_| is_asked)?;
     let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
     let readings: Vec<_> = conversation.iter().map(|stored| history.evidence.reading(stored)).collect();
     let place_of = |(place, share)| Some((pool.conversation.binary_search(&place).ok()?, share));
     let places: Vec<(usize, f64)> = picked.shares().filter_map(place_of).collect();
-    Question::of(&About {
+    Sought::of(&About {
         trigger: &history.trigger,
         ask: &history.ask,
         candidates: &conversation,
         readings: &readings,
         picked: &places,
-        before: oldest.seq,
+        before,
     })
 }
 
@@ -351,8 +352,8 @@ fn left_out(pool: &Pool<'_>, entries: &[Entry]) -> Vec<Place> {
 }
 
 /// The nearest of what was left out with the reason in plain words, oldest first. What found no room comes before
-/// what was never picked, which is told by `beyond`: it was the closer call.
-fn omitted(pool: &Pool<'_>, left_out: &[Place], no_room: &[Place], beyond: &str) -> Vec<Omitted> {
+/// what was never picked, which is told by `elsewhere`: it was the closer call.
+fn omitted(pool: &Pool<'_>, left_out: &[Place], no_room: &[Place], elsewhere: &str) -> Vec<Omitted> {
     let lacked_room: BTreeSet<Place> = no_room.iter().copied().collect();
     let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));
     let mut nearest: Vec<Place> = lacked_room.iter().rev().copied().chain(never_picked).take(OMITTED_SHOWN).collect();
@@ -361,7 +362,7 @@ fn omitted(pool: &Pool<'_>, left_out: &[Place], no_room: &[Place], beyond: &str)
         .into_iter()
         .map(|place| Omitted {
             id: pool.messages[place].message.id,
-            why: if lacked_room.contains(&place) { "no room" } else { beyond }.to_owned(),
+            why: if lacked_room.contains(&place) { "no room" } else { elsewhere }.to_owned(),
         })
         .collect()
 }

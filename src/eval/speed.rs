@@ -185,7 +185,7 @@ impl Bench {
             let params = Params::new(estimate_tokens);
             let asked = Asked { trigger, ask, is_tag: true };
             let history = gather(conn, asked, &params, &readings)?;
-            window(conn, &history, &params, &readings)
+            Ok(window(conn, &history, &params, &readings))
         };
         self.store.read(pick).await?;
         Ok(milliseconds(watch))

@@ -165,7 +165,7 @@ impl Answering {
         let given = question.given.clone();
         let pick = move |conn: &Reader| {
             let history = History { given, ..gather(conn, asked, &params, &readings)? };
-            window(conn, &history, &params, &readings)
+            Ok(window(conn, &history, &params, &readings))
         };
         question.window = self.parts.store.read(pick).await?;
         Ok(())

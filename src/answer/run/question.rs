@@ -86,7 +86,7 @@ impl Reading {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
-        let window = window(conn, &history, &params, &self.readings)?;
+        let window = window(conn, &history, &params, &self.readings);
         let earliest = messages::earliest(conn, trigger.chat)?;
         let spent = usage::spent(conn, self.now, trigger.chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;

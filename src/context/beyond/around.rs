@@ -10,7 +10,7 @@ use crate::domain::{Seq, StoredMessage};
 const LINKED: f32 = 0.5;
 
 /// Places of the messages of a short `talk` (oldest first, with what was read off each) that belong with its `hits`: whatever
-/// replies or most likely links lead to, in either direction.
+/// replies, albums or most likely links lead to, in either direction.
 pub fn around(talk: &[StoredMessage], readings: &[Arc<Reading>], hits: &[Seq], links: &LinkModel) -> Vec<usize> {
     let mut groups: Vec<usize> = (0..talk.len()).collect();
     for place in 0..talk.len() {
@@ -28,6 +28,12 @@ fn goes_on_from(talk: &[StoredMessage], readings: &[Arc<Reading>], place: usize,
     if let Some(parent) = talk[place].message.reply_to {
         // What replies to something further away belongs there.
         return talk[..place].iter().position(|stored| stored.message.id == parent);
+    }
+    if let Some(album) = &talk[place].message.album {
+        let mate = talk[..place].iter().position(|stored| stored.message.album.as_ref() == Some(album));
+        if mate.is_some() {
+            return mate;
+        }
     }
     let past: Vec<Turn<'_>> = readings[..place].iter().map(|reading| reading.turn()).collect();
     let antecedents = Past { turns: &past }.antecedents(links, readings[place].turn(), false);

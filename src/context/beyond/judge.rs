@@ -1,6 +1,6 @@
 //! Is what was said there about the same?
 
-use crate::context::beyond::question::Question;
+use crate::context::beyond::sought::Sought;
 use crate::context::beyond::spans::Span;
 use crate::context::beyond::weights::Weights;
 use crate::context::explain::Feature;
@@ -13,7 +13,7 @@ pub const NAMES: [&str; FEATURES] = ["words", "asker", "people", "rank"];
 
 /// A span that was read.
 #[derive(Debug, Clone)]
-pub struct Heard {
+pub struct ReadSpan {
     pub span: Span,
     /// The hits and those [`beside`] them, oldest first, and the stems of each.
     pub messages: Vec<StoredMessage>,
@@ -53,41 +53,41 @@ pub fn beside(messages: Vec<StoredMessage>, hits: &[Seq]) -> Vec<StoredMessage> 
 }
 
 /// What is thought of each span, the likeliest first.
-pub fn judged(question: &Question, heard: &[Heard], weights: &Weights) -> Vec<Judged> {
+pub fn judged(sought: &Sought, read: &[ReadSpan], weights: &Weights) -> Vec<Judged> {
     /// Spans that are accepted at most: what a tag is about did not begin in many places.
     const MOST: usize = 2;
-    let is_hit = |heard: &Heard, stored: &StoredMessage| heard.span.hits.contains(&stored.seq);
-    let judged_one = |(features, heard): ([f64; FEATURES], &Heard)| Judged {
-        hits: heard
+    let is_hit = |read: &ReadSpan, stored: &StoredMessage| read.span.hits.contains(&stored.seq);
+    let judged_one = |(features, read): ([f64; FEATURES], &ReadSpan)| Judged {
+        hits: read
             .messages
             .iter()
-            .filter(|stored| is_hit(heard, stored))
+            .filter(|stored| is_hit(read, stored))
             .map(|stored| (stored.seq, stored.message.id))
             .collect(),
         probability: weights.probability(&features),
         is_accepted: false,
         features: weights.explained(&features),
     };
-    let mut judged: Vec<Judged> = compared(question, heard).into_iter().zip(heard).map(judged_one).collect();
+    let mut judged: Vec<Judged> = compared(sought, read).into_iter().zip(read).map(judged_one).collect();
     judged.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(b.hits.cmp(&a.hits)));
     judged.iter_mut().take(MOST).for_each(|one| one.is_accepted = one.probability >= weights.threshold);
     judged
 }
 
 /// The features of each span, which come the strongest first.
-pub fn compared(question: &Question, heard: &[Heard]) -> Vec<[f64; FEATURES]> {
-    (0..).zip(heard).map(|(rank, heard)| features(question, heard, rank)).collect()
+pub fn compared(sought: &Sought, read: &[ReadSpan]) -> Vec<[f64; FEATURES]> {
+    (0..).zip(read).map(|(rank, read)| features(sought, read, rank)).collect()
 }
 
-fn features(question: &Question, heard: &Heard, rank: u32) -> [f64; FEATURES] {
-    let Heard { messages, stems, .. } = heard;
+fn features(sought: &Sought, read: &ReadSpan, rank: u32) -> [f64; FEATURES] {
+    let ReadSpan { messages, stems, .. } = read;
     let authors = || messages.iter().map(|stored| stored.message.sender.id);
-    let known: f64 = authors().filter_map(|author| question.authors.get(&author)).sum();
+    let known: f64 = authors().filter_map(|author| sought.authors.get(&author)).sum();
     [
         // How alike the words are beyond what is usual here. Meanings were tried, and say nothing more once words are shared.
-        question.words_shared(stems.iter().map(Vec::as_slice)),
+        sought.words_shared(stems.iter().map(Vec::as_slice)),
         // Whether who asks now spoke there, and how many of those who speak now.
-        if authors().any(|author| author == question.asker) { 1.0 } else { 0.0 },
+        if authors().any(|author| author == sought.asker) { 1.0 } else { 0.0 },
         known / messages.len().max(1) as f64,
         // How many spans tell more.
         f64::from(rank).ln_1p(),

@@ -1,4 +1,4 @@
-//! Where the words of a question were said, and how much it tells that they were said just there.
+//! Where the words that are sought were said, and how much it tells that they were said just there.
 
 use crate::domain::Seq;
 
@@ -26,7 +26,7 @@ pub struct Said {
     pub weight: f64,
 }
 
-/// A short stretch of messages in which words of the question were said.
+/// A short stretch of messages in which words that are sought were said.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
     /// Where the words are, oldest first.

@@ -2,29 +2,36 @@
 
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::context::beyond::judge::{FEATURES, NAMES};
 use crate::context::explain::Feature;
+use crate::context::linear::{Row, Terms, chance};
 
 /// Fitted by `cargo bench --bench fit -- --beyond` on hand-written groups whose older part was hidden among other groups of
 /// the same language; the threshold was set, not fitted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "File")]
 pub struct Weights {
     /// What is less likely is not taken.
     pub threshold: f64,
-    pub bias: f64,
-    /// In the order of their features.
-    pub terms: Vec<Term>,
+    terms: Terms<FEATURES>,
 }
 
-/// A feature, clamped to the range seen in training, times its weight.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Term {
-    pub name: String,
-    pub w: f64,
-    pub lo: f64,
-    pub hi: f64,
+/// The file as it is written.
+#[derive(Deserialize)]
+struct File {
+    threshold: f64,
+    bias: f64,
+    terms: Vec<Row>,
+}
+
+impl TryFrom<File> for Weights {
+    type Error = String;
+
+    fn try_from(file: File) -> Result<Self, String> {
+        Ok(Self { threshold: file.threshold, terms: Terms::of(file.bias, &file.terms, &NAMES)? })
+    }
 }
 
 /// The shipped weights; none when the file is not of the right form, which a test would tell.
@@ -37,26 +44,20 @@ impl Weights {
 
     /// How likely a span with these features is about the same.
     pub fn probability(&self, features: &[f64; FEATURES]) -> f64 {
-        let odds = self.bias + self.terms.iter().zip(features).map(|(term, value)| term.weigh(*value)).sum::<f64>();
-        1.0 / (1.0 + (-odds).exp())
+        chance(self.terms.score(features))
     }
 
     /// What each feature adds, the weightiest first.
     pub fn explained(&self, features: &[f64; FEATURES]) -> Vec<Feature> {
-        let feature = |((name, value), term): ((&&str, &f64), &Term)| Feature {
+        let parts = self.terms.parts(features);
+        let feature = |((name, value), contribution): ((&&str, &f64), &f64)| Feature {
             name: format!("beyond.{name}"),
             value: *value,
-            contribution: term.weigh(*value),
+            contribution: *contribution,
         };
-        let mut explained: Vec<Feature> = NAMES.iter().zip(features).zip(&self.terms).map(feature).collect();
+        let mut explained: Vec<Feature> = NAMES.iter().zip(features).zip(&parts).map(feature).collect();
         explained.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
         explained
-    }
-}
-
-impl Term {
-    fn weigh(&self, value: f64) -> f64 {
-        self.w * value.clamp(self.lo, self.hi)
     }
 }
 
@@ -67,8 +68,7 @@ mod tests {
     #[test]
     fn the_shipped_weights_can_be_read() {
         let weights = Weights::shipped().expect("the file is of the right form");
-        let names: Vec<&str> = weights.terms.iter().map(|term| term.name.as_str()).collect();
-        assert_eq!(names, NAMES);
-        assert!(weights.terms.iter().all(|term| term.lo <= term.hi));
+        assert!(weights.terms.terms.iter().all(|term| term.weight != 0.0 && term.low <= term.high));
+        assert!((0.0..1.0).contains(&weights.threshold));
     }
 }

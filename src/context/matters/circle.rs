@@ -4,9 +4,10 @@
 //! that come into question, more can be seen: whether what goes with the one goes with the other too.
 
 use crate::context::explain::Column;
-use crate::context::matters::kin::{self, Kinship, chance};
+use crate::context::linear::{Terms, chance};
+use crate::context::matters::kin::{self, Kinship};
 use crate::context::matters::square::{Sparse, Square};
-use crate::context::matters::weights::{TagWeights, Terms};
+use crate::context::matters::weights::TagWeights;
 
 /// What a look sees of the company, beside all that is known of the pair.
 const OF_COMPANY: usize = 9;

@@ -1,5 +1,6 @@
 //! Does the trigger take anything up at all, or does it start something new?
 
+use crate::context::linear::chance;
 use crate::context::matters::weights::{Gate, TagGate};
 use crate::context::token::Token;
 
@@ -46,8 +47,7 @@ pub fn waste(opening: &Opening<'_>, gate: &TagGate, lengths: impl Iterator<Item 
 /// How likely the trigger starts something new.
 fn newness(opening: &Opening<'_>, gate: &Gate) -> f64 {
     let values = NAMES.iter().zip(features(opening));
-    let sum = gate.bias + values.map(|(name, value)| gate.weight(name) * value).sum::<f64>();
-    1.0 / (1.0 + (-sum).exp())
+    chance(gate.bias + values.map(|(name, value)| gate.weight(name) * value).sum::<f64>())
 }
 
 /// By their names, what is asked of the trigger.

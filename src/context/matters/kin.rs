@@ -192,11 +192,6 @@ fn pair_of(row: &[f64; FEATURES]) -> [f64; OF_PAIR] {
     std::array::from_fn(|feature| row[feature])
 }
 
-/// What log odds say.
-pub fn chance(odds: f64) -> f64 {
-    1.0 / (1.0 + (-odds).exp())
-}
-
 /// Words that two candidates share.
 struct Shared {
     /// Rarity of the rarest.

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::context::linear::{Row, Term, Terms, place, terms};
 use crate::context::matters::{anchor, bridge, circle, kin};
 
 /// Fitted on labelled chats by `cargo bench --bench fit`; the figures that are published of them were measured on chats that
@@ -46,20 +47,6 @@ pub struct RemarkWeights {
     pub bridge: Bridge,
 }
 
-/// A linear score: each feature clamped to the range seen in training, times its weight.
-#[derive(Debug, Clone)]
-pub struct Terms<const N: usize> {
-    bias: f64,
-    terms: [Term; N],
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Term {
-    weight: f64,
-    low: f64,
-    high: f64,
-}
-
 /// Whether a fragment takes up an earlier matter.
 #[derive(Debug, Clone)]
 pub struct Bridge {
@@ -97,23 +84,6 @@ impl Weights {
 
     pub fn shipped() -> Option<&'static Self> {
         SHIPPED.as_ref()
-    }
-}
-
-impl<const N: usize> Terms<N> {
-    pub fn score(&self, values: &[f64; N]) -> f64 {
-        self.bias + self.terms.iter().zip(values).map(|(term, value)| term.weigh(*value)).sum::<f64>()
-    }
-
-    /// What each feature adds to the score.
-    pub fn parts(&self, values: &[f64; N]) -> [f64; N] {
-        std::array::from_fn(|place| self.terms[place].weigh(values[place]))
-    }
-}
-
-impl Term {
-    fn weigh(&self, value: f64) -> f64 {
-        self.weight * value.clamp(self.low, self.high)
     }
 }
 
@@ -178,14 +148,6 @@ struct OfRemark {
     bridge: Vec<Row>,
 }
 
-#[derive(Deserialize)]
-struct Row {
-    name: String,
-    w: f64,
-    lo: f64,
-    hi: f64,
-}
-
 impl TryFrom<File> for Weights {
     type Error = String;
 
@@ -200,8 +162,7 @@ impl TryFrom<File> for Weights {
             terms.iter_mut().for_each(|term| term.weight /= file.temp);
             Ok(Bridge { bias: bias / file.temp, bias_slow: file.bias_slow, terms, of_trigger })
         };
-        let again_of =
-            |look: &Look| Ok::<_, String>(Terms { bias: look.bias, terms: terms(&look.terms, &circle::NAMES)? });
+        let again_of = |look: &Look| Terms::of(look.bias, &look.terms, &circle::NAMES);
         Ok(Self {
             far: file.far,
             lambda_slow: file.lambda_slow,
@@ -209,9 +170,9 @@ impl TryFrom<File> for Weights {
             tag: TagWeights {
                 gate,
                 bridge: bridge_of(bridge_bias, &bridge, &HashMap::new())?,
-                anchor_bare: Terms { bias: 0.0, terms: terms(&anchor_bare, &anchor::NAMES)? },
-                anchor_text: Terms { bias: 0.0, terms: terms(&anchor_text, &anchor::NAMES)? },
-                kinship: Terms { bias: kinship_bias, terms: terms(&kinship, &kin::NAMES)? },
+                anchor_bare: Terms::of(0.0, &anchor_bare, &anchor::NAMES)?,
+                anchor_text: Terms::of(0.0, &anchor_text, &anchor::NAMES)?,
+                kinship: Terms::of(kinship_bias, &kinship, &kin::NAMES)?,
                 again: [again_of(&again[0])?, again_of(&again[1])?],
             },
             remark: RemarkWeights {
@@ -220,19 +181,6 @@ impl TryFrom<File> for Weights {
             },
         })
     }
-}
-
-/// Rows by the places of their names; a feature without a row counts nothing.
-fn terms<const N: usize>(rows: &[Row], names: &[&str; N]) -> Result<[Term; N], String> {
-    let mut terms = [Term::default(); N];
-    for row in rows {
-        terms[place(&row.name, names)?] = Term { weight: row.w, low: row.lo, high: row.hi };
-    }
-    Ok(terms)
-}
-
-fn place(name: &str, names: &[&str]) -> Result<usize, String> {
-    names.iter().position(|known| *known == name).ok_or_else(|| format!("no feature `{name}`"))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::context::beyond::{
-    Answer, BESIDE, Bridged, Heard, Judged, MOST_OF_A_WORD, Question, Said, Span, Weights, around, beside, judged,
+    BESIDE, Bridged, Found, Judged, MOST_OF_A_WORD, ReadSpan, Said, Sought, Span, Weights, around, beside, judged,
     spans,
 };
 use crate::context::matters::stems;
@@ -17,35 +17,42 @@ use crate::store::{self, Language, Reader, chats, messages, search};
 /// Messages on either side of the hits that may belong with them.
 const AROUND: usize = 8;
 
-/// What answers `question` further back.
-pub fn look_further_back(
+/// What answers `sought` further back. It only enriches: where the index cannot be read, there is nothing.
+pub fn look_further_back(conn: &Reader, about: (&History, &Params), sought: &Sought, readings: &Readings) -> Found {
+    find(conn, about, sought, readings).unwrap_or_else(|error| {
+        tracing::warn!(%error, "nothing older than the last messages is looked at");
+        Found::default()
+    })
+}
+
+fn find(
     conn: &Reader,
     (history, params): (&History, &Params),
-    question: &Question,
+    sought: &Sought,
     readings: &Readings,
-) -> store::Result<Answer> {
-    let Some(weights) = Weights::shipped() else { return Ok(Answer::default()) };
+) -> store::Result<Found> {
+    let Some(weights) = Weights::shipped() else { return Ok(Found::default()) };
     let trigger = &history.trigger;
     let language = chats::find(conn, trigger.message.chat)?.map_or(Language::DEFAULT, |row| row.language);
-    let mut said = Vec::with_capacity(question.words.len());
-    for word in &question.words {
-        let newest = search::newest_with(conn, trigger.chat, (language, &word.text), question.before, MOST_OF_A_WORD)?;
+    let mut said = Vec::with_capacity(sought.words.len());
+    for word in &sought.words {
+        let newest = search::newest_with(conn, trigger.chat, (language, &word.text), sought.before, MOST_OF_A_WORD)?;
         said.push(Said { newest, weight: word.weight });
     }
-    let mut heard = Vec::new();
-    for span in spans(&said, question.before) {
-        heard.extend(hear(conn, (trigger, question.before), span)?);
+    let mut read = Vec::new();
+    for span in spans(&said, sought.before) {
+        read.extend(read_span(conn, (trigger, sought.before), span)?);
     }
-    let judged = judged(question, &heard, weights);
+    let judged = judged(sought, &read, weights);
     let mut bridged: Vec<Bridged> = Vec::new();
     for one in judged.iter().filter(|one| one.is_accepted) {
-        bridged.extend(talk_around(conn, trigger, one, readings, &params.scorers.links)?);
+        bridged.extend(talk_around(conn, (trigger, sought.before), one, readings, &params.scorers.links)?);
     }
-    Ok(Answer { bridged, judged })
+    Ok(Found { bridged, judged })
 }
 
 /// Reads the hits of a span; none where nobody may read them, or they are of another thread.
-fn hear(conn: &Reader, (trigger, before): (&StoredMessage, Seq), span: Span) -> store::Result<Option<Heard>> {
+fn read_span(conn: &Reader, (trigger, before): (&StoredMessage, Seq), span: Span) -> store::Result<Option<ReadSpan>> {
     let (Some(first), Some(last)) = (span.hits.first(), span.hits.last()) else { return Ok(None) };
     let range = (Seq(first.0.saturating_sub(BESIDE)), Seq((last.0 + BESIDE).min(before.0 - 1)));
     let messages = beside(messages::between(conn, trigger.conversation(), range)?, &span.hits);
@@ -53,13 +60,13 @@ fn hear(conn: &Reader, (trigger, before): (&StoredMessage, Seq), span: Span) -> 
         return Ok(None);
     }
     let stems = messages.iter().map(|stored| stems(&without_bots(&stored.message.text))).collect();
-    Ok(Some(Heard { span, messages, stems }))
+    Ok(Some(ReadSpan { span, messages, stems }))
 }
 
 /// What was accepted, with the talk around it.
 fn talk_around(
     conn: &Reader,
-    trigger: &StoredMessage,
+    (trigger, before): (&StoredMessage, Seq),
     accepted: &Judged,
     readings: &Readings,
     links: &LinkModel,
@@ -72,6 +79,8 @@ fn talk_around(
     talk.push(hit);
     let between = (last.0 - first.0) as usize;
     talk.extend(messages::after(conn, trigger.conversation(), moment, AROUND + between)?);
+    // Of the candidates what belongs was picked.
+    talk.retain(|stored| stored.seq < before);
     let readings: Vec<Arc<Reading>> = readings.further_back(conn, &talk)?;
     let places = around(&talk, &readings, &hits, links);
     let bridged = |place: usize| Bridged { message: talk[place].clone(), probability: accepted.probability };

@@ -73,7 +73,7 @@ async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'st
         let params = Params::new(estimate_tokens);
         let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true };
         let history = gather(conn, asked, &params, &readings)?;
-        crate::context::run::window(conn, &history, &params, &readings)
+        Ok(crate::context::run::window(conn, &history, &params, &readings))
     });
     picked.await.unwrap()
 }

@@ -1,19 +1,15 @@
 //! Matters that began before all that a window is usually chosen from.
 
+use std::fmt::Write;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, Params};
-use crate::domain::{
-    Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Reason, Role, Sender, Seq, ThreadId, Timestamp, UserId,
-    estimate_tokens,
-};
+use crate::domain::{Chat, ChatId, ChatKind, MessageId, Origin, Reason, Seq, StoredMessage, ThreadId, estimate_tokens};
 use crate::embed::Embedder;
 use crate::store::{Priority, Store, chats, messages};
+use crate::testkit::{CHAT, DAY_ONE, transcript};
 
-const CHAT: ChatId = ChatId(-1_001_000_000_001);
-const START: Timestamp = Timestamp::from_secs(1_750_000_000);
 const DAY: u64 = 86_400;
 
 /// What people say meanwhile: a few words that everybody uses, and two that are hardly ever said.
@@ -64,66 +60,59 @@ fn chatter(count: usize, seconds: u64) -> Vec<Line> {
     (0..count).map(|n| Line(seconds / count as u64, people[n * 3 % 5], text(n))).collect()
 }
 
-/// Stores `lines` and reads the window of the last of them, a tag with these words.
+/// The window of the last of `lines`, a tag with these words.
 async fn asked(lines: Vec<Line>, ask: &'static str) -> ContextWindow {
     asked_with(lines, ask, |_| {}).await
 }
 
 /// The same, each message changed by `change`.
-async fn asked_with(lines: Vec<Line>, ask: &'static str, change: impl Fn(&mut Message)) -> ContextWindow {
+async fn asked_with(lines: Vec<Line>, ask: &'static str, change: impl Fn(&mut StoredMessage)) -> ContextWindow {
+    asked_in(lines, ask, change, "").await
+}
+
+/// The same, after `damage` was done to the database.
+async fn asked_in(
+    lines: Vec<Line>,
+    ask: &'static str,
+    change: impl Fn(&mut StoredMessage),
+    damage: &'static str,
+) -> ContextWindow {
     let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
-    let mut at = START;
-    let messages: Vec<Message> = (1..)
-        .zip(lines)
-        .map(|(id, Line(after, who, text))| {
-            at = at.plus(Duration::from_secs(after));
-            let mut message = message(id, at, who, text);
-            change(&mut message);
-            message
-        })
-        .collect();
-    let last = messages.last().map(|message| message.id).unwrap();
-    let written = store.write(Priority::Background, move |tx| {
-        for message in &messages {
+    let (store, _) = Store::open(&folder.path().join("chime.db"), DAY_ONE).unwrap();
+    let mut told = transcript(&written(&lines));
+    told.iter_mut().for_each(change);
+    let last = told.iter().map(|stored| stored.message.id).max().unwrap();
+    let stored = store.write(Priority::Background, move |tx| {
+        for StoredMessage { message, .. } in &told {
             let chat = Chat { id: message.chat, kind: ChatKind::Supergroup, title: None, username: None };
             messages::take_in(tx, &chats::upsert(tx, &chat)?, message)?;
         }
-        Ok(())
+        Ok(tx.execute_batch(damage)?)
     });
-    written.await.unwrap();
+    stored.await.unwrap();
     let readings = Readings::new(Some(Arc::new(Embedder::shipped().unwrap())));
     let picked = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, last)?.unwrap();
         let params = Params::new(estimate_tokens);
         let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true };
-        window(conn, &gather(conn, asked, &params, &readings)?, &params, &readings)
+        Ok(window(conn, &gather(conn, asked, &params, &readings)?, &params, &readings))
     });
     picked.await.unwrap()
 }
 
-fn message(id: i64, sent_at: Timestamp, who: &str, text: String) -> Message {
-    let number = who.bytes().fold(7, |sum, byte| sum * 31 + i64::from(byte));
-    Message {
-        chat: CHAT,
-        id: MessageId(id),
-        thread: None,
-        sender: Sender { id: UserId(number), name: who.to_owned(), username: None, is_bot: false, is_chat: false },
-        role: Role::User,
-        sent_at,
-        edited_at: None,
-        kind: Kind::Text,
-        detail: None,
-        text,
-        entities: Vec::new(),
-        reply_to: None,
-        quote: None,
-        snapshot: None,
-        forward_origin: None,
-        album: None,
-        via_bot: None,
-        origin: Origin::Update,
+/// The lines as a transcript, the first at the beginning of day 1.
+fn written(lines: &[Line]) -> String {
+    let (mut chat, mut at) = (String::new(), 0);
+    for (id, Line(after, who, text)) in (1..).zip(lines) {
+        let day = at / DAY;
+        at += after;
+        if id == 1 || at / DAY > day {
+            writeln!(chat, "day {}", at / DAY + 1).unwrap();
+        }
+        let (hours, minutes, seconds) = (at % DAY / 3600, at % 3600 / 60, at % 60);
+        writeln!(chat, "{hours:02}:{minutes:02}:{seconds:02} {who}#{id} {text}").unwrap();
     }
+    chat
 }
 
 /// What is there from further back.
@@ -165,19 +154,50 @@ async fn a_matter_that_began_a_thousand_messages_ago_comes_back_without_the_joke
 
 #[tokio::test]
 async fn nothing_comes_from_another_chat_or_thread() {
-    let other_chat = |message: &mut Message| {
-        if matches!(message.id.0, 301 | 302) {
-            message.chat = ChatId(-1_001_000_000_002);
+    let other_chat = |stored: &mut StoredMessage| {
+        if matches!(stored.message.id.0, 301 | 302) {
+            stored.message.chat = ChatId(-1_001_000_000_002);
         }
     };
-    let other_thread = |message: &mut Message| {
-        if matches!(message.id.0, 301 | 302) {
-            message.thread = Some(ThreadId(7));
+    let other_thread = |stored: &mut StoredMessage| {
+        if matches!(stored.message.id.0, 301 | 302) {
+            stored.message.thread = Some(ThreadId(7));
         }
     };
     for window in [asked_with(resumed(""), "", other_chat).await, asked_with(resumed(""), "", other_thread).await] {
         assert_eq!(bridged(&window), [0_i64; 0]);
     }
+}
+
+#[tokio::test]
+async fn without_the_index_there_is_still_a_window() {
+    let window = asked_in(resumed(""), "", |_| {}, "DROP TABLE message_fts").await;
+    assert_eq!(bridged(&window), [0_i64; 0]);
+    assert!(window.entries.iter().any(|entry| entry.message.message.id == MessageId(1303)));
+}
+
+#[tokio::test]
+async fn an_album_comes_whole() {
+    let picture = |stored: &mut StoredMessage| {
+        if matches!(stored.message.id.0, 302 | 303) {
+            stored.message.album = Some("the menu".to_owned());
+        }
+    };
+    let bridged = bridged(&asked_with(resumed(""), "", picture).await);
+    assert!(bridged.starts_with(&[301, 302, 303]), "{bridged:?}");
+}
+
+#[tokio::test]
+async fn what_is_known_of_an_old_message_from_a_reply_does_not_hide_what_is_older() {
+    // The oldest of the candidates was met last, so that it has the highest number of all.
+    let late = |stored: &mut StoredMessage| {
+        if stored.message.id.0 == 1105 {
+            stored.message.origin = Origin::Snapshot;
+            stored.message.id = MessageId(1);
+        }
+    };
+    let window = asked_with(resumed(""), "", late).await;
+    assert_eq!(bridged(&window), [301, 302]);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use crate::domain::{Seq, StoredMessage, UserId};
 
 /// Words that are searched for. Each costs a look into the index.
 const WORDS: usize = 8;
-/// A word of the question itself tells so much more than one of a message that was picked.
+/// A word of the ask itself tells so much more than one of a message that was picked.
 const ASKED: f64 = 2.0;
 
 /// What was said and picked before anybody looks further back.
@@ -37,7 +37,7 @@ pub struct Word {
 
 /// What is looked for in all that is older than the candidates.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct Sought {
     /// To be searched for, the most telling first.
     pub words: Vec<Word>,
     /// Nothing from here on is further back.
@@ -51,11 +51,11 @@ pub struct Question {
     /// How alike words are here anyway.
     background: f64,
     /// How heavy a stem is that no candidate has.
-    unheard: f64,
+    unread: f64,
     rarity: Quick<Token, f64>,
 }
 
-impl Question {
+impl Sought {
     /// None where there is nothing to go by.
     pub fn of(about: &About<'_>) -> Option<Self> {
         let picked =
@@ -78,19 +78,19 @@ impl Question {
         if words.is_empty() {
             return None;
         }
-        let mut question = Self {
+        let mut sought = Self {
             words,
             before: about.before,
             asker: about.trigger.message.sender.id,
             authors: authors(picked().map(|(stored, _, share)| (stored.message.sender.id, share))),
             length: length(stems.values().copied()),
-            unheard: idf(about.readings.len(), 0.0),
+            unread: idf(about.readings.len(), 0.0),
             rarity,
             stems,
             background: 0.0,
         };
-        question.background = question.background(about);
-        Some(question)
+        sought.background = sought.background(about);
+        Some(sought)
     }
 
     /// How alike the words usually are of a few messages in a row that were not picked.
@@ -117,7 +117,7 @@ impl Question {
     fn words_alike<'a>(&self, there: impl Iterator<Item = &'a [Token]>) -> f64 {
         let mut said: Quick<Token, f64> = Quick::default();
         there.flatten().for_each(|stem| *said.entry(*stem).or_default() += 1.0);
-        let weight = |stem: &Token, times: f64| self.rarity.get(stem).unwrap_or(&self.unheard) * damped(times);
+        let weight = |stem: &Token, times: f64| self.rarity.get(stem).unwrap_or(&self.unread) * damped(times);
         let other = length(said.iter().map(|(stem, times)| weight(stem, *times)));
         let product: f64 =
             (said.iter()).filter_map(|(stem, times)| Some(self.stems.get(stem)? * weight(stem, *times))).sum();
