@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 11] = [
+const SAMPLES: [&str; 12] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -19,8 +19,9 @@ const SAMPLES: [&str; 11] = [
     include_str!("data/migrations/0009.sql"),
     include_str!("data/migrations/0010.sql"),
     include_str!("data/migrations/0011.sql"),
+    include_str!("data/migrations/0012.sql"),
 ];
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -32,6 +33,7 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("../migrations/0009_token_calibration.sql"),
     include_str!("../migrations/0010_message_vectors.sql"),
     include_str!("../migrations/0011_held_until_sent.sql"),
+    include_str!("../migrations/0012_fewer_index_segments.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

@@ -27,6 +27,8 @@ const INGESTED: u32 = 10_000;
 const TRIGGERS: u32 = 300;
 /// Before the clock runs: pages and statements are read, words of the model are met.
 const WARM_UP: u32 = 100;
+/// Pages of the full-text index, as often as the daemon merges them.
+const MERGED_AT_ONCE: u32 = 50;
 /// The largest chat.
 const FIRST_CHAT: ChatId = ChatId(-1_009_000_000_000);
 
@@ -162,6 +164,7 @@ impl Bench {
             self.prepare(&trigger).await?;
             self.keep().await?;
         }
+        while self.store.write(Priority::Background, |tx| search::merge(tx, MERGED_AT_ONCE)).await? {}
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Deletes what has been kept long enough, a little at a time.
+//! Deletes what has been kept long enough, a little at a time, and puts in order what is kept.
 
 use std::time::Duration;
 
@@ -8,12 +8,14 @@ use crate::domain::{ChatKey, Job, Timestamp};
 use crate::privacy::{Cutoffs, cutoffs, repeats};
 use crate::scheduler::run::Outcome;
 use crate::store::forget::{self, Leave, Manner};
-use crate::store::{self, Priority, Store, StoreError, backups, inbox, retention, scrub};
+use crate::store::{self, Priority, Store, StoreError, backups, inbox, retention, scrub, search};
 
 /// Looked at so often: a day more or less does not matter, a flood of deletions at midnight would.
 const EVERY: Duration = Duration::from_secs(60 * 60);
 /// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
 const AT_ONCE: u32 = 8;
+/// Pages of the full-text index that are merged in one transaction: about 5 ms, too.
+const PAGES_AT_ONCE: u32 = 50;
 /// A file up to this size is written anew at once, in about a second or two; a larger one at a quiet hour.
 const SMALL_FILE: u64 = 64 * 1024 * 1024;
 /// The hour of the day, in UTC, that is taken to be quiet.
@@ -67,6 +69,7 @@ impl Keeper {
             // A copy that was made in between has the same leftovers.
             prepare(&self.store, Some(since)).await?;
         }
+        while self.background(|tx| search::merge(tx, PAGES_AT_ONCE)).await? {}
         Ok(deleted)
     }
 

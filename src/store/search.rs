@@ -40,6 +40,17 @@ fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Merges segments of the index of one size, at most so many pages of it: the fewer there are, the faster is every look.
+/// Tells whether more is to be merged. What was merged is not merged again before as much has come in.
+pub fn merge(tx: &Writer<'_>, pages: u32) -> Result<bool> {
+    let changes = || tx.prepare_cached("SELECT total_changes()")?.query_row([], |row| row.get::<_, i64>(0));
+    let before = changes()?;
+    tx.prepare_cached("INSERT INTO message_fts (message_fts, rank) VALUES ('merge', :pages)")?
+        .execute(named_params! { ":pages": pages })?;
+    // The statement itself counts as one.
+    Ok(changes()? - before > 1)
+}
+
 /// A word that at most so many messages of a chat hold tells something, however small the chat is.
 const ALWAYS_TELLING: i64 = 50;
 /// Of a larger chat, one of so many messages.
@@ -120,4 +131,36 @@ fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<Strin
         }
     }
     Ok(if telling.is_empty() { common } else { telling })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Timestamp;
+    use crate::store::{Priority, Store};
+
+    const CHAT: ChatKey = ChatKey(1);
+
+    fn segments(conn: &Reader) -> Result<i64> {
+        // The number of a segment is in the upper part of the ids of its pages; the first pages are of no segment.
+        Ok(conn.query_row("SELECT count(DISTINCT id >> 37) FROM message_fts_data WHERE id > 10", [], |row| row.get(0))?)
+    }
+
+    #[tokio::test]
+    async fn merging_leaves_fewer_segments_and_the_same_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        for seq in (1..=23).map(Seq) {
+            let add = move |tx: &Writer<'_>| {
+                insert(tx, &Indexed { chat: CHAT, seq, text: "thai", author: "Ann", language: Language::DEFAULT })
+            };
+            store.write(Priority::Background, add).await.unwrap();
+        }
+        let found = |conn: &Reader| newest_with(conn, CHAT, (Language::DEFAULT, "thai"), Seq(100), 100);
+        let (many, before) = store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap();
+        while store.write(Priority::Background, |tx| merge(tx, 50)).await.unwrap() {}
+        let (few, after) = store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap();
+        assert!(few < many && few <= 2, "{many} segments became {few}");
+        assert_eq!((before.len(), before), (23, after));
+    }
 }

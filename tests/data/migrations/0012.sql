@@ -1,0 +1,1 @@
+INSERT INTO message_fts (message_fts, rank) VALUES ('merge', 50);
