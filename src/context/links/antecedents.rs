@@ -33,6 +33,8 @@ impl Antecedents {
     pub fn kept(mut self) -> Self {
         let all: f32 = self.0.iter().map(|link| link.probability).sum();
         self.0.truncate(KEPT);
+        // These stay in memory, and the room for all others would take ten times theirs.
+        self.0.shrink_to_fit();
         let kept: f32 = self.0.iter().map(|link| link.probability).sum();
         for link in &mut self.0 {
             link.probability *= all / kept.max(f32::MIN_POSITIVE);

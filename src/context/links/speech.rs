@@ -23,15 +23,15 @@ pub struct Speech {
     pub at: Timestamp,
     pub author: UserId,
     /// Whom Telegram itself says it mentions.
-    pub mentioned: Vec<UserId>,
+    pub mentioned: Box<[UserId]>,
     /// The word at its start that a colon or comma follows: perhaps whom it is addressed to.
     pub lead: Option<Token>,
     /// Words that may be names, in order.
-    pub named: Vec<Token>,
+    pub named: Box<[Token]>,
     /// Capitalised words that may be first names, in order.
-    pub capitalised: Vec<Token>,
+    pub capitalised: Box<[Token]>,
     /// What its author is called: name and username.
-    pub author_names: Vec<Token>,
+    pub author_names: Box<[Token]>,
     /// The author's first name, where there is a second.
     pub author_first_name: Option<Token>,
     pub is_question: bool,
@@ -40,7 +40,7 @@ pub struct Speech {
     pub is_yes: bool,
     pub chars: usize,
     /// Words with how often they occur, stop words left out.
-    pub words: Vec<(Token, u32)>,
+    pub words: Box<[(Token, u32)]>,
 }
 
 /// Whom a message speaks to, among people who have spoken before.
@@ -93,7 +93,7 @@ impl Names {
     pub fn of<'a>(speeches: impl Iterator<Item = &'a Speech>) -> Self {
         let mut names = Self::default();
         for speech in speeches {
-            for name in &speech.author_names {
+            for name in &*speech.author_names {
                 names.full.insert(*name, speech.author);
             }
             if let Some(first) = speech.author_first_name {
@@ -156,7 +156,7 @@ impl Speech {
             is_thanks: THANKS.is_match(text),
             is_yes: YES.is_match(text),
             chars: text.chars().count(),
-            words: words(text),
+            words: words(text).into(),
         }
     }
 }

@@ -16,9 +16,9 @@ use crate::embed::Embedder;
 use crate::store::links::{CachedLinks, Mark};
 use crate::store::{self, Reader, links, messages, vectors};
 
-/// Readings that a conversation may hold: two windows, since the oldest candidate is scored against those before it, and
-/// some more, so that not every message clears up behind it.
-const SCROLLED: usize = 2 * WINDOW + 100;
+/// Readings that a conversation may hold once all its candidates are scored: a window, and some more, so that not every
+/// message clears up behind it. Until then it holds those, too, that the oldest candidate is scored against.
+const SCROLLED: usize = WINDOW + 40;
 
 /// Reads messages, with the embedding model where there is one, and remembers.
 pub struct Readings {
@@ -151,6 +151,9 @@ impl Readings {
             self.look_up(conn, &mut stretch)?;
             self.work_out(conn, &mut stretch, most)?;
         }
+        if let Some(oldest) = recent.first().filter(|_| stretch.antecedents.iter().all(Option::is_some)) {
+            self.shelf().leave_behind(oldest.conversation(), oldest.message.id, SCROLLED);
+        }
         Ok(stretch)
     }
 
@@ -168,9 +171,6 @@ impl Readings {
                 shelf.put(stored.conversation(), address(stored), mark.mark, Arc::clone(&reading));
                 reading
             }));
-        }
-        if let (Some(newest), Some(oldest)) = (recent.last(), marks.first()) {
-            shelf.leave_behind(newest.conversation(), oldest.id, SCROLLED);
         }
         shelf.make_room(ROOM);
     }

@@ -11,7 +11,7 @@ use crate::domain::{ChatKey, Conversation, MessageId, Seq};
 use crate::store::links::CachedLinks;
 
 /// Messages that are kept at most: what triggers need in fifty conversations, and room for what these go on to say. One takes
-/// about 2 KiB, half of it its vector, so that a full shelf is about 25 MB; a group that is alone with its bot fills 1 MB.
+/// about 2 KiB, half of it its vector, so that a full shelf is about 25 MB; a group that is alone with its bot fills half a MB.
 pub const ROOM: usize = 12_500;
 
 /// Keyed by message; good for as long as the mark is the same.
