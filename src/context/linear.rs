@@ -46,6 +46,12 @@ impl Term {
     pub fn weigh(&self, value: f64) -> f64 {
         self.weight * value.clamp(self.low, self.high)
     }
+
+    /// Adds to each sum what this feature adds there.
+    pub fn add(&self, values: &[f32], sums: &mut [f32]) {
+        let (weight, low, high) = (self.weight as f32, self.low as f32, self.high as f32);
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value.clamp(low, high));
+    }
 }
 
 /// Rows by the places of their names; a feature without a row counts nothing.

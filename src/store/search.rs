@@ -143,7 +143,8 @@ mod tests {
 
     fn segments(conn: &Reader) -> Result<i64> {
         // The number of a segment is in the upper part of the ids of its pages; the first pages are of no segment.
-        Ok(conn.query_row("SELECT count(DISTINCT id >> 37) FROM message_fts_data WHERE id > 10", [], |row| row.get(0))?)
+        Ok(conn
+            .query_row("SELECT count(DISTINCT id >> 37) FROM message_fts_data WHERE id > 10", [], |row| row.get(0))?)
     }
 
     #[tokio::test]

@@ -242,7 +242,9 @@ fn words(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Covered> {
 
 /// ln(1 + minutes), up to what was seen in training.
 pub fn minutes(seconds: f64) -> f64 {
-    (seconds / 60.0).ln_1p().min(7.0)
+    /// Where the logarithm comes to what is the most: most pairs of a slow chat are further apart.
+    const FURTHEST: f64 = 65_738.0;
+    if seconds > FURTHEST { 7.0 } else { (seconds / 60.0).ln_1p().min(7.0) }
 }
 
 pub fn flag(is: bool) -> f64 {

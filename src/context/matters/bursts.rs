@@ -77,73 +77,151 @@ impl Meanings {
     }
 }
 
-/// Words or people with their weights, for each candidate: sparse rows.
-#[derive(Debug, Default)]
+/// Words or people with their weights, for each candidate: sparse rows, and the same by word or person.
+#[derive(Debug)]
 pub struct Rows {
-    rows: Vec<Vec<(usize, f64)>>,
-    lengths: Vec<f64>,
+    rows: Lists,
+    columns: Lists,
+    lengths: Vec<f32>,
 }
 
 impl Rows {
-    fn of(rows: Vec<Vec<(usize, f64)>>) -> Self {
-        let length = |row: &Vec<(usize, f64)>| row.iter().map(|(_, value)| value * value).sum::<f64>().sqrt();
-        Self { lengths: rows.iter().map(length).collect(), rows }
+    /// `columns` is how many words or people there are.
+    fn of(rows: Lists, columns: usize) -> Self {
+        let length = |row: usize| rows.list(row).iter().map(|(_, value)| value * value).sum::<f32>().sqrt();
+        Self { lengths: (0..rows.count()).map(length).collect(), columns: rows.transposed(columns), rows }
     }
 
     /// The words of each candidate, the rare ones heavier.
     pub fn words(ground: &Ground<'_>) -> Self {
-        let row = |stems: &Vec<usize>| stems.iter().map(|stem| (*stem, ground.idf[*stem])).collect();
-        Self::of(ground.stems.iter().map(row).collect())
+        let mut rows = Lists::default();
+        for stems in &ground.stems {
+            rows.push(stems.iter().map(|stem| (*stem as u32, ground.idf[*stem] as f32)));
+        }
+        Self::of(rows, ground.idf.len())
     }
 
     /// Who wrote each candidate.
     pub fn people(ground: &Ground<'_>) -> Self {
-        Self::of(ground.authors.iter().map(|author| vec![(*author, 1.0)]).collect())
+        let mut rows = Lists::default();
+        ground.authors.iter().for_each(|author| rows.push([(*author as u32, 1.0)].into_iter()));
+        Self::of(rows, ground.people)
     }
 
-    /// The same, each with those of its fragment. `columns` is how many words or people there are.
-    pub fn gathered(&self, together: &Together, columns: usize) -> Self {
-        let (mut sums, mut met) = (vec![0.0; columns], Vec::new());
-        let mut gather = |place: usize| {
+    /// The same, each with those of its fragment.
+    pub fn gathered(&self, together: &Together) -> Self {
+        let count = self.columns.count();
+        let (mut rows, mut sums, mut met) = (Lists::default(), vec![0.0; count], Vec::new());
+        for place in 0..self.rows.count() {
             for (other, share) in together.with(place) {
-                for (column, value) in &self.rows[other] {
-                    if sums[*column] == 0.0 {
+                for (column, value) in self.rows.list(other) {
+                    let sum = &mut sums[*column as usize];
+                    if *sum == 0.0 {
                         met.push(*column);
                     }
-                    sums[*column] += share * value;
+                    *sum += share as f32 * value;
                 }
             }
-            met.drain(..).map(|column| (column, std::mem::take(&mut sums[column]))).collect()
-        };
-        Self::of((0..self.rows.len()).map(&mut gather).collect())
+            rows.push(met.drain(..).map(|column| (column, std::mem::take(&mut sums[column as usize]))));
+        }
+        Self::of(rows, count)
     }
 
-    pub fn length(&self, place: usize) -> f64 {
+    /// The same for these `places` alone; the others have nothing.
+    pub fn only(&self, places: &[usize]) -> Self {
+        let mut rows = Lists::default();
+        for place in 0..self.rows.count() {
+            let list = if places.contains(&place) { self.rows.list(place) } else { &[] };
+            rows.push(list.iter().copied());
+        }
+        Self { columns: rows.transposed(self.columns.count()), rows, lengths: self.lengths.clone() }
+    }
+
+    pub fn length(&self, place: usize) -> f32 {
         self.lengths[place]
     }
 
-    /// The row of one candidate, as wide as there are `columns`.
-    pub fn spread(&self, place: usize, columns: usize) -> Vec<f64> {
-        let mut wide = vec![0.0; columns];
-        self.rows[place].iter().for_each(|(column, value)| wide[*column] = *value);
-        wide
+    /// The candidates that have this word or person.
+    pub fn holders(&self, column: usize) -> impl Iterator<Item = usize> {
+        self.columns.list(column).iter().map(|(place, _)| *place as usize)
     }
 
-    /// The cosine of a candidate with another, whose row is `wide` and has that `length`.
-    pub fn cosine(&self, place: usize, wide: &[f64], length: f64) -> f64 {
-        // In lanes, as with vectors.
-        const LANES: usize = 4;
-        let (whole, rest) = self.rows[place].as_chunks::<LANES>();
-        let mut lanes = [0.0; LANES];
-        for values in whole {
-            lanes.iter_mut().zip(values).for_each(|(sum, (column, value))| *sum += value * wide[*column]);
+    /// The cosines of a candidate with all others.
+    pub fn cosines(&self, one: usize) -> Vec<f32> {
+        let mut cosines = vec![0.0; self.lengths.len()];
+        for (column, value) in self.rows.list(one) {
+            for (place, other) in self.columns.list(*column as usize) {
+                cosines[*place as usize] += value * other;
+            }
         }
-        let rest: f64 = rest.iter().map(|(column, value)| value * wide[*column]).sum();
-        let product = lanes.iter().sum::<f64>() + rest;
-        product / self.lengths[place].max(1e-6) / length.max(1e-6)
+        let own = self.lengths[one].max(1e-6);
+        cosines.iter_mut().zip(&self.lengths).for_each(|(cosine, length)| *cosine /= own * length.max(1e-6));
+        cosines
+    }
+}
+
+/// Numbered values, list after list.
+#[derive(Debug)]
+struct Lists {
+    values: Vec<(u32, f32)>,
+    /// Where each list begins, and the end.
+    starts: Vec<usize>,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        Self { values: Vec::new(), starts: vec![0] }
+    }
+}
+
+impl Lists {
+    fn push(&mut self, list: impl Iterator<Item = (u32, f32)>) {
+        self.values.extend(list);
+        self.starts.push(self.values.len());
+    }
+
+    fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn list(&self, number: usize) -> &[(u32, f32)] {
+        &self.values[self.starts[number]..self.starts[number + 1]]
+    }
+
+    /// A list for each of `count` numbers: the lists that have it, ascending, each with the value.
+    fn transposed(&self, count: usize) -> Self {
+        let mut starts = vec![0; count + 1];
+        self.values.iter().for_each(|(number, _)| starts[*number as usize + 1] += 1);
+        (1..=count).for_each(|number| starts[number] += starts[number - 1]);
+        let (mut values, mut next) = (vec![(0, 0.0); self.values.len()], starts.clone());
+        for list in 0..self.count() {
+            for (number, value) in self.list(list) {
+                let place = &mut next[*number as usize];
+                values[*place] = (list as u32, *value);
+                *place += 1;
+            }
+        }
+        Self { values, starts }
     }
 }
 
 fn add(sum: &mut [f32], vector: &[f32], share: f32) {
     sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_found_by_their_numbers_too() {
+        let mut lists = Lists::default();
+        lists.push([(2, 1.0), (0, 3.0)].into_iter());
+        lists.push([].into_iter());
+        lists.push([(2, 5.0)].into_iter());
+        let transposed = lists.transposed(3);
+        assert_eq!((transposed.list(0), transposed.list(1)), (&[(0, 3.0)][..], &[][..]));
+        assert_eq!(transposed.list(2), [(0, 1.0), (2, 5.0)]);
+        assert_eq!(Rows::of(lists, 3).cosines(2), [1.0 / 10_f32.sqrt(), 0.0, 1.0]);
+    }
 }

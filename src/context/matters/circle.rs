@@ -5,7 +5,7 @@
 
 use crate::context::explain::Column;
 use crate::context::linear::{Terms, chance};
-use crate::context::matters::kin::{self, Kinship};
+use crate::context::matters::kin::{self, Kinship, OfOne, Pairs};
 use crate::context::matters::square::{Sparse, Square};
 use crate::context::matters::weights::TagWeights;
 
@@ -26,7 +26,7 @@ const MOST: usize = 64;
 /// Fewer keep no company to speak of: what was seen at first sight stays.
 const FEW: usize = 8;
 /// A candidate that is less likely than this to belong to any of the anchors does not come into question.
-const FAINT: f64 = 0.03;
+const FAINT: f32 = 0.03;
 /// Two that are less likely than this to belong together are no company to each other.
 const CLOSE: f32 = 0.15;
 /// The odds of a candidate's belonging to itself, where sure ones would drown all others.
@@ -35,89 +35,124 @@ const ITSELF: f32 = 3.0;
 /// The candidates that may belong to one of the anchors, and what is thought of each two of them.
 pub struct Circle<'a> {
     kinship: &'a Kinship<'a>,
-    anchors: Vec<usize>,
-    /// How likely each of all candidates belongs to each anchor, at first sight.
-    first: Vec<Vec<f64>>,
+    anchors: Vec<Anchor>,
     /// Who comes into question, ascending.
     places: Vec<usize>,
+    /// Of each with those before it, and with itself.
     pairs: Pairs,
+    of_one: OfOne,
     /// Who lies in one fragment with each, as shares that sum to 1.
     fragments: Sparse,
     /// The products of any two one's words, meanings and people.
     words: Square,
     meanings: Square,
     people: Square,
-    /// How likely any two belong together: what the last look said of the later one's matter. 1 for each with itself.
-    kin: Square,
+    /// The log odds that any two belong together: what the last look said of the later one's matter.
+    scores: Square,
+}
+
+/// A candidate that the tag may hang on.
+struct Anchor {
+    place: usize,
+    /// How likely each of all candidates belongs to it, at first sight.
+    first: Vec<f32>,
+    /// With all candidates.
+    pairs: Pairs,
 }
 
 impl<'a> Circle<'a> {
     /// Who may belong to `anchors`, at first sight.
-    pub fn around(kinship: &'a Kinship<'a>, anchors: Vec<usize>, weights: &TagWeights) -> Self {
-        let rows: Vec<(usize, Vec<_>)> = anchors.iter().map(|anchor| (*anchor, kinship.rows(*anchor))).collect();
-        let first: Vec<Vec<f64>> = rows.iter().map(|(anchor, rows)| at_first_sight(*anchor, rows, weights)).collect();
-        let places = in_question(&first, kinship.ground().remarks.len());
+    pub fn around(kinship: &'a Kinship<'a>, anchors: &[usize], weights: &TagWeights) -> Self {
+        let anchors: Vec<Anchor> = anchors.iter().map(|anchor| Anchor::of(kinship, *anchor, weights)).collect();
+        let places = in_question(&anchors, kinship.ground().remarks.len());
         let places = if places.len() < FEW { Vec::new() } else { places };
-        let pairs = Pairs(kinship.among(&places, &rows));
-        let side = places.len();
-        let feature = |feature: usize| Square::symmetric(side, |row, column| pairs.of(row, column)[feature] as f32);
-        let wordiness: Vec<f64> = places.iter().map(|place| kinship.wordiness(*place)).collect();
-        let words = |row: usize, column: usize| pairs.of(row, column)[LEX] * wordiness[row] * wordiness[column];
-        let likely = |later: usize, earlier: usize| {
-            chance(weights.kinship.score(&pairs.complete(kinship, &places, (later, earlier)))) as f32
+        let known: Vec<(usize, &Pairs)> = anchors.iter().map(|anchor| (anchor.place, &anchor.pairs)).collect();
+        let pairs = kinship.among(&places, &known);
+        let (side, of_one) = (places.len(), kinship.of_one().of(&places));
+        let feature = |feature: usize| {
+            Square::symmetric(side, |row, values| values.copy_from_slice(of_row(&pairs, row)[feature]))
         };
+        let wordiness: Vec<f32> = places.iter().map(|place| kinship.wordiness(*place)).collect();
+        let scores = Square::symmetric(side, |row, sums| {
+            sums.fill(weights.kinship.bias as f32);
+            of_one.each_feature(row, of_row(&pairs, row), |feature, values| {
+                weights.kinship.terms[feature].add(values, sums)
+            });
+        });
         Self {
             fragments: Sparse::of(&feature(CF), 0.0).with_sums_of_one(),
-            words: Square::symmetric(side, |row, column| words(row, column) as f32),
+            words: feature(LEX).multiplied(&wordiness),
             meanings: feature(EMB),
             people: feature(SAUTH),
-            kin: Square::symmetric(side, likely).with_diagonal(1.0),
+            scores,
             kinship,
             anchors,
-            first,
             places,
             pairs,
+            of_one,
         }
     }
 
     /// Looks again at each pair.
     pub fn look(&mut self, weights: &Terms<FEATURES>) {
-        let company = Company::of(self);
-        let around: Vec<Around<'_>> = (0..self.places.len()).map(|row| company.around(row)).collect();
-        let likely = |later: usize, earlier: usize| chance(weights.score(&around[later].with(earlier))) as f32;
-        self.kin = Square::symmetric(self.places.len(), likely).with_diagonal(1.0);
+        let mut company = Company::of(self);
+        self.scores = Square::symmetric(self.places.len(), |row, sums| {
+            company.score((row, of_row(&self.pairs, row)), weights, sums);
+        });
     }
 
     /// Looks a last time, and says how likely each of all candidates belongs to each of the anchors.
-    pub fn of_anchors(self, weights: &Terms<FEATURES>) -> Vec<Vec<f64>> {
-        let company = Company::of(&self);
-        let of = |(anchor, first): (&usize, &Vec<f64>)| {
-            let mut likely = first.clone();
-            for (place, values) in company.rows(*anchor) {
-                likely[place] = chance(weights.score(&values));
+    pub fn of_anchors(self, weights: &Terms<FEATURES>) -> Vec<Vec<f32>> {
+        let mut company = Company::of(&self);
+        let mut scores = vec![0.0; self.places.len()];
+        let of = |anchor: &Anchor| {
+            let mut likely = anchor.first.clone();
+            if let Some((row, pairs)) = self.row(anchor) {
+                company.score((row, pairs.all()), weights, &mut scores);
+                self.places.iter().zip(&scores).for_each(|(place, score)| likely[*place] = likelihood(*score));
             }
-            likely[*anchor] = 1.0;
+            likely[anchor.place] = 1.0;
             likely
         };
-        self.anchors.iter().zip(&self.first).map(of).collect()
+        self.anchors.iter().map(of).collect()
     }
 
-    /// The features of each in question with `anchor`, itself left out.
-    pub fn rows(&self, anchor: usize) -> Vec<(usize, [f64; FEATURES])> {
-        Company::of(self).rows(anchor)
+    /// The row of an anchor among those in question, and its pairs with all of them.
+    fn row(&self, anchor: &Anchor) -> Option<(usize, Pairs)> {
+        let row = self.places.binary_search(&anchor.place).ok()?;
+        let mut pairs = Pairs::default();
+        pairs.add(&anchor.pairs, &self.places);
+        Some((row, pairs))
     }
 
-    /// What each feature of a candidate is, and what it adds to the score of its belonging to the matter of `anchor`.
-    pub fn columns(&self, anchor: usize, weights: &TagWeights, last: &Terms<FEATURES>) -> Vec<Column> {
+    /// The features of each in question with each of the anchors, itself left out.
+    pub fn rows(&self) -> Vec<Vec<(usize, [f64; FEATURES])>> {
+        let mut company = Company::of(self);
+        let of = |anchor: &Anchor| {
+            let mut rows = vec![[0.0; FEATURES]; self.places.len()];
+            if let Some((row, pairs)) = self.row(anchor) {
+                company.each_feature((row, pairs.all()), |feature, values| {
+                    rows.iter_mut().zip(values).for_each(|(row, value)| row[feature] = f64::from(*value));
+                });
+            }
+            self.places.iter().copied().zip(rows).filter(|(place, _)| *place != anchor.place).collect()
+        };
+        self.anchors.iter().map(of).collect()
+    }
+
+    /// What each feature of a candidate is, and what it adds to the score of its belonging to the matter of the likeliest
+    /// anchor.
+    pub fn columns(&self, weights: &TagWeights, last: &Terms<FEATURES>) -> Vec<Column> {
+        let Some(anchor) = self.anchors.first() else { return Vec::new() };
         // Who does not come into question was judged at first sight.
-        let mut rows: Vec<([f64; FEATURES], [f64; FEATURES])> = (self.kinship.rows(anchor).iter())
+        let mut rows: Vec<([f64; FEATURES], [f64; FEATURES])> = (self.kinship.rows(anchor.place).iter())
             .map(|values| (widened(values), widened(&weights.kinship.parts(values))))
             .collect();
-        for (place, values) in self.rows(anchor) {
+        for (place, values) in self.rows().swap_remove(0) {
             rows[place] = (values, last.parts(&values));
         }
         // The anchor belongs to its own matter, whatever its features are.
-        rows[anchor] = ([0.0; FEATURES], [0.0; FEATURES]);
+        rows[anchor.place] = ([0.0; FEATURES], [0.0; FEATURES]);
         let column = |(feature, name): (usize, &&str)| Column {
             name: format!("kin.{name}"),
             rows: rows.iter().map(|(values, parts)| (values[feature], parts[feature])).collect(),
@@ -126,17 +161,29 @@ impl<'a> Circle<'a> {
     }
 }
 
-/// How likely each candidate belongs to the matter of `anchor`, which surely does, by the features of the two.
-fn at_first_sight(anchor: usize, rows: &[[f64; kin::FEATURES]], weights: &TagWeights) -> Vec<f64> {
-    let mut likely: Vec<f64> = rows.iter().map(|row| chance(weights.kinship.score(row))).collect();
-    likely[anchor] = 1.0;
-    likely
+impl Anchor {
+    fn of(kinship: &Kinship<'_>, place: usize, weights: &TagWeights) -> Self {
+        let pairs = kinship.pairs(place);
+        let mut first = vec![weights.kinship.bias as f32; kinship.ground().remarks.len()];
+        kinship.of_one().each_feature(place, pairs.all(), |feature, values| {
+            weights.kinship.terms[feature].add(values, &mut first);
+        });
+        first.iter_mut().for_each(|score| *score = likelihood(*score));
+        first[place] = 1.0;
+        Self { place, first, pairs }
+    }
+}
+
+/// What is of the one of that row with those before it, and with itself.
+fn of_row(pairs: &Pairs, row: usize) -> [&[f32]; kin::OF_PAIR] {
+    let start = row * (row + 1) / 2;
+    pairs.between(start, start + row + 1)
 }
 
 /// Who is likely enough to belong to one of the anchors at first sight; of too many the likeliest.
-fn in_question(first: &[Vec<f64>], count: usize) -> Vec<usize> {
-    let likeliest = |place: usize| first.iter().map(|of_anchor| of_anchor[place]).fold(0.0, f64::max);
-    let mut likely: Vec<(usize, f64)> =
+fn in_question(anchors: &[Anchor], count: usize) -> Vec<usize> {
+    let likeliest = |place: usize| anchors.iter().map(|anchor| anchor.first[place]).fold(0.0, f32::max);
+    let mut likely: Vec<(usize, f32)> =
         (0..count).map(|place| (place, likeliest(place))).filter(|(_, chance)| *chance >= FAINT).collect();
     likely.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
     likely.truncate(MOST);
@@ -169,81 +216,73 @@ struct Company<'a> {
     people: Square,
     /// How likely anybody belongs with it.
     usual: Vec<f32>,
+    /// How much each says: the sum of how rare its words are.
+    said: Vec<f32>,
+    /// Room to work in: how often each word is said by those that go with somebody.
+    spoken: Vec<f32>,
 }
 
 impl<'a> Company<'a> {
     fn of(circle: &'a Circle<'a>) -> Self {
-        let Circle { fragments, kin, .. } = circle;
-        let side = circle.places.len();
-        let odds = Square::symmetric(side, |row, column| log_odds(kin.row(row)[column])).with_diagonal(ITSELF);
-        let close = Sparse::of(kin, CLOSE);
+        let Circle { fragments, scores, places, .. } = circle;
+        let side = places.len();
+        let kin = scores.map(likelihood).with_diagonal(1.0);
+        let odds = scores.map(|score| score.clamp(-SUREST, SUREST)).with_diagonal(ITSELF);
+        let close = Sparse::of(&kin, CLOSE);
         let count: Vec<f32> =
             close.0.iter().map(|row| row.iter().map(|(_, chance)| chance).sum::<f32>().sqrt().max(1e-3)).collect();
+        let ground = circle.kinship.ground();
+        let rarity = |place: &usize| ground.stems[*place].iter().map(|stem| ground.idf[*stem] as f32).sum::<f32>();
         Self {
-            fragment_chances: fragments.around(kin).map(log_odds),
+            fragment_chances: fragments.around(&kin).map(log_odds),
             fragment_odds: fragments.around(&odds),
             shared: close.times(&close.transposed()).divided(&count),
             words: alike(&close, &circle.words),
             meanings: alike(&close, &circle.meanings),
             people: alike(&close, &circle.people),
             usual: (0..side).map(|row| kin.row(row).iter().sum::<f32>() / side as f32).collect(),
+            said: places.iter().map(rarity).collect(),
+            spoken: vec![0.0; ground.idf.len()],
             circle,
             odds,
             close,
         }
     }
 
-    /// The features of each in question with the candidate `anchor`, itself left out.
-    fn rows(&self, anchor: usize) -> Vec<(usize, [f64; FEATURES])> {
-        let places = &self.circle.places;
-        let Ok(row) = places.binary_search(&anchor) else { return Vec::new() };
-        let around = self.around(row);
-        let rows = places.iter().enumerate().map(|(column, place)| (*place, around.with(column)));
-        rows.filter(|(place, _)| *place != anchor).collect()
+    /// The log odds that some belong with the one of that row; `pairs` are theirs.
+    fn score(&mut self, row: (usize, [&[f32]; kin::OF_PAIR]), weights: &Terms<FEATURES>, sums: &mut [f32]) {
+        sums.fill(weights.bias as f32);
+        self.each_feature(row, |feature, values| weights.terms[feature].add(values, sums));
     }
 
-    /// What the one of that row sees of the others.
-    fn around(&self, row: usize) -> Around<'_> {
-        let ground = self.circle.kinship.ground();
-        let mut words = vec![0.0; ground.idf.len()];
-        for (other, chance) in &self.close.0[row] {
-            let stems = &ground.stems[self.circle.places[*other]];
-            stems.iter().for_each(|stem| words[*stem] += f64::from(*chance));
-        }
-        Around { company: self, row, words }
-    }
-}
-
-/// The company of one.
-struct Around<'a> {
-    company: &'a Company<'a>,
-    row: usize,
-    /// How often each word is said by those that go with it.
-    words: Vec<f64>,
-}
-
-impl Around<'_> {
-    /// The features of the one of that column.
-    fn with(&self, column: usize) -> [f64; FEATURES] {
-        let Self { company, row, .. } = *self;
-        let Company { circle, odds, fragment_chances, fragment_odds, shared, words, meanings, people, .. } = company;
-        let mut values = widened(&circle.pairs.complete(circle.kinship, &circle.places, (row, column)));
+    /// Shows the columns of all features of the first so many with the one of that row, as many as there are `pairs`.
+    fn each_feature(&mut self, (row, pairs): (usize, [&[f32]; kin::OF_PAIR]), mut show: impl FnMut(usize, &[f32])) {
+        let count = pairs[0].len();
+        self.circle.of_one.each_feature(row, pairs, &mut show);
+        let covered = self.covered(row, count);
+        let Self { odds, fragment_chances, fragment_odds, shared, words, meanings, people, usual, .. } = self;
         let of_two = [odds, fragment_chances, fragment_odds, shared, words, meanings, people];
-        let of_company = of_two.map(|of_two| of_two.row(row)[column]).into_iter();
-        let of_one = [self.covered(circle.places[column]), company.usual[column]];
-        values[kin::FEATURES..].iter_mut().zip(of_company.chain(of_one)).for_each(|(value, of)| *value = f64::from(of));
-        values
+        let columns = of_two.map(|of_two| of_two.row(row)).into_iter().chain([&covered[..], usual]);
+        (kin::FEATURES..).zip(columns).for_each(|(feature, column)| show(feature, &column[..count]));
     }
 
-    /// The share of a candidate's words, the rare ones heavier, that the company says too.
-    fn covered(&self, place: usize) -> f32 {
-        let ground = self.company.circle.kinship.ground();
-        let (mut all, mut shared) = (0.0, 0.0);
-        for stem in &ground.stems[place] {
-            all += ground.idf[*stem];
-            shared += ground.idf[*stem] * self.words[*stem].min(1.0);
+    /// Of each of the first `count` the share of its words, the rare ones heavier, that the company of the one of that row
+    /// says too.
+    fn covered(&mut self, row: usize, count: usize) -> Vec<f32> {
+        let (ground, places) = (self.circle.kinship.ground(), &self.circle.places);
+        let of = |other: &usize| ground.stems[places[*other]].iter();
+        for (other, chance) in &self.close.0[row] {
+            of(other).for_each(|stem| self.spoken[*stem] += chance);
         }
-        (shared / all.max(1e-6)) as f32
+        let share = |(other, said): (usize, &f32)| {
+            let shared: f32 = of(&other).map(|stem| ground.idf[*stem] as f32 * self.spoken[*stem].min(1.0)).sum();
+            shared / said.max(1e-6)
+        };
+        let covered = self.said[..count].iter().enumerate().map(share).collect();
+        for (other, _) in &self.close.0[row] {
+            of(other).for_each(|stem| self.spoken[*stem] = 0.0);
+        }
+        covered
     }
 }
 
@@ -254,30 +293,22 @@ fn alike(close: &Sparse, products: &Square) -> Square {
     of_sums.divided(&lengths)
 }
 
-/// What is of the pair of any two in question: of each with those before it, and with itself.
-struct Pairs(Vec<[f64; kin::OF_PAIR]>);
-
-impl Pairs {
-    fn of(&self, row: usize, column: usize) -> &[f64; kin::OF_PAIR] {
-        let (later, earlier) = (row.max(column), row.min(column));
-        &self.0[later * (later + 1) / 2 + earlier]
-    }
-
-    /// All features of the one of the column with that of the row.
-    fn complete(&self, kinship: &Kinship<'_>, places: &[usize], (row, column): (usize, usize)) -> [f64; kin::FEATURES] {
-        kinship.complete(*self.of(row, column), places[row], places[column])
-    }
-}
-
 /// Places of features of the pair.
 const CF: usize = 0;
 const SAUTH: usize = 3;
 const LEX: usize = 9;
 const EMB: usize = 13;
 
+/// Nothing is surer than a chance of .995, or of .005 that it is not: the log odds of that.
+const SUREST: f32 = 5.293_305;
+
 fn log_odds(chance: f32) -> f32 {
     let chance = chance.clamp(0.005, 0.995);
     (chance / (1.0 - chance)).ln()
+}
+
+fn likelihood(score: f32) -> f32 {
+    chance(f64::from(score)) as f32
 }
 
 #[cfg(test)]
@@ -294,10 +325,11 @@ mod tests {
 
     #[test]
     fn the_likeliest_of_any_anchor_come_into_question() {
-        let first = [vec![0.02, 0.5, 1.0], vec![0.01, 0.04, 0.01]];
-        assert_eq!(in_question(&first, 3), [1, 2]);
-        let crowd: Vec<f64> = (0..100).map(|place| f64::from(place) / 100.0).collect();
-        assert_eq!(in_question(&[crowd], 100), (36..100).collect::<Vec<_>>());
+        let anchor = |first: Vec<f32>| Anchor { place: 0, first, pairs: Pairs::default() };
+        let both = [anchor(vec![0.02, 0.5, 1.0]), anchor(vec![0.01, 0.04, 0.01])];
+        assert_eq!(in_question(&both, 3), [1, 2]);
+        let crowd: Vec<f32> = (0..100_u8).map(|place| f32::from(place) / 100.0).collect();
+        assert_eq!(in_question(&[anchor(crowd)], 100), (36..100).collect::<Vec<_>>());
     }
 
     #[test]

@@ -1,13 +1,10 @@
 //! Do two candidates belong to one matter, however far apart? The features of a pair, and how likely it is.
 
-use std::cell::LazyCell;
-
 use crate::context::links::dot;
 use crate::context::matters::anchor::{flag, minutes};
 use crate::context::matters::bursts::{Meanings, Rows};
 use crate::context::matters::ground::Ground;
-use crate::context::matters::together::{Together, shares_with};
-use crate::context::places::PlaceSet;
+use crate::context::matters::together::{Partitions, Together};
 
 pub const FEATURES: usize = 20;
 /// The first of them are of the pair, whichever of the two is asked about.
@@ -18,184 +15,222 @@ pub const NAMES: [&str; FEATURES] = [
     "nj", "nk", "nstj", "lenj",
 ];
 
-/// The sets that each world puts the candidates into.
-#[derive(Clone, Copy)]
-pub struct Groupings<'a> {
-    /// Strands of stage one, never cut.
-    pub strands: &'a [Vec<PlaceSet>],
-    pub matters: &'a [Vec<PlaceSet>],
-}
-
 /// Everything that pairs are compared by.
 pub struct Kinship<'a> {
     ground: &'a Ground<'a>,
     /// In one fragment.
     together: &'a Together,
-    groupings: Groupings<'a>,
+    strands: &'a Partitions,
+    matters: &'a Partitions,
+    /// The log odds of having been in one matter in so many worlds.
+    agreed: Vec<f32>,
+    said: Said,
+    meanings: &'a Meanings,
+    meanings_around: &'a Meanings,
+    of_one: OfOne,
+}
+
+/// Who says what.
+struct Said {
     words: Rows,
     /// Of whole fragments.
     words_around: Rows,
     people_around: Rows,
-    meanings: &'a Meanings,
-    meanings_around: &'a Meanings,
-    /// ln of how many messages each one's fragment has.
-    sizes: Vec<f64>,
-    /// How much each says: ln(1 + its words) and ln(1 + its letters).
-    lengths: Vec<[f64; 2]>,
 }
 
+/// What is of one candidate alone, a column each.
+#[derive(Debug, Default)]
+pub struct OfOne {
+    /// ln of how many messages its fragment has.
+    sizes: Vec<f32>,
+    /// How much it says: ln(1 + its words) and ln(1 + its letters).
+    words: Vec<f32>,
+    letters: Vec<f32>,
+}
+
+/// What is of pairs, whichever of the two is asked about: a column each feature.
+#[derive(Debug, Default)]
+pub struct Pairs([Vec<f32>; OF_PAIR]);
+
 impl<'a> Kinship<'a> {
-    /// `meanings` are those of the candidates and those of their fragments.
+    /// `strands` and `matters` are those of every world, `meanings` those of the candidates and those of their fragments.
     pub fn new(
         ground: &'a Ground<'a>,
         together: &'a Together,
-        groupings: Groupings<'a>,
+        (strands, matters): (&'a Partitions, &'a Partitions),
         (meanings, meanings_around): (&'a Meanings, &'a Meanings),
     ) -> Self {
         let words = Rows::words(ground);
+        let log_odds = |share: f64| ((share + 0.03) / (1.03 - share)).ln() as f32;
+        let worlds = matters.share().recip().round() as u32;
         Self {
-            words_around: words.gathered(together, ground.idf.len()),
-            people_around: Rows::people(ground).gathered(together, ground.people),
-            sizes: together.sizes().into_iter().map(f64::ln).collect(),
-            lengths: (ground.stems.iter().zip(&ground.remarks))
-                .map(|(stems, remark)| [(stems.len() as f64).ln_1p(), (remark.chars as f64).ln_1p()])
-                .collect(),
+            said: Said {
+                words_around: words.gathered(together),
+                people_around: Rows::people(ground).gathered(together),
+                words,
+            },
+            of_one: OfOne {
+                sizes: together.sizes().into_iter().map(|size| size.ln() as f32).collect(),
+                words: ground.stems.iter().map(|stems| (stems.len() as f32).ln_1p()).collect(),
+                letters: ground.remarks.iter().map(|remark| (remark.chars as f32).ln_1p()).collect(),
+            },
+            agreed: (0..=worlds).map(|times| log_odds(f64::from(times) * matters.share())).collect(),
             ground,
             together,
-            groupings,
-            words,
+            strands,
+            matters,
             meanings,
             meanings_around,
         }
     }
 
-    /// The features of each candidate with `anchor`.
-    pub fn rows(&self, anchor: usize) -> Vec<[f64; FEATURES]> {
-        let view = View::new(self, anchor);
-        (0..self.ground.remarks.len()).map(|place| view.features(place)).collect()
+    /// Everybody's pairs with `anchor`.
+    pub fn pairs(&self, anchor: usize) -> Pairs {
+        let mut pairs = Pairs::default();
+        let all: Vec<usize> = (0..self.ground.remarks.len()).collect();
+        self.compare(&self.said, anchor, &all, &mut pairs);
+        pairs
     }
 
-    /// What is of the pair of any two of `places`, row after row: of each with those before it, and with
-    /// itself. `known` are the rows of some, by their places.
-    pub fn among(&self, places: &[usize], known: &[(usize, Vec<[f64; FEATURES]>)]) -> Vec<[f64; OF_PAIR]> {
-        let known = |anchor: usize| known.iter().find(|(place, _)| *place == anchor).map(|(_, rows)| rows.as_slice());
-        let known: Vec<Option<&[[f64; FEATURES]]>> = places.iter().map(|place| known(*place)).collect();
-        let mut pairs = Vec::with_capacity(places.len() * (places.len() + 1) / 2);
+    /// The features of each candidate with `anchor`.
+    pub fn rows(&self, anchor: usize) -> Vec<[f64; FEATURES]> {
+        let mut rows = vec![[0.0; FEATURES]; self.ground.remarks.len()];
+        self.of_one.each_feature(anchor, self.pairs(anchor).all(), |feature, values| {
+            rows.iter_mut().zip(values).for_each(|(row, value)| row[feature] = f64::from(*value));
+        });
+        rows
+    }
+
+    /// The pairs of any two of `places`, row after row: of each with those before it, and with itself. `known` are the pairs
+    /// of some with all candidates.
+    pub fn among(&self, places: &[usize], known: &[(usize, &Pairs)]) -> Pairs {
+        let Said { words, words_around, people_around } = &self.said;
+        let said = Said {
+            words: words.only(places),
+            words_around: words_around.only(places),
+            people_around: people_around.only(places),
+        };
+        let mut pairs = Pairs::default();
         for (row, anchor) in places.iter().enumerate() {
-            let view = LazyCell::new(|| View::new(self, *anchor));
-            pairs.extend(places[..=row].iter().zip(&known).map(|(place, of_place)| match (known[row], of_place) {
-                (Some(of_anchor), _) => pair_of(&of_anchor[*place]),
-                (None, Some(of_place)) => pair_of(&of_place[*anchor]),
-                (None, None) => view.of_pair(*place),
-            }));
+            match known.iter().find(|(place, _)| place == anchor) {
+                Some((_, known)) => pairs.add(known, &places[..=row]),
+                None => self.compare(&said, *anchor, &places[..=row], &mut pairs),
+            }
         }
         pairs
     }
 
+    /// Adds the pairs of `anchor` with each of `places`, of whom it is known what they `said`.
+    fn compare(&self, said: &Said, anchor: usize, places: &[usize], pairs: &mut Pairs) {
+        let Self { ground, meanings, meanings_around, .. } = self;
+        let in_fragment = |place: usize| self.together.share(anchor, place) as f32;
+        let (in_strand, share) = (self.strands.times_with(anchor), self.strands.share() as f32);
+        let in_matter = self.matters.times_with(anchor);
+        let shared = said.shared_words(ground, anchor);
+        let lex = said.words.cosines(anchor);
+        let (lexs, auths) = (said.words_around.cosines(anchor), said.people_around.cosines(anchor));
+        let author = ground.authors[anchor];
+        let named = &ground.mentions[anchor];
+        let names = |place: usize| named.contains(&ground.authors[place]) || ground.mentions[place].contains(&author);
+        let [cf, cb, lct, sauth, men, rep, ldt, ld, mq, by_lex, by_lexs, lexm, num, emb, embs, by_auths] = &mut pairs.0;
+        // How often both are in one fragment, in one strand, in one matter (as log odds).
+        extend(cf, places, in_fragment);
+        extend(cb, places, |place| f32::from(in_strand[place]) * share);
+        extend(lct, places, |place| self.agreed[usize::from(in_matter[place])]);
+        // One author; one speaks to the other; one replies to the other.
+        extend(sauth, places, |place| flag(author == ground.authors[place]) as f32);
+        extend(men, places, |place| flag(names(place)) as f32);
+        extend(rep, places, |place| flag(ground.remarks[place.max(anchor)].reply == Some(place.min(anchor))) as f32);
+        // Minutes and messages between them, and the longest silence for this chat.
+        extend(ldt, places, |place| minutes((ground.remarks[place].at - ground.remarks[anchor].at).abs()) as f32);
+        extend(ld, places, |place| ground.logarithms.after(place.abs_diff(anchor)) as f32);
+        extend(mq, places, |place| ground.silences.between(place.min(anchor) + 1, place.max(anchor) + 1) as f32);
+        // Their words, those of their fragments, the rarest that both have, and numbers that both have.
+        extend(by_lex, places, |place| lex[place]);
+        extend(by_lexs, places, |place| lexs[place]);
+        extend(lexm, places, |place| shared[place].rarest / 5.0);
+        extend(num, places, |place| shared[place].numbers.min(2.0));
+        // What they mean beyond what is usual here, and what their fragments do.
+        extend(emb, places, |place| dot(meanings.vector(anchor), meanings.vector(place)));
+        extend(embs, places, |place| meanings_around.cosine(anchor, place) as f32);
+        // Who speaks in their fragments.
+        extend(by_auths, places, |place| auths[place]);
+    }
+
     /// The length of a candidate's words, each as heavy as it is rare.
-    pub fn wordiness(&self, place: usize) -> f64 {
-        self.words.length(place)
+    pub fn wordiness(&self, place: usize) -> f32 {
+        self.said.words.length(place)
     }
 
     pub fn ground(&self) -> &Ground<'_> {
         self.ground
     }
 
-    /// Adds what is of the two in their order: how long their fragments are, and how much the candidate says.
-    pub fn complete(&self, of_pair: [f64; OF_PAIR], anchor: usize, place: usize) -> [f64; FEATURES] {
-        let mut features = [0.0; FEATURES];
-        features[..OF_PAIR].copy_from_slice(&of_pair);
-        let [words, letters] = self.lengths[place];
-        features[OF_PAIR..].copy_from_slice(&[self.sizes[place], self.sizes[anchor], words, letters]);
-        features
+    /// What is of each candidate alone.
+    pub fn of_one(&self) -> &OfOne {
+        &self.of_one
     }
 }
 
-/// The candidates as one of them sees the others.
-struct View<'a> {
-    kinship: &'a Kinship<'a>,
-    anchor: usize,
-    /// The share of the worlds in which they are of its strand, and of its matter.
-    in_strand: Vec<f64>,
-    in_matter: Vec<f64>,
-    /// What it says and who says it, as wide as all there is.
-    words: Vec<f64>,
-    words_around: Vec<f64>,
-    people_around: Vec<f64>,
-}
-
-impl<'a> View<'a> {
-    fn new(kinship: &'a Kinship<'a>, anchor: usize) -> Self {
-        let Kinship { ground, groupings, words, words_around, people_around, .. } = kinship;
-        let count = ground.remarks.len();
-        Self {
-            in_strand: shares_with(anchor, groupings.strands, count),
-            in_matter: shares_with(anchor, groupings.matters, count),
-            words: words.spread(anchor, ground.idf.len()),
-            words_around: words_around.spread(anchor, ground.idf.len()),
-            people_around: people_around.spread(anchor, ground.people),
-            kinship,
-            anchor,
-        }
-    }
-
-    fn features(&self, place: usize) -> [f64; FEATURES] {
-        self.kinship.complete(self.of_pair(place), self.anchor, place)
-    }
-
-    fn of_pair(&self, place: usize) -> [f64; OF_PAIR] {
-        let Self { kinship, anchor, .. } = *self;
-        let Kinship { ground, together, words, words_around, people_around, meanings, meanings_around, .. } = kinship;
-        let (earlier, later) = (place.min(anchor), place.max(anchor));
-        let (first, second) = (&ground.remarks[earlier], &ground.remarks[later]);
-        let names = |from: usize, to: usize| ground.mentions[from].contains(&ground.authors[to]);
-        let matter = self.in_matter[place];
-        let shared = self.shared_words(place);
-        [
-            // How often both are in one fragment, in one strand, in one matter (as log odds).
-            together.share(anchor, place),
-            self.in_strand[place],
-            ((matter + 0.03) / (1.03 - matter)).ln(),
-            // One author; one speaks to the other; one replies to the other.
-            flag(ground.authors[anchor] == ground.authors[place]),
-            flag(names(anchor, place) || names(place, anchor)),
-            flag(second.reply == Some(earlier)),
-            // Minutes and messages between them, and the longest silence for this chat.
-            minutes(second.at - first.at),
-            ground.logarithms.after(later - earlier),
-            ground.silences.between(earlier + 1, later + 1),
-            // Their words, those of their fragments, the rarest that both have, and numbers that both have.
-            words.cosine(place, &self.words, words.length(anchor)),
-            words_around.cosine(place, &self.words_around, words_around.length(anchor)),
-            shared.rarest / 5.0,
-            shared.numbers.min(2.0),
-            // What they mean beyond what is usual here, and what their fragments do.
-            f64::from(dot(meanings.vector(anchor), meanings.vector(place))),
-            meanings_around.cosine(anchor, place),
-            // Who speaks in their fragments.
-            people_around.cosine(place, &self.people_around, people_around.length(anchor)),
-        ]
-    }
-
-    fn shared_words(&self, place: usize) -> Shared {
-        let mut shared = Shared { rarest: 0.0, numbers: 0.0 };
-        let ground = self.kinship.ground;
-        for stem in ground.stems[place].iter().filter(|stem| self.words[**stem] > 0.0) {
-            shared.rarest = shared.rarest.max(ground.idf[*stem]);
-            shared.numbers += flag(ground.digits[*stem]);
+impl Said {
+    fn shared_words(&self, ground: &Ground<'_>, anchor: usize) -> Vec<Shared> {
+        let mut shared = vec![Shared::default(); ground.remarks.len()];
+        for stem in &ground.stems[anchor] {
+            let (rarity, number) = (ground.idf[*stem] as f32, flag(ground.digits[*stem]) as f32);
+            for place in self.words.holders(*stem) {
+                let Shared { rarest, numbers } = &mut shared[place];
+                (*rarest, *numbers) = (rarest.max(rarity), *numbers + number);
+            }
         }
         shared
     }
 }
 
-fn pair_of(row: &[f64; FEATURES]) -> [f64; OF_PAIR] {
-    std::array::from_fn(|feature| row[feature])
+impl OfOne {
+    /// Those of some candidates.
+    pub fn of(&self, places: &[usize]) -> Self {
+        let of = |column: &[f32]| places.iter().map(|place| column[*place]).collect();
+        Self { sizes: of(&self.sizes), words: of(&self.words), letters: of(&self.letters) }
+    }
+
+    /// Shows the columns of all features of some with the candidate of that row; `pairs` are theirs.
+    pub fn each_feature(&self, row: usize, pairs: [&[f32]; OF_PAIR], mut show: impl FnMut(usize, &[f32])) {
+        pairs.iter().enumerate().for_each(|(feature, column)| show(feature, column));
+        let own = vec![self.sizes[row]; pairs[0].len()];
+        // In their order: how long their fragments are, and how much the other says.
+        let in_order = [&self.sizes, &own, &self.words, &self.letters];
+        in_order.iter().enumerate().for_each(|(place, column)| show(OF_PAIR + place, &column[..own.len()]));
+    }
+}
+
+impl Pairs {
+    /// The columns of the pairs from one to another.
+    pub fn between(&self, from: usize, to: usize) -> [&[f32]; OF_PAIR] {
+        self.0.each_ref().map(|column| &column[from..to])
+    }
+
+    /// All columns.
+    pub fn all(&self) -> [&[f32]; OF_PAIR] {
+        self.0.each_ref().map(Vec::as_slice)
+    }
+
+    /// Adds some of the pairs of `others`.
+    pub fn add(&mut self, others: &Self, places: &[usize]) {
+        for (column, other) in self.0.iter_mut().zip(&others.0) {
+            column.extend(places.iter().map(|place| other[*place]));
+        }
+    }
+}
+
+fn extend(column: &mut Vec<f32>, places: &[usize], value: impl Fn(usize) -> f32) {
+    column.extend(places.iter().map(|place| value(*place)));
 }
 
 /// Words that two candidates share.
+#[derive(Debug, Clone, Copy, Default)]
 struct Shared {
     /// Rarity of the rarest.
-    rarest: f64,
+    rarest: f32,
     /// How many have a digit.
-    numbers: f64,
+    numbers: f32,
 }

@@ -13,15 +13,13 @@ impl Square {
         &self.values[row * self.side..][..self.side]
     }
 
-    /// The same on both sides of the diagonal: `value` is asked of a row and of the columns up to it.
-    pub fn symmetric(side: usize, value: impl Fn(usize, usize) -> f32) -> Self {
+    /// The same on both sides of the diagonal: `fill` is given each row up to the diagonal and that included, all zeros.
+    pub fn symmetric(side: usize, mut fill: impl FnMut(usize, &mut [f32])) -> Self {
         let mut values = vec![0.0; side * side];
         for row in 0..side {
-            for column in 0..=row {
-                let value = value(row, column);
-                values[row * side + column] = value;
-                values[column * side + row] = value;
-            }
+            let (above, here) = values.split_at_mut(row * side);
+            fill(row, &mut here[..=row]);
+            (0..row).for_each(|column| above[column * side + row] = here[column]);
         }
         Self { side, values }
     }
@@ -38,9 +36,16 @@ impl Square {
         self
     }
 
-    pub fn map(mut self, of: impl Fn(f32) -> f32) -> Self {
-        self.values.iter_mut().for_each(|value| *value = of(*value));
+    /// Each value times what belongs to its row, and to its column.
+    pub fn multiplied(mut self, by: &[f32]) -> Self {
+        for (row, of_row) in self.values.chunks_exact_mut(self.side.max(1)).zip(by) {
+            row.iter_mut().zip(by).for_each(|(value, of_column)| *value *= of_row * of_column);
+        }
         self
+    }
+
+    pub fn map(&self, of: impl Fn(f32) -> f32) -> Self {
+        Self { side: self.side, values: self.values.iter().map(|value| of(*value)).collect() }
     }
 
     fn transposed(&self) -> Self {

@@ -2,6 +2,49 @@
 
 use crate::context::places::PlaceSet;
 
+/// Sets that each of a number of worlds puts the candidates into, each candidate into one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Partitions {
+    count: usize,
+    /// The number of each candidate's set, world after world: there are fewer sets than a byte can tell apart, since there
+    /// are no more than candidates.
+    labels: Vec<u8>,
+}
+
+impl Partitions {
+    /// `worlds` are the sets of each, which together hold all of `count` candidates.
+    pub fn of<'a>(worlds: impl IntoIterator<Item = &'a [PlaceSet]>, count: usize) -> Self {
+        let mut labels = Vec::new();
+        for sets in worlds {
+            let start = labels.len();
+            labels.resize(start + count, 0);
+            for (label, set) in (0..).zip(sets) {
+                set.places().for_each(|place| labels[start + place] = label);
+            }
+        }
+        Self { count, labels }
+    }
+
+    /// In how many worlds each candidate lies in one set with `one`.
+    pub fn times_with(&self, one: usize) -> Vec<u8> {
+        let mut times = vec![0; self.count];
+        for labels in self.worlds() {
+            let own = labels[one];
+            times.iter_mut().zip(labels).for_each(|(times, label)| *times += u8::from(*label == own));
+        }
+        times
+    }
+
+    /// What one world counts.
+    pub fn share(&self) -> f64 {
+        1.0 / self.worlds().count().max(1) as f64
+    }
+
+    fn worlds(&self) -> impl Iterator<Item = &[u8]> {
+        self.labels.chunks_exact(self.count.max(1))
+    }
+}
+
 /// Who lies in one fragment with whom. In a slow chat hardly anybody: the pairs are few.
 #[derive(Debug)]
 pub struct Together {
@@ -10,27 +53,23 @@ pub struct Together {
     times: Vec<u8>,
     /// What one world counts.
     share: f64,
-    /// Of each candidate, those that it was ever together with.
-    near: Vec<Vec<usize>>,
+    /// The candidates that each was ever together with, one's after the other's, ascending.
+    near: Vec<u8>,
+    /// Where each one's begin, and the end.
+    starts: Vec<usize>,
 }
 
 impl Together {
-    /// `worlds` are the fragments of each, at most 255; together they hold all of `count` candidates.
-    pub fn of(worlds: &[Vec<PlaceSet>], count: usize) -> Self {
-        let mut times = vec![0_u8; count * count];
-        let mut members = Vec::with_capacity(count);
-        for fragment in worlds.iter().flatten() {
-            members.clear();
-            members.extend(fragment.places());
-            for one in &members {
-                let row = &mut times[one * count..][..count];
-                members.iter().for_each(|other| row[*other] += 1);
-            }
+    /// `fragments` are those of at most 255 worlds, with `count` candidates.
+    pub fn of(fragments: &Partitions, count: usize) -> Self {
+        let (mut times, mut near, mut starts) = (Vec::with_capacity(count * count), Vec::new(), vec![0]);
+        for one in 0..count {
+            let row = fragments.times_with(one);
+            near.extend((0_u8..).zip(&row).filter(|(_, times)| **times > 0).map(|(place, _)| place));
+            starts.push(near.len());
+            times.extend(row);
         }
-        let met =
-            |row: &[u8]| row.iter().enumerate().filter(|(_, times)| **times > 0).map(|(place, _)| place).collect();
-        let near = times.chunks(count.max(1)).map(met).collect();
-        Self { count, times, share: 1.0 / worlds.len().max(1) as f64, near }
+        Self { count, times, share: fragments.share(), near, starts }
     }
 
     /// The share of the worlds in which two candidates lie in one fragment; 1 for a candidate with itself.
@@ -40,7 +79,8 @@ impl Together {
 
     /// The candidates that `one` was ever together with, itself included, each with its share; ascending.
     pub fn with(&self, one: usize) -> impl Iterator<Item = (usize, f64)> {
-        self.near[one].iter().map(move |other| (*other, self.share(one, *other)))
+        let near = self.near[self.starts[one]..self.starts[one + 1]].iter().copied().map(usize::from);
+        near.map(move |other| (other, self.share(one, other)))
     }
 
     /// For every candidate the sum of what those have that it was together with: `what` as places and values.
@@ -60,22 +100,14 @@ impl Together {
     }
 }
 
-/// The share of `worlds` in which each of `count` candidates lies in one set with `one`.
-pub fn shares_with(one: usize, worlds: &[Vec<PlaceSet>], count: usize) -> Vec<f64> {
-    let mut shares = vec![0.0; count];
-    let share = 1.0 / worlds.len().max(1) as f64;
-    let own = worlds.iter().filter_map(|sets| sets.iter().find(|set| set.contains(one)));
-    own.flat_map(PlaceSet::places).for_each(|place| shares[place] += share);
-    shares
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn worlds() -> Vec<Vec<PlaceSet>> {
+    fn worlds() -> Partitions {
         let sets = |sets: &[&[usize]]| sets.iter().map(|places| PlaceSet::of(places.iter().copied())).collect();
-        vec![sets(&[&[0, 1], &[2]]), sets(&[&[0], &[1, 2]])]
+        let worlds: [Vec<PlaceSet>; 2] = [sets(&[&[0, 1], &[2]]), sets(&[&[0], &[1, 2]])];
+        Partitions::of(worlds.iter().map(Vec::as_slice), 3)
     }
 
     #[test]
@@ -84,7 +116,7 @@ mod tests {
         assert_eq!(together.with(1).collect::<Vec<_>>(), [(0, 0.5), (1, 1.0), (2, 0.5)]);
         assert_eq!((together.share(0, 2), together.share(2, 2)), (0.0, 1.0));
         assert_eq!(together.sizes(), [1.5, 2.0, 1.5]);
-        assert_eq!(shares_with(1, &worlds(), 3), [0.5, 1.0, 0.5]);
+        assert_eq!((worlds().times_with(1), worlds().share()), (vec![1, 2, 1], 0.5));
     }
 
     #[test]

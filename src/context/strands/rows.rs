@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::context::links::{LinkModel, Past, Turn, WINDOW};
-use crate::context::matters::{Circle, Lesson, anchor_features, gate_features, lessons};
+use crate::context::matters::{Circle, Lesson, anchor_features, fragments, gate_features, lessons};
 use crate::context::reading::{Evidence, Reading};
 use crate::context::scorers::Scorers;
-use crate::context::strands::tag::{Agreement, World, cut};
+use crate::context::strands::tag::{Agreement, World};
 use crate::context::strands::{Asking, Candidates, Matching, read};
 use crate::domain::StoredMessage;
 
@@ -36,7 +36,7 @@ pub fn tag_rows(
     with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
         let ground = matching.ground(candidates.remarks(matching.mentions));
         let foreseen = candidates.foreseen_in(worlds, matching.weights);
-        let agreement = Agreement::of(&ground, worlds, &foreseen.matters, matching.weights.far);
+        let agreement = Agreement::of(&ground, &foreseen.groups);
         let tag = candidates.tag(matching);
         let kinship = agreement.kinship();
         let kin = |anchor: &usize| kinship.rows(*anchor).iter().map(|row| row.to_vec()).collect();
@@ -63,13 +63,12 @@ pub fn again_rows(
     let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
         let ground = matching.ground(candidates.remarks(matching.mentions));
         let foreseen = candidates.foreseen_in(worlds, matching.weights);
-        let agreement = Agreement::of(&ground, worlds, &foreseen.matters, matching.weights.far);
+        let agreement = Agreement::of(&ground, &foreseen.groups);
         let kinship = agreement.kinship();
-        let mut circle = Circle::around(&kinship, kin_of.to_vec(), &matching.weights.tag);
+        let mut circle = Circle::around(&kinship, kin_of, &matching.weights.tag);
         matching.weights.tag.again.iter().take(looks).for_each(|weights| circle.look(weights));
-        let rows =
-            |anchor: &usize| circle.rows(*anchor).into_iter().map(|(place, row)| (place, row.to_vec())).collect();
-        kin_of.iter().map(rows).collect()
+        let rows = |rows: Vec<(usize, [f64; _])>| rows.into_iter().map(|(place, row)| (place, row.to_vec())).collect();
+        circle.rows().into_iter().map(rows).collect()
     });
     of_all.unwrap_or_default()
 }
@@ -86,8 +85,9 @@ pub fn bridge_lessons(
     let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, worlds| {
         let talk = candidates.talk();
         let ground = candidates.ground(&talk);
-        let worlds = cut(&ground, &worlds[..count.min(worlds.len())], matching.weights.far);
-        worlds.iter().flat_map(|fragments| lessons(&ground, fragments, truth)).collect()
+        let fragments =
+            worlds.iter().take(count).map(|world| fragments(&ground, &world.antecedents, matching.weights.far));
+        fragments.flat_map(|fragments| lessons(&ground, &fragments, truth)).collect()
     });
     of_all.unwrap_or_default()
 }

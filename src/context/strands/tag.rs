@@ -6,10 +6,9 @@ use std::sync::Arc;
 use crate::context::choose::{Guess, best_soft_set, soft_marginals};
 use crate::context::explain::Column;
 use crate::context::matters::{
-    Circle, Ground, Groupings, Kinship, Meanings, Scene, Tag, Together, Weights, anchor_columns, anchors, fragments,
-    starts_new, waste,
+    Circle, Ground, Kinship, Meanings, Scene, Tag, Together, Weights, anchor_columns, anchors, starts_new, waste,
 };
-use crate::context::places::PlaceSet;
+use crate::context::strands::foreseen::Groups;
 use crate::context::strands::{Candidates, Matching, Picked, rivals};
 use crate::context::worlds::TAG_WORLDS;
 
@@ -37,12 +36,12 @@ impl Candidates<'_> {
 
     /// The matters that the tag may be about, one for each message that it may hang on.
     fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> Vec<Guess> {
-        let (ground, worlds) = (matching.ground(self.remarks(matching.mentions)), self.drawn());
+        let ground = matching.ground(self.remarks(matching.mentions));
         let foreseen = match &self.foreseen {
             Some(foreseen) => Arc::clone(foreseen),
-            None => Arc::new(self.foreseen_in(&worlds, matching.weights)),
+            None => Arc::new(self.foreseen_in(&self.drawn(), matching.weights)),
         };
-        let agreement = Agreement::of(&ground, &worlds, &foreseen.matters, matching.weights.far);
+        let agreement = Agreement::of(&ground, &foreseen.groups);
         guesses(&agreement, &self.tag(matching), matching.weights, seen)
     }
 
@@ -75,24 +74,21 @@ fn guesses(agreement: &Agreement<'_>, tag: &Tag<'_>, weights: &Weights, seen: Op
     let anchors = likeliest(&blended(&anchors(tag, agreement.scene(), &weights.tag), &tag.links, slowness));
     let kinship = agreement.kinship();
     let [second, third] = &weights.tag.again;
-    let mut circle = Circle::around(&kinship, anchors.iter().map(|(place, _)| *place).collect(), &weights.tag);
+    let places: Vec<usize> = anchors.iter().map(|(place, _)| *place).collect();
+    let mut circle = Circle::around(&kinship, &places, &weights.tag);
     circle.look(second);
-    if let (Some(seen), Some((likeliest, _))) = (seen, anchors.first()) {
+    if let Some(seen) = seen {
         seen.extend(anchor_columns(tag, agreement.scene(), &weights.tag));
-        seen.extend(circle.columns(*likeliest, &weights.tag, third));
+        seen.extend(circle.columns(&weights.tag, third));
     }
-    let guess = |((_, weight), members): (&(usize, f64), Vec<f64>)| Guess {
-        weight: *weight as f32,
-        members: members.into_iter().map(|member| member as f32).collect(),
-    };
+    let guess = |((_, weight), members): (&(usize, f64), Vec<f32>)| Guess { weight: *weight as f32, members };
     anchors.iter().zip(circle.of_anchors(third)).map(guess).collect()
 }
 
 /// What hangs together among the candidates, over all worlds.
 pub(super) struct Agreement<'a> {
     ground: &'a Ground<'a>,
-    strands: Vec<Vec<PlaceSet>>,
-    matters: &'a [Vec<PlaceSet>],
+    groups: &'a Groups,
     together: Together,
     meanings: Meanings,
     /// The meanings of whole fragments.
@@ -100,18 +96,10 @@ pub(super) struct Agreement<'a> {
 }
 
 impl<'a> Agreement<'a> {
-    /// Strands are cut where a silence is longer than `far` seconds.
-    pub(super) fn of(ground: &'a Ground<'a>, worlds: &[World], matters: &'a [Vec<PlaceSet>], far: f64) -> Self {
-        let together = Together::of(&cut(ground, worlds, far), ground.remarks.len());
+    pub(super) fn of(ground: &'a Ground<'a>, groups: &'a Groups) -> Self {
+        let together = Together::of(&groups.fragments, ground.remarks.len());
         let meanings = Meanings::of(ground);
-        Self {
-            ground,
-            strands: cut(ground, worlds, f64::INFINITY),
-            matters,
-            gathered: meanings.gathered(&together),
-            meanings,
-            together,
-        }
+        Self { ground, groups, gathered: meanings.gathered(&together), meanings, together }
     }
 
     pub(super) fn scene(&self) -> Scene<'_> {
@@ -120,14 +108,9 @@ impl<'a> Agreement<'a> {
     }
 
     pub(super) fn kinship(&self) -> Kinship<'_> {
-        let groupings = Groupings { strands: &self.strands, matters: self.matters };
-        Kinship::new(self.ground, &self.together, groupings, (&self.meanings, &self.gathered))
+        let Groups { strands, matters, .. } = self.groups;
+        Kinship::new(self.ground, &self.together, (strands, matters), (&self.meanings, &self.gathered))
     }
-}
-
-/// The fragments of every world, cut where a silence is longer than `far` seconds.
-pub(super) fn cut(ground: &Ground<'_>, worlds: &[World], far: f64) -> Vec<Vec<PlaceSet>> {
-    worlds.iter().map(|world| fragments(ground, &world.antecedents, far)).collect()
 }
 
 /// Between a slow chat and a busy one, where the links alone decide.
@@ -153,7 +136,6 @@ mod tests {
 
     use super::*;
     use crate::context::matters::Remark;
-    use crate::context::strands::foreseen::matters;
     use crate::context::token::Token;
     use crate::domain::UserId;
 
@@ -231,8 +213,8 @@ mod tests {
             is_bare: case.bare,
         };
         let weights = Weights::shipped().expect("the file is of the right form");
-        let matters = matters(&ground, &worlds, weights);
-        guesses(&Agreement::of(&ground, &worlds, &matters, weights.far), &tag, weights, None)
+        let groups = Groups::of(&ground, &worlds, weights);
+        guesses(&Agreement::of(&ground, &groups), &tag, weights, None)
     }
 
     #[track_caller]
