@@ -1,13 +1,12 @@
 //! What is read off messages before anything is chosen.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::context::links::{Antecedents, LinkModel, Past, Speech, Turn, WINDOW};
 use crate::context::matters::stems;
 use crate::context::strands::Foreseen;
-use crate::context::token::Token;
+use crate::context::token::{Quick, Token};
 use crate::domain::{ChatId, Message, MessageId, StoredMessage};
 
 /// What one message says by itself, whoever asks: worked out once, good for as long as the message stays the same.
@@ -53,9 +52,9 @@ pub fn address(stored: &StoredMessage) -> Address {
 /// What is known beside the messages themselves. All of it may be missing: then it is worked out, or done without.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    pub readings: HashMap<Address, Arc<Reading>>,
+    pub readings: Quick<Address, Arc<Reading>>,
     /// Antecedents from the text alone: reply links are added where they are used.
-    pub antecedents: HashMap<Address, Arc<Antecedents>>,
+    pub antecedents: Quick<Address, Arc<Antecedents>>,
     /// Ids of the messages right before the oldest candidate, oldest first: where replies may lead to.
     pub earlier: Vec<MessageId>,
     /// What the messages are about, if the last of them are those that it was worked out of.
@@ -89,7 +88,7 @@ pub fn antecedent_rows(
     conversation: &[StoredMessage],
     evidence: &Evidence,
     links: &LinkModel,
-) -> HashMap<Address, Arc<Antecedents>> {
+) -> Quick<Address, Arc<Antecedents>> {
     let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
     conversation.iter().map(address).zip(rows).collect()

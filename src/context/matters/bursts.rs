@@ -2,6 +2,7 @@
 
 use crate::context::links::dot;
 use crate::context::matters::ground::Ground;
+use crate::context::matters::square::Square;
 use crate::context::matters::together::Together;
 
 /// The candidates' vectors without what is usual in their window: two messages of one chat are alike anyway.
@@ -77,151 +78,120 @@ impl Meanings {
     }
 }
 
-/// Words or people with their weights, for each candidate: sparse rows, and the same by word or person.
+/// How alike the words are, the rare ones heavier, of any two candidates and of their fragments.
 #[derive(Debug)]
-pub struct Rows {
-    rows: Lists,
-    columns: Lists,
+pub struct Words {
+    /// The candidates that use each stem, one stem's after the other's, ascending.
+    holders: Vec<usize>,
+    /// Where each stem's begin, and the end.
+    starts: Vec<usize>,
+    /// The products of any two one's words.
+    own: Square,
+    /// The same of one's fragment, by row, and of the other alone. The words of two fragments are multiplied by way of these:
+    /// fragments have many words, and few messages.
+    around: Square,
+    /// Lengths of one's words, and of its fragment's.
     lengths: Vec<f32>,
+    lengths_around: Vec<f32>,
 }
 
-impl Rows {
-    /// `columns` is how many words or people there are.
-    fn of(rows: Lists, columns: usize) -> Self {
-        let length = |row: usize| rows.list(row).iter().map(|(_, value)| value * value).sum::<f32>().sqrt();
-        Self { lengths: (0..rows.count()).map(length).collect(), columns: rows.transposed(columns), rows }
-    }
-
-    /// The words of each candidate, the rare ones heavier.
-    pub fn words(ground: &Ground<'_>) -> Self {
-        let mut rows = Lists::default();
-        for stems in &ground.stems {
-            rows.push(stems.iter().map(|stem| (*stem as u32, ground.idf[*stem] as f32)));
-        }
-        Self::of(rows, ground.idf.len())
-    }
-
-    /// Who wrote each candidate.
-    pub fn people(ground: &Ground<'_>) -> Self {
-        let mut rows = Lists::default();
-        ground.authors.iter().for_each(|author| rows.push([(*author as u32, 1.0)].into_iter()));
-        Self::of(rows, ground.people)
-    }
-
-    /// The same, each with those of its fragment.
-    pub fn gathered(&self, together: &Together) -> Self {
-        let count = self.columns.count();
-        let (mut rows, mut sums, mut met) = (Lists::default(), vec![0.0; count], Vec::new());
-        for place in 0..self.rows.count() {
-            for (other, share) in together.with(place) {
-                for (column, value) in self.rows.list(other) {
-                    let sum = &mut sums[*column as usize];
-                    if *sum == 0.0 {
-                        met.push(*column);
-                    }
-                    *sum += share as f32 * value;
-                }
+impl Words {
+    pub fn of(ground: &Ground<'_>, together: &Together) -> Self {
+        let (holders, starts) = holders(ground);
+        let mut own = Square::zeros(ground.stems.len());
+        for (stem, idf) in ground.idf.iter().enumerate() {
+            let (holders, product) = (&holders[starts[stem]..starts[stem + 1]], (idf * idf) as f32);
+            for one in holders {
+                let row = own.row_mut(*one);
+                holders.iter().for_each(|other| row[*other] += product);
             }
-            rows.push(met.drain(..).map(|column| (column, std::mem::take(&mut sums[column as usize]))));
         }
-        Self::of(rows, count)
+        let mut words = Self {
+            around: Square::zeros(own.side),
+            lengths: own.diagonal().map(|square| square.sqrt().max(1e-6)).collect(),
+            lengths_around: Vec::with_capacity(own.side),
+            holders,
+            starts,
+            own,
+        };
+        for one in 0..words.own.side {
+            let around = words.around.row_mut(one);
+            together.near(one).for_each(|(other, share)| add(around, words.own.row(other), share));
+            let square = words.product_around(one, one, together);
+            words.lengths_around.push(square.sqrt().max(1e-6));
+        }
+        words
     }
 
-    /// The same for these `places` alone; the others have nothing.
-    pub fn only(&self, places: &[usize]) -> Self {
-        let mut rows = Lists::default();
-        for place in 0..self.rows.count() {
-            let list = if places.contains(&place) { self.rows.list(place) } else { &[] };
-            rows.push(list.iter().copied());
-        }
-        Self { columns: rows.transposed(self.columns.count()), rows, lengths: self.lengths.clone() }
+    /// The candidates that use a stem.
+    pub fn holders(&self, stem: usize) -> &[usize] {
+        &self.holders[self.starts[stem]..self.starts[stem + 1]]
     }
 
     pub fn length(&self, place: usize) -> f32 {
         self.lengths[place]
     }
 
-    /// The candidates that have this word or person.
-    pub fn holders(&self, column: usize) -> impl Iterator<Item = usize> {
-        self.columns.list(column).iter().map(|(place, _)| *place as usize)
+    pub fn cosine(&self, one: usize, other: usize) -> f32 {
+        self.own.row(one)[other] / (self.lengths[one] * self.lengths[other])
     }
 
-    /// The cosines of a candidate with all others.
-    pub fn cosines(&self, one: usize) -> Vec<f32> {
-        let mut cosines = vec![0.0; self.lengths.len()];
-        for (column, value) in self.rows.list(one) {
-            for (place, other) in self.columns.list(*column as usize) {
-                cosines[*place as usize] += value * other;
-            }
-        }
-        let own = self.lengths[one].max(1e-6);
-        cosines.iter_mut().zip(&self.lengths).for_each(|(cosine, length)| *cosine /= own * length.max(1e-6));
-        cosines
+    /// That of their fragments.
+    pub fn cosine_around(&self, one: usize, other: usize, together: &Together) -> f32 {
+        self.product_around(one, other, together) / (self.lengths_around[one] * self.lengths_around[other])
+    }
+
+    fn product_around(&self, one: usize, other: usize, together: &Together) -> f32 {
+        let around = self.around.row(one);
+        together.near(other).map(|(place, share)| share * around[place]).sum()
     }
 }
 
-/// Numbered values, list after list.
+/// The candidates that use each stem, and where each stem's begin.
+fn holders(ground: &Ground<'_>) -> (Vec<usize>, Vec<usize>) {
+    let mut starts = vec![0];
+    let mut count = 0;
+    starts.extend(ground.spread.iter().map(|spread| {
+        count += usize::from(*spread);
+        count
+    }));
+    let (mut holders, mut next) = (vec![0; count], starts.clone());
+    for (place, stems) in ground.stems.iter().enumerate() {
+        for stem in stems {
+            holders[next[*stem]] = place;
+            next[*stem] += 1;
+        }
+    }
+    (holders, starts)
+}
+
+/// Who speaks in each candidate's fragment, and how much of it.
 #[derive(Debug)]
-struct Lists {
-    values: Vec<(u32, f32)>,
-    /// Where each list begins, and the end.
-    starts: Vec<usize>,
+pub struct People {
+    /// How many there are.
+    width: usize,
+    /// One candidate's after the other's.
+    shares: Vec<f32>,
+    lengths: Vec<f32>,
 }
 
-impl Default for Lists {
-    fn default() -> Self {
-        Self { values: Vec::new(), starts: vec![0] }
-    }
-}
-
-impl Lists {
-    fn push(&mut self, list: impl Iterator<Item = (u32, f32)>) {
-        self.values.extend(list);
-        self.starts.push(self.values.len());
-    }
-
-    fn count(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    fn list(&self, number: usize) -> &[(u32, f32)] {
-        &self.values[self.starts[number]..self.starts[number + 1]]
-    }
-
-    /// A list for each of `count` numbers: the lists that have it, ascending, each with the value.
-    fn transposed(&self, count: usize) -> Self {
-        let mut starts = vec![0; count + 1];
-        self.values.iter().for_each(|(number, _)| starts[*number as usize + 1] += 1);
-        (1..=count).for_each(|number| starts[number] += starts[number - 1]);
-        let (mut values, mut next) = (vec![(0, 0.0); self.values.len()], starts.clone());
-        for list in 0..self.count() {
-            for (number, value) in self.list(list) {
-                let place = &mut next[*number as usize];
-                values[*place] = (list as u32, *value);
-                *place += 1;
-            }
+impl People {
+    pub fn of(ground: &Ground<'_>, together: &Together) -> Self {
+        let (width, count) = (ground.people, ground.authors.len());
+        let mut shares = vec![0.0; width * count];
+        for (one, own) in shares.chunks_exact_mut(width.max(1)).enumerate() {
+            together.near(one).for_each(|(other, share)| own[ground.authors[other]] += share);
         }
-        Self { values, starts }
+        let lengths = shares.chunks_exact(width.max(1)).map(|own| dot(own, own).sqrt().max(1e-6)).collect();
+        Self { width, shares, lengths }
+    }
+
+    pub fn cosine(&self, one: usize, other: usize) -> f32 {
+        let own = |place: usize| &self.shares[place * self.width..][..self.width];
+        dot(own(one), own(other)) / (self.lengths[one] * self.lengths[other])
     }
 }
 
 fn add(sum: &mut [f32], vector: &[f32], share: f32) {
     sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_are_found_by_their_numbers_too() {
-        let mut lists = Lists::default();
-        lists.push([(2, 1.0), (0, 3.0)].into_iter());
-        lists.push([].into_iter());
-        lists.push([(2, 5.0)].into_iter());
-        let transposed = lists.transposed(3);
-        assert_eq!((transposed.list(0), transposed.list(1)), (&[(0, 3.0)][..], &[][..]));
-        assert_eq!(transposed.list(2), [(0, 1.0), (2, 5.0)]);
-        assert_eq!(Rows::of(lists, 3).cosines(2), [1.0 / 10_f32.sqrt(), 0.0, 1.0]);
-    }
 }

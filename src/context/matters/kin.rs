@@ -2,7 +2,7 @@
 
 use crate::context::links::dot;
 use crate::context::matters::anchor::{flag, minutes};
-use crate::context::matters::bursts::{Meanings, Rows};
+use crate::context::matters::bursts::{Meanings, People, Words};
 use crate::context::matters::ground::Ground;
 use crate::context::matters::together::{Partitions, Together};
 
@@ -24,18 +24,11 @@ pub struct Kinship<'a> {
     matters: &'a Partitions,
     /// The log odds of having been in one matter in so many worlds.
     agreed: Vec<f32>,
-    said: Said,
+    words: Words,
+    people: People,
     meanings: &'a Meanings,
     meanings_around: &'a Meanings,
     of_one: OfOne,
-}
-
-/// Who says what.
-struct Said {
-    words: Rows,
-    /// Of whole fragments.
-    words_around: Rows,
-    people_around: Rows,
 }
 
 /// What is of one candidate alone, a column each.
@@ -60,15 +53,11 @@ impl<'a> Kinship<'a> {
         (strands, matters): (&'a Partitions, &'a Partitions),
         (meanings, meanings_around): (&'a Meanings, &'a Meanings),
     ) -> Self {
-        let words = Rows::words(ground);
         let log_odds = |share: f64| ((share + 0.03) / (1.03 - share)).ln() as f32;
         let worlds = matters.share().recip().round() as u32;
         Self {
-            said: Said {
-                words_around: words.gathered(together),
-                people_around: Rows::people(ground).gathered(together),
-                words,
-            },
+            words: Words::of(ground, together),
+            people: People::of(ground, together),
             of_one: OfOne {
                 sizes: together.sizes().into_iter().map(|size| size.ln() as f32).collect(),
                 words: ground.stems.iter().map(|stems| (stems.len() as f32).ln_1p()).collect(),
@@ -88,7 +77,7 @@ impl<'a> Kinship<'a> {
     pub fn pairs(&self, anchor: usize) -> Pairs {
         let mut pairs = Pairs::default();
         let all: Vec<usize> = (0..self.ground.remarks.len()).collect();
-        self.compare(&self.said, anchor, &all, &mut pairs);
+        self.compare(anchor, &all, &mut pairs);
         pairs
     }
 
@@ -104,35 +93,27 @@ impl<'a> Kinship<'a> {
     /// The pairs of any two of `places`, row after row: of each with those before it, and with itself. `known` are the pairs
     /// of some with all candidates.
     pub fn among(&self, places: &[usize], known: &[(usize, &Pairs)]) -> Pairs {
-        let Said { words, words_around, people_around } = &self.said;
-        let said = Said {
-            words: words.only(places),
-            words_around: words_around.only(places),
-            people_around: people_around.only(places),
-        };
         let mut pairs = Pairs::default();
         for (row, anchor) in places.iter().enumerate() {
             match known.iter().find(|(place, _)| place == anchor) {
                 Some((_, known)) => pairs.add(known, &places[..=row]),
-                None => self.compare(&said, *anchor, &places[..=row], &mut pairs),
+                None => self.compare(*anchor, &places[..=row], &mut pairs),
             }
         }
         pairs
     }
 
-    /// Adds the pairs of `anchor` with each of `places`, of whom it is known what they `said`.
-    fn compare(&self, said: &Said, anchor: usize, places: &[usize], pairs: &mut Pairs) {
-        let Self { ground, meanings, meanings_around, .. } = self;
-        let in_fragment = |place: usize| self.together.share(anchor, place) as f32;
+    /// Adds the pairs of `anchor` with each of `places`.
+    fn compare(&self, anchor: usize, places: &[usize], pairs: &mut Pairs) {
+        let Self { ground, together, words, meanings, meanings_around, .. } = self;
+        let in_fragment = |place: usize| together.share(anchor, place) as f32;
         let (in_strand, share) = (self.strands.times_with(anchor), self.strands.share() as f32);
         let in_matter = self.matters.times_with(anchor);
-        let shared = said.shared_words(ground, anchor);
-        let lex = said.words.cosines(anchor);
-        let (lexs, auths) = (said.words_around.cosines(anchor), said.people_around.cosines(anchor));
+        let shared = self.shared_words(anchor);
         let author = ground.authors[anchor];
         let named = &ground.mentions[anchor];
         let names = |place: usize| named.contains(&ground.authors[place]) || ground.mentions[place].contains(&author);
-        let [cf, cb, lct, sauth, men, rep, ldt, ld, mq, by_lex, by_lexs, lexm, num, emb, embs, by_auths] = &mut pairs.0;
+        let [cf, cb, lct, sauth, men, rep, ldt, ld, mq, lex, lexs, lexm, num, emb, embs, auths] = &mut pairs.0;
         // How often both are in one fragment, in one strand, in one matter (as log odds).
         extend(cf, places, in_fragment);
         extend(cb, places, |place| f32::from(in_strand[place]) * share);
@@ -146,20 +127,33 @@ impl<'a> Kinship<'a> {
         extend(ld, places, |place| ground.logarithms.after(place.abs_diff(anchor)) as f32);
         extend(mq, places, |place| ground.silences.between(place.min(anchor) + 1, place.max(anchor) + 1) as f32);
         // Their words, those of their fragments, the rarest that both have, and numbers that both have.
-        extend(by_lex, places, |place| lex[place]);
-        extend(by_lexs, places, |place| lexs[place]);
+        extend(lex, places, |place| words.cosine(anchor, place));
+        extend(lexs, places, |place| words.cosine_around(anchor, place, together));
         extend(lexm, places, |place| shared[place].rarest / 5.0);
         extend(num, places, |place| shared[place].numbers.min(2.0));
         // What they mean beyond what is usual here, and what their fragments do.
         extend(emb, places, |place| dot(meanings.vector(anchor), meanings.vector(place)));
         extend(embs, places, |place| meanings_around.cosine(anchor, place) as f32);
         // Who speaks in their fragments.
-        extend(by_auths, places, |place| auths[place]);
+        extend(auths, places, |place| self.people.cosine(anchor, place));
+    }
+
+    fn shared_words(&self, anchor: usize) -> Vec<Shared> {
+        let ground = self.ground;
+        let mut shared = vec![Shared::default(); ground.remarks.len()];
+        for stem in &ground.stems[anchor] {
+            let (rarity, number) = (ground.idf[*stem] as f32, flag(ground.digits[*stem]) as f32);
+            for place in self.words.holders(*stem) {
+                let Shared { rarest, numbers } = &mut shared[*place];
+                (*rarest, *numbers) = (rarest.max(rarity), *numbers + number);
+            }
+        }
+        shared
     }
 
     /// The length of a candidate's words, each as heavy as it is rare.
     pub fn wordiness(&self, place: usize) -> f32 {
-        self.said.words.length(place)
+        self.words.length(place)
     }
 
     pub fn ground(&self) -> &Ground<'_> {
@@ -169,20 +163,6 @@ impl<'a> Kinship<'a> {
     /// What is of each candidate alone.
     pub fn of_one(&self) -> &OfOne {
         &self.of_one
-    }
-}
-
-impl Said {
-    fn shared_words(&self, ground: &Ground<'_>, anchor: usize) -> Vec<Shared> {
-        let mut shared = vec![Shared::default(); ground.remarks.len()];
-        for stem in &ground.stems[anchor] {
-            let (rarity, number) = (ground.idf[*stem] as f32, flag(ground.digits[*stem]) as f32);
-            for place in self.words.holders(*stem) {
-                let Shared { rarest, numbers } = &mut shared[place];
-                (*rarest, *numbers) = (rarest.max(rarity), *numbers + number);
-            }
-        }
-        shared
     }
 }
 

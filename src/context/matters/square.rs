@@ -1,4 +1,4 @@
-//! Numbers about any two of a few dozen, and what is worked out from them.
+//! Numbers about any two of many, and what is worked out from them.
 
 /// As many rows as columns.
 #[derive(Debug)]
@@ -9,13 +9,21 @@ pub struct Square {
 }
 
 impl Square {
+    pub fn zeros(side: usize) -> Self {
+        Self { side, values: vec![0.0; side * side] }
+    }
+
+    pub fn row_mut(&mut self, row: usize) -> &mut [f32] {
+        &mut self.values[row * self.side..][..self.side]
+    }
+
     pub fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.side..][..self.side]
     }
 
     /// The same on both sides of the diagonal: `fill` is given each row up to the diagonal and that included, all zeros.
     pub fn symmetric(side: usize, mut fill: impl FnMut(usize, &mut [f32])) -> Self {
-        let mut values = vec![0.0; side * side];
+        let Self { mut values, .. } = Self::zeros(side);
         for row in 0..side {
             let (above, here) = values.split_at_mut(row * side);
             fill(row, &mut here[..=row]);

@@ -53,8 +53,9 @@ pub struct Together {
     times: Vec<u8>,
     /// What one world counts.
     share: f64,
-    /// The candidates that each was ever together with, one's after the other's, ascending.
-    near: Vec<u8>,
+    /// The candidates that each was ever together with, itself included, one's after the other's, ascending; each with its
+    /// share.
+    near: Vec<(u32, f32)>,
     /// Where each one's begin, and the end.
     starts: Vec<usize>,
 }
@@ -65,7 +66,8 @@ impl Together {
         let (mut times, mut near, mut starts) = (Vec::with_capacity(count * count), Vec::new(), vec![0]);
         for one in 0..count {
             let row = fragments.times_with(one);
-            near.extend((0_u8..).zip(&row).filter(|(_, times)| **times > 0).map(|(place, _)| place));
+            let met = (0..).zip(&row).filter(|(_, times)| **times > 0);
+            near.extend(met.map(|(place, times)| (place, f32::from(*times) * fragments.share() as f32)));
             starts.push(near.len());
             times.extend(row);
         }
@@ -79,8 +81,12 @@ impl Together {
 
     /// The candidates that `one` was ever together with, itself included, each with its share; ascending.
     pub fn with(&self, one: usize) -> impl Iterator<Item = (usize, f64)> {
-        let near = self.near[self.starts[one]..self.starts[one + 1]].iter().copied().map(usize::from);
-        near.map(move |other| (other, self.share(one, other)))
+        self.near(one).map(move |(other, _)| (other, self.share(one, other)))
+    }
+
+    /// The same, as precise as vectors are.
+    pub fn near(&self, one: usize) -> impl Iterator<Item = (usize, f32)> {
+        self.near[self.starts[one]..self.starts[one + 1]].iter().map(|(other, share)| (*other as usize, *share))
     }
 
     /// For every candidate the sum of what those have that it was together with: `what` as places and values.

@@ -164,13 +164,13 @@ impl Readings {
         let mut shelf = self.shelf();
         shelf.turn();
         for ((stored, mark), past) in recent.iter().zip(recent_marks).zip(pasts.iter()) {
-            let known = shelf.reading(address(stored), mark.mark);
-            antecedents.push(known.as_ref().and_then(|_| shelf.antecedents(address(stored), *past)));
-            readings.push(known.unwrap_or_else(|| {
+            let (reading, row) = shelf.scored(address(stored), (mark.mark, *past)).unwrap_or_else(|| {
                 let reading = self.read(stored, vectors);
                 shelf.put(stored.conversation(), address(stored), mark.mark, Arc::clone(&reading));
-                reading
-            }));
+                (reading, None)
+            });
+            readings.push(reading);
+            antecedents.push(row);
         }
         shelf.make_room(ROOM);
     }
@@ -272,6 +272,9 @@ impl Stretch<'_> {
     fn evidence(self) -> Evidence {
         let earlier = self.marks[..self.earlier()].iter().map(|mark| mark.id).collect();
         let mut evidence = Evidence { earlier, ..Evidence::default() };
+        // And room for the trigger.
+        evidence.readings.reserve(self.recent.len() + 1);
+        evidence.antecedents.reserve(self.recent.len());
         for ((stored, reading), antecedents) in self.recent.iter().zip(self.readings).zip(self.antecedents) {
             evidence.readings.insert(address(stored), reading);
             evidence.antecedents.extend(antecedents.map(|known| (address(stored), known)));

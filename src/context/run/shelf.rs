@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::context::reading::{Address, Reading};
 use crate::context::strands::Foreseen;
+use crate::context::token::Quick;
 use crate::context::{Antecedents, Link};
 use crate::domain::{ChatKey, Conversation, MessageId, Seq};
 use crate::store::links::CachedLinks;
@@ -17,7 +18,7 @@ pub const ROOM: usize = 12_500;
 /// Keyed by message; good for as long as the mark is the same.
 #[derive(Debug, Default)]
 pub struct Shelf {
-    slots: HashMap<Address, Slot>,
+    slots: Quick<Address, Slot>,
     /// How many slots each conversation has.
     counts: HashMap<Conversation, usize>,
     /// What its messages are about, of each conversation that has slots, with the fingerprint of what that was worked out of.
@@ -53,15 +54,24 @@ impl Shelf {
 
     /// What was read off a message.
     pub fn reading(&mut self, address: Address, mark: u64) -> Option<Arc<Reading>> {
-        let slot = self.slots.get_mut(&address).filter(|slot| slot.mark == mark)?;
-        slot.used = self.now;
-        Some(Arc::clone(&slot.reading))
+        self.slot(address, mark).map(|slot| Arc::clone(&slot.reading))
     }
 
-    /// Where it may go on from, if that was scored against the same past.
-    pub fn antecedents(&self, address: Address, past: i64) -> Option<Arc<Antecedents>> {
-        let row = self.slots.get(&address)?.row.as_ref().filter(|row| row.past == past)?;
-        Some(Arc::clone(&row.antecedents))
+    /// The same, and where it may go on from, if that was scored against the same past.
+    pub fn scored(
+        &mut self,
+        address: Address,
+        (mark, past): (u64, i64),
+    ) -> Option<(Arc<Reading>, Option<Arc<Antecedents>>)> {
+        let slot = self.slot(address, mark)?;
+        let row = slot.row.as_ref().filter(|row| row.past == past);
+        Some((Arc::clone(&slot.reading), row.map(|row| Arc::clone(&row.antecedents))))
+    }
+
+    fn slot(&mut self, address: Address, mark: u64) -> Option<&Slot> {
+        let slot = self.slots.get_mut(&address).filter(|slot| slot.mark == mark)?;
+        slot.used = self.now;
+        Some(slot)
     }
 
     pub fn put(&mut self, conversation: Conversation, address: Address, mark: u64, reading: Arc<Reading>) {
@@ -219,8 +229,8 @@ mod tests {
         let address = (ChatId(1), MessageId(0));
         let row = Row { past: 5, antecedents: Arc::default(), to_keep: Some((ChatKey(1), Seq(1))) };
         shelf.put_row(address, row);
-        assert!(shelf.antecedents(address, 5).is_some() && shelf.antecedents(address, 6).is_none());
-        assert!(shelf.reading(address, 8).is_none());
+        let mut scored = |mark, past| shelf.scored(address, (mark, past)).map(|(_, antecedents)| antecedents.is_some());
+        assert_eq!((scored(7, 5), scored(7, 6), scored(8, 5)), (Some(true), Some(false), None));
         assert_eq!((shelf.take_unkept(9).len(), shelf.unkept()), (1, 0));
     }
 }
