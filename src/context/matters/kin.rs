@@ -75,8 +75,8 @@ impl<'a> Kinship<'a> {
 
     /// Everybody's pairs with `anchor`.
     pub fn pairs(&self, anchor: usize) -> Pairs {
-        let mut pairs = Pairs::default();
         let all: Vec<usize> = (0..self.ground.remarks.len()).collect();
+        let mut pairs = Pairs::with_room(all.len());
         self.compare(anchor, &all, &mut pairs);
         pairs
     }
@@ -93,7 +93,7 @@ impl<'a> Kinship<'a> {
     /// The pairs of any two of `places`, row after row: of each with those before it, and with itself. `known` are the pairs
     /// of some with all candidates.
     pub fn among(&self, places: &[usize], known: &[(usize, &Pairs)]) -> Pairs {
-        let mut pairs = Pairs::default();
+        let mut pairs = Pairs::with_room(places.len() * (places.len() + 1) / 2);
         for (row, anchor) in places.iter().enumerate() {
             match known.iter().find(|(place, _)| place == anchor) {
                 Some((_, known)) => pairs.add(known, &places[..=row]),
@@ -184,6 +184,10 @@ impl OfOne {
 }
 
 impl Pairs {
+    fn with_room(count: usize) -> Self {
+        Self(std::array::from_fn(|_| Vec::with_capacity(count)))
+    }
+
     /// The columns of the pairs from one to another.
     pub fn between(&self, from: usize, to: usize) -> [&[f32]; OF_PAIR] {
         self.0.each_ref().map(|column| &column[from..to])

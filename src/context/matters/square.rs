@@ -57,8 +57,12 @@ impl Square {
     }
 
     fn transposed(&self) -> Self {
-        let value = |place: usize| self.values[place % self.side * self.side + place / self.side];
-        Self { side: self.side, values: (0..self.values.len()).map(value).collect() }
+        let mut transposed = Self::zeros(self.side);
+        for (row, values) in self.values.chunks_exact(self.side.max(1)).enumerate() {
+            let column = transposed.values.iter_mut().skip(row).step_by(self.side);
+            column.zip(values).for_each(|(there, value)| *there = *value);
+        }
+        transposed
     }
 
     pub fn with_diagonal(mut self, value: f32) -> Self {
@@ -74,8 +78,12 @@ pub struct Sparse(pub Vec<Vec<(usize, f32)>>);
 impl Sparse {
     /// What is more than `least`.
     pub fn of(square: &Square, least: f32) -> Self {
-        let values = |row: usize| square.row(row).iter().copied().enumerate();
-        Self((0..square.side).map(|row| values(row).filter(|(_, value)| *value > least).collect()).collect())
+        let sparse = |row: usize| {
+            let mut values = Vec::with_capacity(square.side);
+            values.extend(square.row(row).iter().copied().enumerate().filter(|(_, value)| *value > least));
+            values
+        };
+        Self((0..square.side).map(sparse).collect())
     }
 
     pub fn with_sums_of_one(mut self) -> Self {
