@@ -15,6 +15,7 @@ use crate::context::{Params, SCORER_VERSION};
 use crate::domain::{ChatId, ChatKey, Conversation, Heard, StoredMessage, Timestamp, estimate_tokens};
 use crate::embed::Embedder;
 use crate::eval::synthetic::{self, CHATS};
+use crate::store::search::Merging;
 use crate::store::{Language, Priority, Store, StoreError, chats, links, messages, search};
 
 /// Telegram hands over as many updates at a time.
@@ -28,7 +29,7 @@ const TRIGGERS: u32 = 300;
 /// Before the clock runs: pages and statements are read, words of the model are met.
 const WARM_UP: u32 = 100;
 /// Pages of the full-text index, as often as the daemon merges them.
-const MERGED_AT_ONCE: u32 = 50;
+const MERGED_AT_ONCE: i32 = 50;
 /// The largest chat.
 const FIRST_CHAT: ChatId = ChatId(-1_009_000_000_000);
 
@@ -164,7 +165,11 @@ impl Bench {
             self.prepare(&trigger).await?;
             self.keep().await?;
         }
-        while self.store.write(Priority::Background, |tx| search::merge(tx, MERGED_AT_ONCE)).await? {}
+        // As after a night.
+        let mut merging = Merging::All;
+        while self.store.write(Priority::Background, move |tx| search::merge(tx, merging, MERGED_AT_ONCE)).await? {
+            merging = Merging::Alike;
+        }
         Ok(())
     }
 

@@ -8,14 +8,15 @@ use crate::domain::{ChatKey, Job, Timestamp};
 use crate::privacy::{Cutoffs, cutoffs, repeats};
 use crate::scheduler::run::Outcome;
 use crate::store::forget::{self, Leave, Manner};
-use crate::store::{self, Priority, Store, StoreError, backups, inbox, retention, scrub, search};
+use crate::store::search::{self, Merging};
+use crate::store::{self, Priority, Store, StoreError, backups, inbox, retention, scrub};
 
 /// Looked at so often: a day more or less does not matter, a flood of deletions at midnight would.
 const EVERY: Duration = Duration::from_secs(60 * 60);
 /// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
 const AT_ONCE: u32 = 8;
 /// Pages of the full-text index that are merged in one transaction: about 5 ms, too.
-const PAGES_AT_ONCE: u32 = 50;
+const PAGES_AT_ONCE: i32 = 50;
 /// A file up to this size is written anew at once, in about a second or two; a larger one at a quiet hour.
 const SMALL_FILE: u64 = 64 * 1024 * 1024;
 /// The hour of the day, in UTC, that is taken to be quiet.
@@ -69,8 +70,17 @@ impl Keeper {
             // A copy that was made in between has the same leftovers.
             prepare(&self.store, Some(since)).await?;
         }
-        while self.background(|tx| search::merge(tx, PAGES_AT_ONCE)).await? {}
+        self.merge_index(now).await?;
         Ok(deleted)
+    }
+
+    /// Every hour what has come in, and once a night everything.
+    async fn merge_index(&self, now: Timestamp) -> store::Result<()> {
+        let mut merging = if hour(now) == QUIET_HOUR { Merging::All } else { Merging::Alike };
+        while self.background(move |tx| search::merge(tx, merging, PAGES_AT_ONCE)).await? {
+            merging = Merging::Alike;
+        }
+        Ok(())
     }
 
     async fn forget_before(&self, chat: ChatKey, cutoff: Timestamp) -> store::Result<usize> {
@@ -108,10 +118,15 @@ impl Keeper {
     /// Since when the file holds leftovers, if this is the time to end that.
     async fn scrub_due(&self, now: Timestamp) -> store::Result<Option<Timestamp>> {
         let (since, size) = self.store.read(|conn| Ok((scrub::wanted_since(conn)?, store::size(conn)?))).await?;
-        let hour = now.secs().rem_euclid(86_400) / 3600;
-        let is_time = |since: &Timestamp| size <= SMALL_FILE || hour == QUIET_HOUR || now.since(*since) > LONGEST_WAIT;
+        let is_time =
+            |since: &Timestamp| size <= SMALL_FILE || hour(now) == QUIET_HOUR || now.since(*since) > LONGEST_WAIT;
         Ok(since.filter(is_time))
     }
+}
+
+/// The hour of the day, in UTC.
+fn hour(now: Timestamp) -> i64 {
+    now.secs().rem_euclid(86_400) / 3600
 }
 
 /// Deletes the automatic copies of the database that may hold what is about to be forgotten; `oldest` is when the first

@@ -40,11 +40,22 @@ fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Merges segments of the index of one size, at most so many pages of it: the fewer there are, the faster is every look.
-/// Tells whether more is to be merged. What was merged is not merged again before as much has come in.
-pub fn merge(tx: &Writer<'_>, pages: u32) -> Result<bool> {
+/// What is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merging {
+    /// Segments of one size: what was merged is not merged again before as much has come in.
+    Alike,
+    /// Everything into one segment, which writes the whole index anew. Begun once; [`Merging::Alike`] goes on with it.
+    All,
+}
+
+/// Merges segments of the index, about so many pages of it: the fewer segments there are, the faster is every look. Tells
+/// whether there is more to do.
+pub fn merge(tx: &Writer<'_>, merging: Merging, pages: i32) -> Result<bool> {
     let changes = || tx.prepare_cached("SELECT total_changes()")?.query_row([], |row| row.get::<_, i64>(0));
     let before = changes()?;
+    // FTS5 takes a number below zero for all.
+    let pages = if merging == Merging::All { -pages } else { pages };
     tx.prepare_cached("INSERT INTO message_fts (message_fts, rank) VALUES ('merge', :pages)")?
         .execute(named_params! { ":pages": pages })?;
     // The statement itself counts as one.
@@ -159,9 +170,17 @@ mod tests {
         }
         let found = |conn: &Reader| newest_with(conn, CHAT, (Language::DEFAULT, "thai"), Seq(100), 100);
         let (many, before) = store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap();
-        while store.write(Priority::Background, |tx| merge(tx, 50)).await.unwrap() {}
-        let (few, after) = store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap();
-        assert!(few < many && few <= 2, "{many} segments became {few}");
-        assert_eq!((before.len(), before), (23, after));
+        let merge_all = async |first| {
+            let mut merging = first;
+            while store.write(Priority::Background, move |tx| merge(tx, merging, 50)).await.unwrap() {
+                merging = Merging::Alike;
+            }
+            store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap()
+        };
+        let (few, after) = merge_all(Merging::Alike).await;
+        assert!(few < many, "{many} segments became {few}");
+        let (one, in_one) = merge_all(Merging::All).await;
+        assert_eq!((one, before.len()), (1, 23));
+        assert_eq!((&before, &before), (&after, &in_one));
     }
 }
