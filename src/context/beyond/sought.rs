@@ -71,10 +71,10 @@ impl Sought {
         let rarity = rarity(about.readings, &said);
         let weight = |stem: &Token, times: f64| rarity[stem] * damped(times);
         let stems: Quick<Token, f64> = said.iter().map(|(stem, times)| (*stem, weight(stem, *times))).collect();
-        let weight = |stem: &Token| said.get(stem).map(|times| damped(*times));
-        let weight = |stem: Token| Some(weight(&stem)? * if asked.contains(&stem) { ASKED } else { 1.0 });
-        let texts = std::iter::once(about.ask).chain(picked().map(|(stored, ..)| stored.message.text.as_str()));
-        let words = most_telling(texts, weight, &rarity);
+        let weight = |stem: &Token, times: f64| damped(times) * if asked.contains(stem) { ASKED } else { 1.0 };
+        let weights: Quick<Token, f64> = said.iter().map(|(stem, times)| (*stem, weight(stem, *times))).collect();
+        let of_picked = picked().map(|(stored, reading, _)| (stored.message.text.as_str(), reading.stems.as_slice()));
+        let words = most_telling(std::iter::once((about.ask, &asked[..])).chain(of_picked), &weights, &rarity);
         if words.is_empty() {
             return None;
         }
@@ -163,17 +163,23 @@ fn rarity(readings: &[Arc<Reading>], of: &Quick<Token, f64>) -> Quick<Token, f64
     holding.into_iter().map(|(stem, count)| (stem, idf(readings.len(), count))).collect()
 }
 
-/// The words of `texts` that tell most, each stem once.
+/// The words of `texts`, each with its stems, that tell most, each stem once.
 fn most_telling<'a>(
-    texts: impl Iterator<Item = &'a str>,
-    weight: impl Fn(Token) -> Option<f64>,
+    texts: impl Iterator<Item = (&'a str, &'a [Token])>,
+    weights: &Quick<Token, f64>,
     rarity: &Quick<Token, f64>,
 ) -> Vec<Word> {
-    let mut seen = HashSet::new();
+    let telling = |stem: &Token| weights[stem] * rarity[stem];
+    let mut most: Vec<f64> = weights.keys().map(telling).collect();
+    most.sort_by(|a, b| b.total_cmp(a));
+    let least = most.get(WORDS - 1).copied().unwrap_or(f64::NEG_INFINITY);
+    // Only these are looked up in the texts: reading words takes longer than all the rest.
+    let mut wanted: HashSet<Token> = weights.keys().copied().filter(|stem| telling(stem) >= least).collect();
     let mut words: Vec<(f64, Word)> = Vec::new();
-    for (stem, text) in texts.flat_map(words_of) {
-        if let Some(weight) = weight(stem).filter(|_| seen.insert(stem)) {
-            words.push((weight * rarity[&stem], Word { text, weight }));
+    for (text, stems) in texts {
+        if stems.iter().any(|stem| wanted.contains(stem)) {
+            let found = words_of(text).into_iter().filter(|(stem, _)| wanted.remove(stem));
+            words.extend(found.map(|(stem, text)| (telling(&stem), Word { text, weight: weights[&stem] })));
         }
     }
     words.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.text.cmp(&b.1.text)));
