@@ -4,7 +4,7 @@
 //! that come into question, more can be seen: whether what goes with the one goes with the other too.
 
 use crate::context::explain::Column;
-use crate::context::linear::{Terms, chance};
+use crate::context::linear::Terms;
 use crate::context::matters::kin::{self, Kinship, OfOne, Pairs};
 use crate::context::matters::square::{Sparse, Square};
 use crate::context::matters::weights::TagWeights;
@@ -308,7 +308,7 @@ fn log_odds(chance: f32) -> f32 {
 }
 
 fn likelihood(score: f32) -> f32 {
-    chance(f64::from(score)) as f32
+    1.0 / (1.0 + (-score).exp())
 }
 
 #[cfg(test)]

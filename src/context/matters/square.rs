@@ -52,8 +52,11 @@ impl Square {
         self
     }
 
+    /// What becomes of each value, where they are the same on both sides of the diagonal.
     pub fn map(&self, of: impl Fn(f32) -> f32) -> Self {
-        Self { side: self.side, values: self.values.iter().map(|value| of(*value)).collect() }
+        Self::symmetric(self.side, |row, values| {
+            values.iter_mut().zip(self.row(row)).for_each(|(value, from)| *value = of(*from));
+        })
     }
 
     fn transposed(&self) -> Self {

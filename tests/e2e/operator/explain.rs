@@ -62,3 +62,32 @@ async fn a_decision_is_shown_and_tried_again_under_other_settings() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn what_was_compared_further_back_is_shown() {
+    World::run(async |w| {
+        let began = w.say("ann", "we should look at the thai restaurant in melrose for the gathering");
+        for n in 0..210 {
+            w.say(["dan", "eve", "fay"][n % 3], &format!("train {} is late again, platform {}", n * 7, n * 13));
+        }
+        w.say("cleo", "the thai restaurant in melrose, for the gathering?");
+        w.model.script(["Book it."]);
+        let tag = w.say("ben", "@bot thoughts?");
+        w.answer_to(tag).await;
+        w.settled().await;
+
+        let shown = explain(w, tag, &["--json"]);
+        let decision: Value = serde_json::from_slice(&shown.stdout).expect("one JSON object");
+        let places = decision["further_back"].as_array().expect("a list");
+        let of_restaurant = places.iter().find(|place| place["ids"][0].as_i64() == Some(began.0));
+        let of_restaurant = of_restaurant.unwrap_or_else(|| panic!("the restaurant is not in {places:?}"));
+        assert!(of_restaurant["taken"].is_boolean() && of_restaurant["score"].is_number(), "{of_restaurant}");
+        let words = &of_restaurant["features"]["beyond.words"];
+        assert!(words["value"].is_number() && words["contribution"].is_number(), "{of_restaurant}");
+        let told = explain(w, tag, &[]);
+        let told = String::from_utf8_lossy(&told.stdout).into_owned();
+        assert!(told.contains(&format!("older    {} places compared", places.len())), "{told}");
+        assert!(told.lines().any(|line| line.starts_with(&format!("  #{} ", began.0))), "{told}");
+    })
+    .await;
+}
