@@ -8,8 +8,9 @@
 //! message, `token` its words as numbers), `links` (which message goes on from which), `worlds` (strands as samples,
 //! `places` sets of messages), `matters` (what is taken up across silences; the anchor that a tag hangs on, and who is kin
 //! to it), `choose` (the set worth taking), `strands` (all of these together, and what of it is worked out before anybody
-//! asks), `beyond` (what is older than all candidates), `explain` (the same again, with what each feature did), `chain`, `cluster` (the seed's rule, kept as a baseline
-//! and for short talks), `fit`, `shorten`, and `run` (what is fetched, and what is kept of it in memory).
+//! asks), `beyond` (what is older than all candidates), `linear` (the form of the weights), `explain` (the same again, with
+//! what each feature did), `chain`, `cluster` (the seed's rule, kept as a baseline and for short talks), `fit`, `shorten`, and
+//! `run` (what is fetched, and what is kept of it in memory).
 
 mod beyond;
 mod chain;

@@ -1,7 +1,8 @@
 //! Fetches what the pure part needs: one read of the store, no network, no model.
 //!
-//! In reading order: [`gather`] and [`window`]; `beyond` (what is further back); `readings` (what is known of the messages it fetches), `shelf` (where that is remembered),
-//! `foresight` (who sees to it before anybody asks), `vectors` (the same for what a server makes of them).
+//! In reading order: [`gather`] and [`window`]; `beyond` (what is further back); `readings` (what is known of the messages it
+//! fetches), `shelf` (where that is remembered), `foresight` (who sees to it before anybody asks), `vectors` (the same for what
+//! a server makes of them).
 
 mod beyond;
 mod foresight;

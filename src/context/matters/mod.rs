@@ -8,7 +8,8 @@
 //!
 //! In reading order: `words`, `weights`, `ground` (the candidates made ready), `tables`, `fragment`, `matter`, `bridge`
 //! (the features of the two), `draw`, `together` (what the worlds agree on), `bursts` (what is said around a message),
-//! `anchor`, `kin`, `circle` (the second and third look at who is kin, with `square`), `gate`, and `lessons` (what a bridge is fitted on).
+//! `anchor`, `kin`, `circle` (the second and third look at who is kin), `square` (numbers about any two), `gate`, and
+//! `lessons` (what a bridge is fitted on).
 
 mod anchor;
 mod bridge;
