@@ -28,8 +28,6 @@ const INGESTED: u32 = 10_000;
 const TRIGGERS: u32 = 300;
 /// Before the clock runs: pages and statements are read, words of the model are met.
 const WARM_UP: u32 = 100;
-/// Pages of the full-text index, as often as the daemon merges them.
-const MERGED_AT_ONCE: i32 = 50;
 /// The largest chat.
 const FIRST_CHAT: ChatId = ChatId(-1_009_000_000_000);
 
@@ -166,11 +164,7 @@ impl Bench {
             self.keep().await?;
         }
         // As after a night.
-        let mut merging = Merging::All;
-        while self.store.write(Priority::Background, move |tx| search::merge(tx, merging, MERGED_AT_ONCE)).await? {
-            merging = Merging::Alike;
-        }
-        Ok(())
+        Ok(self.store.merge_index(Merging::All).await?)
     }
 
     async fn keep(&self) -> Result<(), StoreError> {

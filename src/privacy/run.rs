@@ -8,15 +8,13 @@ use crate::domain::{ChatKey, Job, Timestamp};
 use crate::privacy::{Cutoffs, cutoffs, repeats};
 use crate::scheduler::run::Outcome;
 use crate::store::forget::{self, Leave, Manner};
-use crate::store::search::{self, Merging};
+use crate::store::search::Merging;
 use crate::store::{self, Priority, Store, StoreError, backups, inbox, retention, scrub};
 
 /// Looked at so often: a day more or less does not matter, a flood of deletions at midnight would.
 const EVERY: Duration = Duration::from_secs(60 * 60);
 /// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
 const AT_ONCE: u32 = 8;
-/// Pages of the full-text index that are merged in one transaction: about 5 ms, too.
-const PAGES_AT_ONCE: i32 = 50;
 /// A file up to this size is written anew at once, in about a second or two; a larger one at a quiet hour.
 const SMALL_FILE: u64 = 64 * 1024 * 1024;
 /// The hour of the day, in UTC, that is taken to be quiet.
@@ -36,7 +34,9 @@ impl Keeper {
     pub async fn run(&self, _job: &Job) -> Outcome {
         // By when it began: what fell due while it ran is not put off for an hour.
         let now = self.clock.now();
-        match self.keep_promises(now).await {
+        let kept = self.keep_promises(now).await;
+        self.merge_index(now).await;
+        match kept {
             Ok(deleted) => {
                 if deleted > 0 {
                     tracing::info!(deleted, "deleted {deleted} rows that were kept long enough");
@@ -70,17 +70,15 @@ impl Keeper {
             // A copy that was made in between has the same leftovers.
             prepare(&self.store, Some(since)).await?;
         }
-        self.merge_index(now).await?;
         Ok(deleted)
     }
 
-    /// Every hour what has come in, and once a night everything.
-    async fn merge_index(&self, now: Timestamp) -> store::Result<()> {
-        let mut merging = if hour(now) == QUIET_HOUR { Merging::All } else { Merging::Alike };
-        while self.background(move |tx| search::merge(tx, merging, PAGES_AT_ONCE)).await? {
-            merging = Merging::Alike;
+    /// Every hour what has come in, and once a night everything. No promise hangs on it, so what goes wrong waits for the next.
+    async fn merge_index(&self, now: Timestamp) {
+        let merging = if hour(now) == QUIET_HOUR { Merging::All } else { Merging::Alike };
+        if let Err(error) = self.store.merge_index(merging).await {
+            tracing::warn!(%error, "the full-text index could not be merged yet");
         }
-        Ok(())
     }
 
     async fn forget_before(&self, chat: ChatKey, cutoff: Timestamp) -> store::Result<usize> {

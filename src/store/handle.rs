@@ -9,6 +9,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 use super::log::Log;
 use super::open::{self, FileLock, Opened};
+use super::search::{self, Merging};
 use super::writer::{self, Task, WriterThread};
 use super::{Reader, Result, StoreError, Writer};
 use crate::domain::Timestamp;
@@ -107,6 +108,17 @@ impl Store {
     /// Writes the file anew, so that what was deleted is nowhere in it. Other writes wait meanwhile.
     pub async fn rewrite(&self) -> Result<()> {
         self.alone(Task::Rewrite).await
+    }
+
+    /// Merges the full-text index, a little at a time behind everything that somebody waits for. What a failure leaves undone is
+    /// gone on with by the next call.
+    pub async fn merge_index(&self, mut merging: Merging) -> Result<()> {
+        /// Pages in one transaction: about 5 ms.
+        const AT_ONCE: i32 = 50;
+        while self.write(Priority::Background, move |tx| search::merge(tx, merging, AT_ONCE)).await? {
+            merging = Merging::Alike;
+        }
+        Ok(())
     }
 
     async fn alone(&self, task: impl FnOnce(oneshot::Sender<Result<()>>) -> Task) -> Result<()> {

@@ -170,11 +170,8 @@ mod tests {
         }
         let found = |conn: &Reader| newest_with(conn, CHAT, (Language::DEFAULT, "thai"), Seq(100), 100);
         let (many, before) = store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap();
-        let merge_all = async |first| {
-            let mut merging = first;
-            while store.write(Priority::Background, move |tx| merge(tx, merging, 50)).await.unwrap() {
-                merging = Merging::Alike;
-            }
+        let merge_all = async |merging| {
+            store.merge_index(merging).await.unwrap();
             store.read(move |conn| Ok((segments(conn)?, found(conn)?))).await.unwrap()
         };
         let (few, after) = merge_all(Merging::Alike).await;
@@ -182,5 +179,37 @@ mod tests {
         let (one, in_one) = merge_all(Merging::All).await;
         assert_eq!((one, before.len()), (1, 23));
         assert_eq!((&before, &before), (&after, &in_one));
+    }
+
+    #[tokio::test]
+    async fn what_is_removed_in_the_middle_of_merging_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let word = |seq: Seq| format!("word{}x", seq.0.wrapping_mul(2_654_435_761) % 1_000_003);
+        let changed = |seqs: std::ops::Range<u32>, change: fn(&Writer<'_>, &Indexed<'_>) -> Result<()>| {
+            store.write(Priority::Background, move |tx| {
+                seqs.map(Seq).try_for_each(|seq| {
+                    let text = &format!("thai {}", word(seq));
+                    change(tx, &Indexed { chat: CHAT, seq, text, author: "Ann", language: Language::DEFAULT })
+                })
+            })
+        };
+        for begin in (0..4_000).step_by(1_000) {
+            changed(begin..begin + 1_000, insert).await.unwrap();
+        }
+        assert!(store.write(Priority::Background, |tx| merge(tx, Merging::All, 1)).await.unwrap(), "it is half done");
+        changed(0..3_990, remove).await.unwrap();
+        let left = store.write(Priority::Background, move |tx| {
+            tx.execute_batch("CREATE VIRTUAL TABLE temp.said USING fts5vocab(main, message_fts, row)")?;
+            let said = |word: String| {
+                tx.query_row("SELECT count(*) FROM said WHERE term = ?1", [word], |row| row.get::<_, i64>(0))
+            };
+            let thai = newest_with(tx, CHAT, (Language::DEFAULT, "thai"), Seq(5_000), 100)?;
+            Ok((thai.len(), said(word(Seq(7)))?, said(word(Seq(3_995)))?))
+        });
+        assert_eq!(left.await.unwrap(), (10, 0, 1));
+        store.merge_index(Merging::Alike).await.unwrap();
+        let after = store.read(|conn| newest_with(conn, CHAT, (Language::DEFAULT, "thai"), Seq(5_000), 100)).await;
+        assert_eq!(after.unwrap().len(), 10);
     }
 }
