@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::context::pool::Pool;
 use crate::context::strands::{self, Asking};
 use crate::context::{History, Params};
-use crate::domain::{MessageId, StoredMessage};
+use crate::domain::MessageId;
 
 /// Features that are named of a message, the weightiest ones.
 const NAMED: usize = 12;
@@ -35,7 +35,7 @@ pub struct Explained {
 /// Explains every candidate of a trigger, oldest first.
 pub fn explain(history: &History, params: &Params) -> Vec<Explained> {
     let pool = Pool::new(history, &[]);
-    let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
+    let conversation = pool.talk();
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
     let (picked, features) =
         strands::explain(asking, &conversation, &history.evidence, &params.scorers, params.strand_limit);

@@ -56,6 +56,11 @@ impl<'a> Pool<'a> {
         Self { trigger, messages, conversation, by_address, replies }
     }
 
+    /// The messages of the trigger's own conversation, oldest first.
+    pub fn talk(&self) -> Vec<&'a StoredMessage> {
+        self.conversation.iter().map(|place| self.messages[*place]).collect()
+    }
+
     /// The message that the trigger replies to, if there is a row for it.
     pub fn anchor(&self) -> Option<Place> {
         self.place(parent_address(self.trigger)?)

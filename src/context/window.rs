@@ -270,7 +270,7 @@ pub fn get_smart_context_with(
 fn sought(history: &History, params: &Params, pool: &Pool<'_>, picked: &Picked) -> Option<Sought> {
     let is_asked = history.given.is_none() && params.picker == Picker::Strands;
     let before = history.known_from().filter(|_| is_asked)?;
-    let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
+    let conversation = pool.talk();
     let readings: Vec<_> = conversation.iter().map(|stored| history.evidence.reading(stored)).collect();
     let place_of = |(place, share)| Some((pool.conversation.binary_search(&place).ok()?, share));
     let places: Vec<(usize, f64)> = picked.shares().filter_map(place_of).collect();
@@ -310,7 +310,7 @@ fn pick_strand(
     history: &History,
     params: &Params,
 ) -> (Vec<MessageId>, Option<Alternative>) {
-    let conversation: Vec<&StoredMessage> = pool.conversation.iter().map(|place| pool.messages[*place]).collect();
+    let conversation = pool.talk();
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
     let strand = strands::pick(asking, &conversation, &history.evidence, &params.scorers, params.strand_limit);
     let oldest = strand.taken.iter().map(|taken| taken.place).min();

@@ -61,17 +61,18 @@ pub struct Together {
 }
 
 impl Together {
-    /// `fragments` are those of at most 255 worlds, with `count` candidates.
-    pub fn of(fragments: &Partitions, count: usize) -> Self {
+    /// `fragments` are those of at most 255 worlds.
+    pub fn of(fragments: &Partitions) -> Self {
+        let (count, share) = (fragments.count, fragments.share());
         let (mut times, mut near, mut starts) = (Vec::with_capacity(count * count), Vec::new(), vec![0]);
         for one in 0..count {
             let row = fragments.times_with(one);
             let met = (0..).zip(&row).filter(|(_, times)| **times > 0);
-            near.extend(met.map(|(place, times)| (place, f32::from(*times) * fragments.share() as f32)));
+            near.extend(met.map(|(place, times)| (place, f32::from(*times) * share as f32)));
             starts.push(near.len());
             times.extend(row);
         }
-        Self { count, times, share: fragments.share(), near, starts }
+        Self { count, times, share, near, starts }
     }
 
     /// The share of the worlds in which two candidates lie in one fragment; 1 for a candidate with itself.
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn shares_count_the_worlds_in_which_two_are_together() {
-        let together = Together::of(&worlds(), 3);
+        let together = Together::of(&worlds());
         assert_eq!(together.with(1).collect::<Vec<_>>(), [(0, 0.5), (1, 1.0), (2, 0.5)]);
         assert_eq!((together.share(0, 2), together.share(2, 2)), (0.0, 1.0));
         assert_eq!(together.sizes(), [1.5, 2.0, 1.5]);
@@ -127,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_one_has_its_company_has_in_part() {
-        let together = Together::of(&worlds(), 3);
+        let together = Together::of(&worlds());
         assert_eq!(together.gathered([(2, 4.0)].into_iter()), [0.0, 2.0, 4.0]);
     }
 }

@@ -97,7 +97,7 @@ pub(super) struct Agreement<'a> {
 
 impl<'a> Agreement<'a> {
     pub(super) fn of(ground: &'a Ground<'a>, groups: &'a Groups) -> Self {
-        let together = Together::of(&groups.fragments, ground.remarks.len());
+        let together = Together::of(&groups.fragments);
         let meanings = Meanings::of(ground);
         Self { ground, groups, gathered: meanings.gathered(&together), meanings, together }
     }
