@@ -1,8 +1,8 @@
 //! What is said around each candidate: its words, people and meaning, and in part those of whoever it hangs together with.
 
 use crate::context::links::dot;
+use crate::context::matters::grid::{Grid, add_all};
 use crate::context::matters::ground::Ground;
-use crate::context::matters::square::Square;
 use crate::context::matters::together::Together;
 
 /// The candidates' vectors without what is usual in their window: two messages of one chat are alike anyway.
@@ -86,10 +86,10 @@ pub struct Words {
     /// Where each stem's begin, and the end.
     starts: Vec<usize>,
     /// The products of any two one's words.
-    own: Square,
+    own: Grid,
     /// The same of one's fragment, by row, and of the other alone. The words of two fragments are multiplied by way of these:
     /// fragments have many words, and few messages.
-    around: Square,
+    around: Grid,
     /// Lengths of one's words, and of its fragment's.
     lengths: Vec<f32>,
     lengths_around: Vec<f32>,
@@ -98,7 +98,7 @@ pub struct Words {
 impl Words {
     pub fn of(ground: &Ground<'_>, together: &Together) -> Self {
         let (holders, starts) = holders(ground);
-        let mut own = Square::zeros(ground.stems.len());
+        let mut own = Grid::zeros(ground.stems.len(), ground.stems.len());
         for (stem, idf) in ground.idf.iter().enumerate() {
             let (holders, product) = (&holders[starts[stem]..starts[stem + 1]], (idf * idf) as f32);
             for one in holders {
@@ -107,16 +107,15 @@ impl Words {
             }
         }
         let mut words = Self {
-            around: Square::zeros(own.side),
+            around: Grid::zeros(own.width, own.width),
             lengths: own.diagonal().map(|square| square.sqrt().max(1e-6)).collect(),
-            lengths_around: Vec::with_capacity(own.side),
+            lengths_around: Vec::with_capacity(own.width),
             holders,
             starts,
             own,
         };
-        for one in 0..words.own.side {
-            let around = words.around.row_mut(one);
-            together.near(one).for_each(|(other, share)| add(around, words.own.row(other), share));
+        for one in 0..words.own.width {
+            add_all(words.around.row_mut(one), together.near(one), |other| words.own.row(other));
             let square = words.product_around(one, one, together);
             words.lengths_around.push(square.sqrt().max(1e-6));
         }
@@ -143,7 +142,7 @@ impl Words {
 
     fn product_around(&self, one: usize, other: usize, together: &Together) -> f32 {
         let around = self.around.row(one);
-        together.near(other).map(|(place, share)| share * around[place]).sum()
+        together.near(other).iter().map(|(place, share)| share * around[*place]).sum()
     }
 }
 
@@ -180,7 +179,7 @@ impl People {
         let (width, count) = (ground.people, ground.authors.len());
         let mut shares = vec![0.0; width * count];
         for (one, own) in shares.chunks_exact_mut(width.max(1)).enumerate() {
-            together.near(one).for_each(|(other, share)| own[ground.authors[other]] += share);
+            together.near(one).iter().for_each(|(other, share)| own[ground.authors[*other]] += share);
         }
         let lengths = shares.chunks_exact(width.max(1)).map(|own| dot(own, own).sqrt().max(1e-6)).collect();
         Self { width, shares, lengths }

@@ -5,8 +5,8 @@
 
 use crate::context::explain::Column;
 use crate::context::linear::Terms;
+use crate::context::matters::grid::{Grid, Sparse};
 use crate::context::matters::kin::{self, Kinship, OfOne, Pairs};
-use crate::context::matters::square::{Sparse, Square};
 use crate::context::matters::weights::TagWeights;
 
 /// What a look sees of the company, beside all that is known of the pair.
@@ -44,11 +44,11 @@ pub struct Circle<'a> {
     /// Who lies in one fragment with each, as shares that sum to 1.
     fragments: Sparse,
     /// The products of any two one's words, meanings and people.
-    words: Square,
-    meanings: Square,
-    people: Square,
+    words: Grid,
+    meanings: Grid,
+    people: Grid,
     /// The log odds that any two belong together: what the last look said of the later one's matter.
-    scores: Square,
+    scores: Grid,
 }
 
 /// A candidate that the tag may hang on.
@@ -69,11 +69,10 @@ impl<'a> Circle<'a> {
         let known: Vec<(usize, &Pairs)> = anchors.iter().map(|anchor| (anchor.place, &anchor.pairs)).collect();
         let pairs = kinship.among(&places, &known);
         let (side, of_one) = (places.len(), kinship.of_one().of(&places));
-        let feature = |feature: usize| {
-            Square::symmetric(side, |row, values| values.copy_from_slice(of_row(&pairs, row)[feature]))
-        };
+        let feature =
+            |feature: usize| Grid::symmetric(side, |row, values| values.copy_from_slice(of_row(&pairs, row)[feature]));
         let wordiness: Vec<f32> = places.iter().map(|place| kinship.wordiness(*place)).collect();
-        let scores = Square::symmetric(side, |row, sums| {
+        let scores = Grid::symmetric(side, |row, sums| {
             sums.fill(weights.kinship.bias as f32);
             of_one.each_feature(row, of_row(&pairs, row), |feature, values| {
                 weights.kinship.terms[feature].add(values, sums)
@@ -95,49 +94,54 @@ impl<'a> Circle<'a> {
 
     /// Looks again at each pair.
     pub fn look(&mut self, weights: &Terms<FEATURES>) {
-        let mut company = Company::of(self);
-        self.scores = Square::symmetric(self.places.len(), |row, sums| {
+        let mut company = Company::of(self, (0..self.places.len()).collect());
+        self.scores = Grid::symmetric(self.places.len(), |row, sums| {
             company.score((row, of_row(&self.pairs, row)), weights, sums);
         });
     }
 
     /// Looks a last time, and says how likely each of all candidates belongs to each of the anchors.
     pub fn of_anchors(self, weights: &Terms<FEATURES>) -> Vec<Vec<f32>> {
-        let mut company = Company::of(&self);
+        let (mut company, rows) = self.company_of_anchors();
         let mut scores = vec![0.0; self.places.len()];
-        let of = |anchor: &Anchor| {
+        let of = |(anchor, row): (&Anchor, Option<usize>)| {
             let mut likely = anchor.first.clone();
-            if let Some((row, pairs)) = self.row(anchor) {
+            if let Some(row) = row {
+                let pairs = anchor.pairs_with(&self.places);
                 company.score((row, pairs.all()), weights, &mut scores);
                 self.places.iter().zip(&scores).for_each(|(place, score)| likely[*place] = likelihood(*score));
             }
             likely[anchor.place] = 1.0;
             likely
         };
-        self.anchors.iter().map(of).collect()
+        self.anchors.iter().zip(rows).map(of).collect()
     }
 
-    /// The row of an anchor among those in question, and its pairs with all of them.
-    fn row(&self, anchor: &Anchor) -> Option<(usize, Pairs)> {
-        let row = self.places.binary_search(&anchor.place).ok()?;
-        let mut pairs = Pairs::default();
-        pairs.add(&anchor.pairs, &self.places);
-        Some((row, pairs))
+    /// The company of the anchors, and the row in it of each that comes into question.
+    fn company_of_anchors(&self) -> (Company<'_>, Vec<Option<usize>>) {
+        let mut asked = Vec::new();
+        let row = |anchor: &Anchor| {
+            asked.push(self.places.binary_search(&anchor.place).ok()?);
+            Some(asked.len() - 1)
+        };
+        let rows = self.anchors.iter().map(row).collect();
+        (Company::of(self, asked), rows)
     }
 
     /// The features of each in question with each of the anchors, itself left out.
     pub fn rows(&self) -> Vec<Vec<(usize, [f64; FEATURES])>> {
-        let mut company = Company::of(self);
-        let of = |anchor: &Anchor| {
+        let (mut company, rows) = self.company_of_anchors();
+        let of = |(anchor, row): (&Anchor, Option<usize>)| {
             let mut rows = vec![[0.0; FEATURES]; self.places.len()];
-            if let Some((row, pairs)) = self.row(anchor) {
+            if let Some(row) = row {
+                let pairs = anchor.pairs_with(&self.places);
                 company.each_feature((row, pairs.all()), |feature, values| {
                     rows.iter_mut().zip(values).for_each(|(row, value)| row[feature] = f64::from(*value));
                 });
             }
             self.places.iter().copied().zip(rows).filter(|(place, _)| *place != anchor.place).collect()
         };
-        self.anchors.iter().map(of).collect()
+        self.anchors.iter().zip(rows).map(of).collect()
     }
 
     /// What each feature of a candidate is, and what it adds to the score of its belonging to the matter of the likeliest
@@ -172,6 +176,12 @@ impl Anchor {
         first[place] = 1.0;
         Self { place, first, pairs }
     }
+
+    fn pairs_with(&self, places: &[usize]) -> Pairs {
+        let mut pairs = Pairs::default();
+        pairs.add(&self.pairs, places);
+        pairs
+    }
 }
 
 /// What is of the one of that row with those before it, and with itself.
@@ -198,22 +208,25 @@ fn widened(values: &[f64; kin::FEATURES]) -> [f64; FEATURES] {
     wide
 }
 
-/// What goes with each one in question, by what was thought of them before.
+/// What goes with each one in question, by what was thought of them before; and for some of them, a row each, what that has in
+/// common with what goes with the others.
 struct Company<'a> {
     circle: &'a Circle<'a>,
-    /// The log odds that two belong together.
-    odds: Square,
-    /// What the fragments of two are to each other, on average: the log odds of the chance, and the odds.
-    fragment_chances: Square,
-    fragment_odds: Square,
+    /// Whose rows there are.
+    asked: Vec<usize>,
+    /// The log odds that any two belong together.
+    odds: Grid,
+    /// What the fragments of two are to each other, on average: the chance, and the log odds.
+    fragment_chances: Grid,
+    fragment_odds: Grid,
     /// Who goes with each.
     close: Sparse,
     /// How many go with both of two, for how many go with either.
-    shared: Square,
+    shared: Grid,
     /// How alike the words, the meanings and the people are of all that goes with either.
-    words: Square,
-    meanings: Square,
-    people: Square,
+    words: Grid,
+    meanings: Grid,
+    people: Grid,
     /// How likely anybody belongs with it.
     usual: Vec<f32>,
     /// How much each says: the sum of how rare its words are.
@@ -223,7 +236,7 @@ struct Company<'a> {
 }
 
 impl<'a> Company<'a> {
-    fn of(circle: &'a Circle<'a>) -> Self {
+    fn of(circle: &'a Circle<'a>, asked: Vec<usize>) -> Self {
         let Circle { fragments, scores, places, .. } = circle;
         let side = places.len();
         let kin = scores.map(likelihood).with_diagonal(1.0);
@@ -233,45 +246,47 @@ impl<'a> Company<'a> {
             close.0.iter().map(|row| row.iter().map(|(_, chance)| chance).sum::<f32>().sqrt().max(1e-3)).collect();
         let ground = circle.kinship.ground();
         let rarity = |place: &usize| ground.stems[*place].iter().map(|stem| ground.idf[*stem] as f32).sum::<f32>();
+        let shared = close.times(asked.iter().copied(), &close.transposed());
         Self {
-            fragment_chances: fragments.around(&kin).map(log_odds),
-            fragment_odds: fragments.around(&odds),
-            shared: close.times(&close.transposed()).divided(&count),
-            words: alike(&close, &circle.words),
-            meanings: alike(&close, &circle.meanings),
-            people: alike(&close, &circle.people),
+            fragment_chances: fragments.around(&asked, &kin).0,
+            fragment_odds: fragments.around(&asked, &odds).0,
+            shared: shared.divided(asked.iter().map(|row| count[*row]), &count),
+            words: alike((&close, &asked), &circle.words),
+            meanings: alike((&close, &asked), &circle.meanings),
+            people: alike((&close, &asked), &circle.people),
             usual: (0..side).map(|row| kin.row(row).iter().sum::<f32>() / side as f32).collect(),
             said: places.iter().map(rarity).collect(),
             spoken: vec![0.0; ground.idf.len()],
             circle,
+            asked,
             odds,
             close,
         }
     }
 
-    /// The log odds that some belong with the one of that row; `pairs` are theirs.
+    /// The log odds that some belong with the one that row is of; `pairs` are theirs.
     fn score(&mut self, row: (usize, [&[f32]; kin::OF_PAIR]), weights: &Terms<FEATURES>, sums: &mut [f32]) {
         sums.fill(weights.bias as f32);
         self.each_feature(row, |feature, values| weights.terms[feature].add(values, sums));
     }
 
-    /// Shows the columns of all features of the first so many with the one of that row, as many as there are `pairs`.
+    /// Shows the columns of all features of the first so many with the one that row is of, as many as there are `pairs`.
     fn each_feature(&mut self, (row, pairs): (usize, [&[f32]; kin::OF_PAIR]), mut show: impl FnMut(usize, &[f32])) {
-        let count = pairs[0].len();
-        self.circle.of_one.each_feature(row, pairs, &mut show);
-        let covered = self.covered(row, count);
+        let (count, one) = (pairs[0].len(), self.asked[row]);
+        self.circle.of_one.each_feature(one, pairs, &mut show);
+        let covered = self.covered(one, count);
         let Self { odds, fragment_chances, fragment_odds, shared, words, meanings, people, usual, .. } = self;
-        let of_two = [odds, fragment_chances, fragment_odds, shared, words, meanings, people];
-        let columns = of_two.map(|of_two| of_two.row(row)).into_iter().chain([&covered[..], usual]);
+        let chances: Vec<f32> = fragment_chances.row(row)[..count].iter().copied().map(log_odds).collect();
+        let of_rows = [fragment_odds, shared, words, meanings, people].map(|of_rows| of_rows.row(row));
+        let columns = [odds.row(one), &chances].into_iter().chain(of_rows).chain([&covered[..], usual]);
         (kin::FEATURES..).zip(columns).for_each(|(feature, column)| show(feature, &column[..count]));
     }
 
-    /// Of each of the first `count` the share of its words, the rare ones heavier, that the company of the one of that row
-    /// says too.
-    fn covered(&mut self, row: usize, count: usize) -> Vec<f32> {
+    /// Of each of the first `count` the share of its words, the rare ones heavier, that the company of one says too.
+    fn covered(&mut self, one: usize, count: usize) -> Vec<f32> {
         let (ground, places) = (self.circle.kinship.ground(), &self.circle.places);
         let of = |other: &usize| ground.stems[places[*other]].iter();
-        for (other, chance) in &self.close.0[row] {
+        for (other, chance) in &self.close.0[one] {
             of(other).for_each(|stem| self.spoken[*stem] += chance);
         }
         let share = |(other, said): (usize, &f32)| {
@@ -279,18 +294,18 @@ impl<'a> Company<'a> {
             shared / said.max(1e-6)
         };
         let covered = self.said[..count].iter().enumerate().map(share).collect();
-        for (other, _) in &self.close.0[row] {
+        for (other, _) in &self.close.0[one] {
             of(other).for_each(|stem| self.spoken[*stem] = 0.0);
         }
         covered
     }
 }
 
-/// The cosines of the sums of what goes with any two; `products` are those of any two that are summed.
-fn alike(close: &Sparse, products: &Square) -> Square {
-    let of_sums = close.around(products);
-    let lengths: Vec<f32> = of_sums.diagonal().map(|own| own.max(0.0).sqrt().max(1e-6)).collect();
-    of_sums.divided(&lengths)
+/// The cosines of the sums of what goes with some and with everybody; `products` are those of any two that are summed.
+fn alike((close, rows): (&Sparse, &[usize]), products: &Grid) -> Grid {
+    let (of_sums, own) = close.around(rows, products);
+    let lengths: Vec<f32> = own.into_iter().map(|own| own.max(0.0).sqrt().max(1e-6)).collect();
+    of_sums.divided(rows.iter().map(|row| lengths[*row]), &lengths)
 }
 
 /// Places of features of the pair.
@@ -317,8 +332,8 @@ mod tests {
 
     #[test]
     fn sums_of_the_same_are_alike_and_of_strangers_are_not() {
-        let products = Square::of_rows(&[4.0, 0.0, 0.0, 9.0]);
-        let alike = |close: &[f32]| alike(&Sparse::of(&Square::of_rows(close), 0.0), &products).values;
+        let products = Grid::of_rows(&[4.0, 0.0, 0.0, 9.0]);
+        let alike = |close: &[f32]| alike((&Sparse::of(&Grid::of_rows(close), 0.0), &[0, 1]), &products).values;
         assert_eq!(alike(&[1.0, 0.0, 0.0, 1.0]), [1.0, 0.0, 0.0, 1.0]);
         assert_eq!(alike(&[1.0, 0.0, 2.0, 0.0]), [1.0, 1.0, 1.0, 1.0]);
     }

@@ -8,7 +8,7 @@
 //!
 //! In reading order: `words`, `weights`, `ground` (the candidates made ready), `tables`, `fragment`, `matter`, `bridge`
 //! (the features of the two), `draw`, `together` (what the worlds agree on), `bursts` (what is said around a message),
-//! `anchor`, `kin`, `circle` (the second and third look at who is kin), `square` (numbers about any two), `gate`, and
+//! `anchor`, `kin`, `circle` (the second and third look at who is kin), `grid` (numbers about any two), `gate`, and
 //! `lessons` (what a bridge is fitted on).
 
 mod anchor;
@@ -18,11 +18,11 @@ mod circle;
 mod draw;
 mod fragment;
 mod gate;
+mod grid;
 mod ground;
 mod kin;
 mod lessons;
 mod matter;
-mod square;
 mod tables;
 mod together;
 mod weights;

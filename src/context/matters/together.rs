@@ -55,7 +55,7 @@ pub struct Together {
     share: f64,
     /// The candidates that each was ever together with, itself included, one's after the other's, ascending; each with its
     /// share.
-    near: Vec<(u32, f32)>,
+    near: Vec<(usize, f32)>,
     /// Where each one's begin, and the end.
     starts: Vec<usize>,
 }
@@ -82,12 +82,12 @@ impl Together {
 
     /// The candidates that `one` was ever together with, itself included, each with its share; ascending.
     pub fn with(&self, one: usize) -> impl Iterator<Item = (usize, f64)> {
-        self.near(one).map(move |(other, _)| (other, self.share(one, other)))
+        self.near(one).iter().map(move |(other, _)| (*other, self.share(one, *other)))
     }
 
     /// The same, as precise as vectors are.
-    pub fn near(&self, one: usize) -> impl Iterator<Item = (usize, f32)> {
-        self.near[self.starts[one]..self.starts[one + 1]].iter().map(|(other, share)| (*other as usize, *share))
+    pub fn near(&self, one: usize) -> &[(usize, f32)] {
+        &self.near[self.starts[one]..self.starts[one + 1]]
     }
 
     /// For every candidate the sum of what those have that it was together with: `what` as places and values.
