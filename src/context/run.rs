@@ -10,7 +10,7 @@ mod readings;
 mod shelf;
 mod vectors;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 pub use foresight::{AT_ONCE, ENOUGH, Foresight, NOTED, WRITTEN_AT_ONCE};
@@ -19,6 +19,7 @@ pub use vectors::Vectors;
 
 use crate::context::links::WINDOW;
 use crate::context::reading::{Address, address};
+use crate::context::token::{Quick, QuickSet};
 use crate::context::{ContextWindow, History, Params, Picker, Sources, get_smart_context_with};
 use crate::domain::{MessageId, Role, StoredMessage};
 use crate::store::{self, Reader, answers, messages, outbox};
@@ -87,14 +88,14 @@ fn own_answer(recent: &[StoredMessage]) -> Option<&StoredMessage> {
 /// What links led to, each message once and never one that is recent anyway, unless it is the anchor.
 struct Links {
     /// What the recent messages reply to: of those nothing needs to be fetched.
-    parents: HashMap<Address, Option<MessageId>>,
-    seen: HashSet<MessageId>,
+    parents: Quick<Address, Option<MessageId>>,
+    seen: QuickSet<MessageId>,
     found: Vec<StoredMessage>,
 }
 
 impl Links {
     fn new(trigger: &StoredMessage, recent: &[StoredMessage]) -> Self {
-        let mut seen: HashSet<_> = recent.iter().map(|stored| stored.message.id).collect();
+        let mut seen: QuickSet<_> = recent.iter().map(|stored| stored.message.id).collect();
         seen.insert(trigger.message.id);
         let parents = recent.iter().map(|stored| (address(stored), stored.message.reply_to)).collect();
         Self { parents, seen, found: Vec::new() }

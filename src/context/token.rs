@@ -1,6 +1,6 @@
 //! Words as numbers, and maps over numbers: words are compared often and shown never.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 /// A word or the beginning of one.
@@ -16,6 +16,8 @@ pub fn token(word: &str) -> Token {
 /// A map whose keys are tokens or ids. A scorer asks thousands of times for each message, and a hash that also resists an
 /// attacker takes most of that time.
 pub type Quick<K, V> = HashMap<K, V, BuildHasherDefault<QuickHasher>>;
+/// The same without values.
+pub type QuickSet<K> = HashSet<K, BuildHasherDefault<QuickHasher>>;
 
 /// Multiplies, as the hasher of the Rust compiler does.
 #[derive(Debug, Default, Clone, Copy)]

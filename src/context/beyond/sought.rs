@@ -1,11 +1,10 @@
 //! What is looked for further back.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::context::matters::{stems, stems_of_name, words_of};
 use crate::context::reading::Reading;
-use crate::context::token::{Quick, Token};
+use crate::context::token::{Quick, QuickSet, Token};
 use crate::domain::{Seq, StoredMessage, UserId};
 
 /// Words that are searched for. Each costs a look into the index.
@@ -115,13 +114,16 @@ impl Sought {
 
     /// How alike the words are, each with how many of these messages say it: a cosine.
     fn words_alike<'a>(&self, there: impl Iterator<Item = &'a [Token]>) -> f64 {
-        let mut said: Quick<Token, f64> = Quick::default();
-        there.flatten().for_each(|stem| *said.entry(*stem).or_default() += 1.0);
-        let weight = |stem: &Token, times: f64| self.rarity.get(stem).unwrap_or(&self.unread) * damped(times);
-        let other = length(said.iter().map(|(stem, times)| weight(stem, *times)));
-        let product: f64 =
-            (said.iter()).filter_map(|(stem, times)| Some(self.stems.get(stem)? * weight(stem, *times))).sum();
-        product / (self.length * other).max(1e-6)
+        let mut said: Vec<Token> = there.flatten().copied().collect();
+        said.sort_unstable();
+        let weight = |stem, times: usize| self.rarity.get(stem).unwrap_or(&self.unread) * damped(times as f64);
+        let (mut product, mut square) = (0.0, 0.0);
+        for times in said.chunk_by(PartialEq::eq) {
+            let weight = weight(&times[0], times.len());
+            product += self.stems.get(&times[0]).unwrap_or(&0.0) * weight;
+            square += weight * weight;
+        }
+        product / (self.length * square.sqrt()).max(1e-6)
     }
 }
 
@@ -140,9 +142,9 @@ fn damped(times: f64) -> f64 {
 }
 
 /// What the people here are called: a name is no matter.
-fn names(about: &About<'_>) -> HashSet<Token> {
+fn names(about: &About<'_>) -> QuickSet<Token> {
     let people = about.candidates.iter().copied().chain([about.trigger]).map(|stored| &stored.message.sender);
-    let mut seen = HashSet::new();
+    let mut seen = QuickSet::default();
     let new = people.filter(|sender| seen.insert(sender.id));
     let called = new.flat_map(|sender| [Some(sender.name.as_str()), sender.username.as_deref()]).flatten();
     called.flat_map(stems_of_name).collect()
@@ -174,7 +176,7 @@ fn most_telling<'a>(
     most.sort_by(|a, b| b.total_cmp(a));
     let least = most.get(WORDS - 1).copied().unwrap_or(f64::NEG_INFINITY);
     // Only these are looked up in the texts: reading words takes longer than all the rest.
-    let mut wanted: HashSet<Token> = weights.keys().copied().filter(|stem| telling(stem) >= least).collect();
+    let mut wanted: QuickSet<Token> = weights.keys().copied().filter(|stem| telling(stem) >= least).collect();
     let mut words: Vec<(f64, Word)> = Vec::new();
     for (text, stems) in texts {
         if stems.iter().any(|stem| wanted.contains(stem)) {
