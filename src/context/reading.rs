@@ -80,7 +80,7 @@ pub fn antecedents_at(readings: &[Arc<Reading>], place: usize) -> Antecedents {
 pub fn antecedents_by(model: &LinkModel, readings: &[Arc<Reading>], place: usize) -> Antecedents {
     let past: Vec<Turn<'_>> =
         readings[place.saturating_sub(WINDOW)..place].iter().map(|reading| reading.turn()).collect();
-    Past { turns: &past }.antecedents(model, readings[place].turn(), false).kept()
+    Past::of(&past, readings[place].turn()).antecedents(model, false).kept()
 }
 
 /// Antecedents of every message of a conversation (oldest first), from the text alone.

@@ -4,6 +4,7 @@
 //! message that goes on with the talk chooses among the matters of the worlds, and a tag asks what it hangs on (`tag`); so
 //! does a tag that replies, however busy the chat is: what it hangs on is known.
 
+mod drawn;
 mod foreseen;
 mod rivals;
 pub mod rows;
@@ -16,14 +17,14 @@ pub use rivals::Rivals;
 
 use crate::context::choose::{Choice, Taken, best_set, marginals};
 use crate::context::explain::{Column, Feature, by_candidate};
-use crate::context::links::{Antecedents, LinkModel, Past, Speech, Turn, WINDOW, silence_ranks, spoken_to};
+use crate::context::links::{Antecedents, LinkModel, Past, Turn, WINDOW, silence_ranks};
 use crate::context::matters::{
     Drawing, Ground, Opening, Remark, Weights, fragments, says_little, slowness, starts_new,
 };
-use crate::context::reading::{Evidence, Reading, address, antecedents_by};
+use crate::context::reading::{Evidence, Reading, address};
 use crate::context::scorers::Scorers;
 use crate::context::token::Token;
-use crate::context::worlds::{Hypotheses, REMARK_WORLDS, STRAND_WORLDS, Worlds};
+use crate::context::worlds::{Hypotheses, REMARK_WORLDS, STRAND_WORLDS};
 use crate::domain::{MessageId, Role, StoredMessage, UserId};
 
 /// A trigger that more likely than this starts something new is given nothing earlier.
@@ -55,10 +56,13 @@ struct Candidates<'a> {
     /// Oldest first; the places of all the others count from the first of these.
     messages: &'a [&'a StoredMessage],
     readings: &'a [Arc<Reading>],
-    /// Places of the candidates that others reply to.
+    /// The same of the whole conversation.
+    of_all: &'a [Arc<Reading>],
+    evidence: &'a Evidence,
+    links: &'a LinkModel,
+    /// How far back the message is that each replies to, and its place if it is a candidate.
+    parents: Vec<Option<usize>>,
     replies: Vec<Option<usize>>,
-    /// Where each goes on from.
-    rows: Vec<Arc<Antecedents>>,
     /// What was worked out of them before.
     foreseen: Option<Arc<Foreseen>>,
 }
@@ -120,8 +124,8 @@ impl<'a> Candidates<'a> {
     fn of(
         conversation: &'a [&'a StoredMessage],
         readings: &'a [Arc<Reading>],
-        evidence: &Evidence,
-        links: &LinkModel,
+        evidence: &'a Evidence,
+        links: &'a LinkModel,
     ) -> Self {
         let first = conversation.len().saturating_sub(WINDOW);
         let earlier = evidence.earlier.iter().copied();
@@ -132,21 +136,14 @@ impl<'a> Candidates<'a> {
             .zip(messages)
             .map(|(place, stored)| distance_of(stored.message.reply_to, &ids[..place]))
             .collect();
-        let rows = (first..).zip(messages).zip(&parents).map(|((place, stored), parent)| {
-            let known = match evidence.antecedents.get(&address(stored)) {
-                Some(known) => Arc::clone(known),
-                None => Arc::new(antecedents_by(links, readings, place)),
-            };
-            match parent {
-                Some(distance) => Arc::new(Antecedents::clone(&known).with_reply(*distance)),
-                None => known,
-            }
-        });
         Self {
             messages,
             readings: &readings[first..],
+            of_all: readings,
+            evidence,
+            links,
             replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
-            rows: rows.collect(),
+            parents,
             foreseen: evidence.foreseen.clone().filter(|foreseen| foreseen.is_of(messages)),
         }
     }
@@ -168,7 +165,7 @@ impl Candidates<'_> {
         }
         if let Some(seen) = seen {
             let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
-            seen.extend(Past { turns: &turns }.columns(&scorers.links, trigger.turn(), heard.bare));
+            seen.extend(Past::of(&turns, trigger.turn()).columns(&scorers.links, heard.bare));
         }
         match weights {
             Some(weights) => {
@@ -178,25 +175,29 @@ impl Candidates<'_> {
         }
     }
 
-    fn worlds(&self, count: usize) -> Worlds {
-        let addresses = self.messages.iter().map(|stored| address(stored));
-        Worlds::draw(count, addresses.zip(self.rows.iter().map(Arc::as_ref)))
-    }
-
     /// What is asked of every trigger.
     fn heard(&self, asking: Asking<'_>, trigger: &Reading, model: &LinkModel) -> Heard<'_> {
         let moments: Vec<f64> = self.messages.iter().copied().chain([asking.message]).map(seconds).collect();
         let stems: Vec<&[Token]> = self.readings.iter().map(|reading| reading.stems.as_slice()).collect();
         let bare = says_little(asking.text, |stem| stems.iter().any(|known| known.binary_search(&stem).is_ok()));
         let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
-        let links = Past { turns: &turns }.antecedents(model, trigger.turn(), bare);
+        let past = Past::of(&turns, trigger.turn());
+        let links = past.antecedents(model, bare);
         let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
         let reply = distance_of(asking.message.message.reply_to, &ids);
         let links = match reply {
             Some(distance) => links.with_reply(distance),
             None => links,
         };
-        Heard { slowness: slowness(moments.iter().copied()), moments, stems, bare, links, reply }
+        Heard {
+            slowness: slowness(moments.iter().copied()),
+            moments,
+            stems,
+            mentions: past.mentions(),
+            bare,
+            links,
+            reply,
+        }
     }
 
     /// Gets a trigger ready for the matters of a slow chat.
@@ -207,11 +208,8 @@ impl Candidates<'_> {
         weights: &Weights,
         then: impl FnOnce(&Matching<'_>) -> R,
     ) -> R {
-        let speeches: Vec<&Speech> =
-            self.readings.iter().map(|reading| &reading.speech).chain([&trigger.speech]).collect();
-        let mentions = &spoken_to(&speeches);
         let silences = silence_ranks(&heard.moments).into_iter().map(f64::from).collect();
-        let Heard { slowness, ref stems, bare, ref links, reply, .. } = *heard;
+        let Heard { slowness, ref stems, ref mentions, bare, ref links, reply, .. } = *heard;
         then(&Matching { asking, trigger, links, reply, bare, slowness, stems, mentions, silences, weights })
     }
 
@@ -308,6 +306,8 @@ struct Heard<'a> {
     slowness: f64,
     /// The candidates' stems.
     stems: Vec<&'a [Token]>,
+    /// Whom each candidate speaks to, and last the trigger.
+    mentions: Vec<Vec<UserId>>,
     /// The trigger says too little to go by.
     bare: bool,
     links: Antecedents,

@@ -36,7 +36,7 @@ fn goes_on_from(talk: &[StoredMessage], readings: &[Arc<Reading>], place: usize,
         }
     }
     let past: Vec<Turn<'_>> = readings[..place].iter().map(|reading| reading.turn()).collect();
-    let antecedents = Past { turns: &past }.antecedents(links, readings[place].turn(), false);
+    let antecedents = Past::of(&past, readings[place].turn()).antecedents(links, false);
     let likeliest = antecedents.0.first().filter(|link| link.probability >= LINKED)?;
     place.checked_sub(likeliest.distance)
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::context::explain::Column;
-use crate::context::links::features::{RAW_NAMES, Turn, WINDOW, pairs};
+use crate::context::links::features::{RAW, RAW_NAMES, Turn, WINDOW, pairs};
 use crate::context::links::model::{LinkModel, Values};
-use crate::context::links::speech::Speech;
+use crate::context::links::speech::{Hearing, Speech};
+use crate::domain::UserId;
 
 /// Links kept of a message. The others hardly ever decide anything.
 const KEPT: usize = 32;
@@ -59,20 +60,32 @@ impl Antecedents {
     }
 }
 
-/// Messages before one, oldest first, with what is read off them.
+/// A message and those before it, with what is read off them.
 pub struct Past<'a> {
-    pub turns: &'a [Turn<'a>],
+    message: Turn<'a>,
+    turns: &'a [Turn<'a>],
+    hearing: Hearing,
 }
 
-impl Past<'_> {
+impl<'a> Past<'a> {
+    /// Of the `turns` before `message`, oldest first, the last [`WINDOW`] count.
+    pub fn of(turns: &'a [Turn<'a>], message: Turn<'a>) -> Self {
+        let turns = &turns[turns.len().saturating_sub(WINDOW)..];
+        Self { message, turns, hearing: Hearing::of(turns.iter().chain([&message]).map(|turn| turn.speech)) }
+    }
+
+    /// Whom each names, and last the message.
+    pub fn mentions(self) -> Vec<Vec<UserId>> {
+        self.hearing.mentions()
+    }
+
     /// What each feature of the last messages is, oldest first, and what it adds to the score of going on from them.
-    pub fn columns(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Vec<Column> {
-        let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
+    pub fn columns(&self, model: &LinkModel, bare: bool) -> Vec<Column> {
         let mut by_features: BTreeMap<Vec<usize>, Vec<(f64, f64)>> = BTreeMap::new();
-        pairs(message, past, bare, |place, raw| {
+        self.pairs(bare, |place, raw| {
             for (features, worth) in model.parts(raw) {
                 let value: f32 = features.iter().map(|feature| raw[*feature]).product();
-                let rows = by_features.entry(features).or_insert_with(|| vec![(0.0, 0.0); past.len()]);
+                let rows = by_features.entry(features).or_insert_with(|| vec![(0.0, 0.0); self.turns.len()]);
                 rows[place] = (f64::from(value), f64::from(worth));
             }
         });
@@ -83,11 +96,10 @@ impl Past<'_> {
         by_features.into_iter().map(|(features, rows)| Column { name: name(&features), rows }).collect()
     }
 
-    /// The distribution for `message` by a table. With `bare`, as if it said nothing.
-    pub fn antecedents(&self, model: &LinkModel, message: Turn<'_>, bare: bool) -> Antecedents {
-        let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
-        let (mut scores, mut values) = (Vec::with_capacity(past.len()), Values::default());
-        pairs(message, past, bare, |place, raw| scores.push((past.len() - place, model.score(raw, &mut values))));
+    /// The distribution for the message by a table. With `bare`, as if it said nothing.
+    pub fn antecedents(&self, model: &LinkModel, bare: bool) -> Antecedents {
+        let (mut scores, mut values) = (Vec::with_capacity(self.turns.len()), Values::default());
+        self.pairs(bare, |place, raw| scores.push((self.turns.len() - place, model.score(raw, &mut values))));
         // "Starts something new" has the score 0.
         let highest = scores.iter().map(|(_, score)| *score).fold(0.0, f32::max);
         let sum = (-highest).exp() + scores.iter().map(|(_, score)| (score - highest).exp()).sum::<f32>();
@@ -100,10 +112,13 @@ impl Past<'_> {
     }
 
     /// Calls `each` with every candidate, newest first: its distance, and what the weights of `model` are applied to.
-    pub fn rows(&self, model: &LinkModel, message: Turn<'_>, bare: bool, mut each: impl FnMut(usize, Vec<f32>)) {
-        let past = &self.turns[self.turns.len().saturating_sub(WINDOW)..];
+    pub fn rows(&self, model: &LinkModel, bare: bool, mut each: impl FnMut(usize, Vec<f32>)) {
         let mut values = Values::default();
-        pairs(message, past, bare, |place, raw| each(past.len() - place, model.products(raw, &mut values)));
+        self.pairs(bare, |place, raw| each(self.turns.len() - place, model.products(raw, &mut values)));
+    }
+
+    fn pairs(&self, bare: bool, each: impl FnMut(usize, &[f32; RAW])) {
+        pairs((self.message, self.turns), &self.hearing, bare, each);
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::context::links::similarity::Similarity;
-use crate::context::links::speech::{Heard, Names, Speech};
+use crate::context::links::speech::{Heard, Hearing, Speech};
 use crate::context::token::Quick;
 use crate::domain::UserId;
 
@@ -90,9 +90,15 @@ pub struct Turn<'a> {
 }
 
 /// Computes the features of `message` with each of `past` (oldest first, at most [`WINDOW`]); calls `each` with the place
-/// in `past` and the features, newest first. `bare` reads the message as if it said nothing.
-pub fn pairs(message: Turn<'_>, past: &[Turn<'_>], bare: bool, mut each: impl FnMut(usize, &[f32; RAW])) {
-    let scene = Scene::new(message, past, bare);
+/// in `past` and the features, newest first. `hearing` is of all of them, `message` being the last. `bare` reads the message
+/// as if it said nothing.
+pub fn pairs(
+    (message, past): (Turn<'_>, &[Turn<'_>]),
+    hearing: &Hearing,
+    bare: bool,
+    mut each: impl FnMut(usize, &[f32; RAW]),
+) {
+    let scene = Scene::new((message, past), hearing, bare);
     let mut walk = Walk::default();
     for place in (0..past.len()).rev() {
         let raw = scene.features(place, &mut walk);
@@ -106,10 +112,8 @@ struct Scene<'a> {
     message: Turn<'a>,
     past: &'a [Turn<'a>],
     bare: bool,
-    /// Whom each of the past speaks to.
-    heard: Vec<Heard>,
-    /// Whom the message speaks to.
-    speaks_to: Heard,
+    /// Whom each of the past speaks to, and last the message.
+    heard: &'a [Heard],
     /// Seconds before the message at the same place; the last is the one before `message`.
     gaps: Vec<f64>,
     /// `-ln(1.02 - q)` of each gap's rank among all of them.
@@ -155,11 +159,10 @@ impl Walk {
 }
 
 impl<'a> Scene<'a> {
-    fn new(message: Turn<'a>, past: &'a [Turn<'a>], bare: bool) -> Self {
+    fn new((message, past): (Turn<'a>, &'a [Turn<'a>]), hearing: &'a Hearing, bare: bool) -> Self {
         let gaps = gaps(message, past);
         let author = message.speech.author;
-        let names = Names::of(past.iter().map(|turn| turn.speech).chain([message.speech]));
-        let heard: Vec<Heard> = past.iter().map(|turn| names.heard(turn.speech)).collect();
+        let Hearing { names, heard } = hearing;
         let own = past.iter().rposition(|turn| turn.speech.author == author);
         let mut scene = Self {
             message,
@@ -168,7 +171,7 @@ impl<'a> Scene<'a> {
             rhythm: ranks(&gaps),
             scale: scale(&gaps),
             gaps,
-            texts: if bare { Similarity::none(past.len()) } else { Similarity::of(message, past, &names) },
+            texts: if bare { Similarity::none(past.len()) } else { Similarity::of(message, past, names) },
             own,
             own_count: 0.0,
             speakers: distinct(past.iter().rev().take(20)),
@@ -176,8 +179,8 @@ impl<'a> Scene<'a> {
             naming: Quick::default(),
             alternation: Quick::default(),
             last_target: None,
+            // The message itself does not name its author.
             last_addressed: heard.iter().rposition(|heard| heard.mentions.contains(&author)),
-            speaks_to: names.heard(message.speech),
             heard,
         };
         scene.count(author);
@@ -185,7 +188,7 @@ impl<'a> Scene<'a> {
     }
 
     fn count(&mut self, author: UserId) {
-        for (place, (turn, heard)) in self.past.iter().zip(&self.heard).enumerate() {
+        for (place, (turn, heard)) in self.past.iter().zip(self.heard).enumerate() {
             let speaker = turn.speech.author;
             *self.spoken.entry(speaker).or_default() += 1.0;
             if speaker == author {
@@ -212,7 +215,7 @@ impl<'a> Scene<'a> {
 
     fn features(&self, place: usize, walk: &mut Walk) -> [f32; RAW] {
         let (i, j) = (self.message.speech, self.past[place].speech);
-        let (to, heard) = (&self.speaks_to, &self.heard[place]);
+        let (to, heard) = (&self.heard[self.past.len()], &self.heard[place]);
         let distance = self.past.len() - place;
         // The gap after the candidate is one of those between the two.
         walk.longest_gap = walk.longest_gap.max(self.gaps[place + 1]);

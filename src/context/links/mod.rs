@@ -16,4 +16,4 @@ pub use antecedents::{Antecedents, Link, Past};
 pub use features::{Turn, WINDOW, silence_ranks};
 pub use model::{LinkModel, SCORER_VERSION};
 pub use similarity::dot;
-pub use speech::{Speech, spoken_to};
+pub use speech::{Hearing, Speech};

@@ -127,10 +127,24 @@ impl Names {
     }
 }
 
-/// Whom each of `speeches` speaks to, of all who speak in them.
-pub fn spoken_to(speeches: &[&Speech]) -> Vec<Vec<UserId>> {
-    let names = Names::of(speeches.iter().copied());
-    speeches.iter().map(|speech| names.heard(speech).mentions).collect()
+/// Who speaks to whom in some messages.
+#[derive(Debug)]
+pub struct Hearing {
+    pub names: Names,
+    /// Of each.
+    pub heard: Vec<Heard>,
+}
+
+impl Hearing {
+    pub fn of<'a>(speeches: impl Iterator<Item = &'a Speech> + Clone) -> Self {
+        let names = Names::of(speeches.clone());
+        Self { heard: speeches.map(|speech| names.heard(speech)).collect(), names }
+    }
+
+    /// Whom each names.
+    pub fn mentions(self) -> Vec<Vec<UserId>> {
+        self.heard.into_iter().map(|heard| heard.mentions).collect()
+    }
 }
 
 impl Speech {

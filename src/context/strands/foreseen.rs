@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::context::links::{Speech, silence_ranks, spoken_to};
+use crate::context::links::{Hearing, silence_ranks};
 use crate::context::matters::{Drawing, Ground, Partitions, Weights, fragments, slowness};
 use crate::context::places::PlaceSet;
 use crate::context::reading::{Address, Evidence, Reading, address};
 use crate::context::scorers::Scorers;
-use crate::context::strands::tag::World;
+use crate::context::strands::drawn::World;
 use crate::context::strands::{Candidates, seconds};
 use crate::domain::{StoredMessage, UserId};
 
@@ -51,11 +51,10 @@ impl Candidates<'_> {
     /// What is known of the candidates without a trigger.
     pub(super) fn talk(&self) -> Talk {
         let moments: Vec<f64> = self.messages.iter().copied().map(seconds).collect();
-        let speeches: Vec<&Speech> = self.readings.iter().map(|reading| &reading.speech).collect();
         Talk {
             slowness: slowness(moments.iter().copied()),
             silences: silence_ranks(&moments).into_iter().map(f64::from).collect(),
-            mentions: spoken_to(&speeches),
+            mentions: Hearing::of(self.readings.iter().map(|reading| &reading.speech)).mentions(),
         }
     }
 

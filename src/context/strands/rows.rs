@@ -6,7 +6,8 @@ use crate::context::links::{LinkModel, Past, Turn, WINDOW};
 use crate::context::matters::{Circle, Lesson, anchor_features, fragments, gate_features, lessons};
 use crate::context::reading::{Evidence, Reading};
 use crate::context::scorers::Scorers;
-use crate::context::strands::tag::{Agreement, World};
+use crate::context::strands::drawn::World;
+use crate::context::strands::tag::Agreement;
 use crate::context::strands::{Asking, Candidates, Matching, read};
 use crate::domain::StoredMessage;
 
@@ -121,5 +122,5 @@ pub fn link_rows(
 ) {
     let past: Vec<Turn<'_>> =
         readings[place.saturating_sub(WINDOW)..place].iter().map(|reading| reading.turn()).collect();
-    Past { turns: &past }.rows(model, readings[place].turn(), is_bare, each);
+    Past::of(&past, readings[place].turn()).rows(model, is_bare, each);
 }

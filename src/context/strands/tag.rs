@@ -10,7 +10,6 @@ use crate::context::matters::{
 };
 use crate::context::strands::foreseen::Groups;
 use crate::context::strands::{Candidates, Matching, Picked, rivals};
-use crate::context::worlds::TAG_WORLDS;
 
 /// Messages that the tag may hang on, the likeliest ones.
 const ANCHORS: usize = 12;
@@ -45,12 +44,6 @@ impl Candidates<'_> {
         guesses(&agreement, &self.tag(matching), matching.weights, seen)
     }
 
-    pub(super) fn drawn(&self) -> Vec<World> {
-        let worlds = self.worlds(TAG_WORLDS);
-        let chances = worlds.chances().into_iter().enumerate();
-        chances.map(|(world, chances)| World { antecedents: worlds.antecedents(world), chances }).collect()
-    }
-
     pub(super) fn tag<'a>(&self, matching: &Matching<'a>) -> Tag<'a> {
         Tag {
             remark: matching.remark(),
@@ -60,13 +53,6 @@ impl Candidates<'_> {
             is_bare: matching.bare,
         }
     }
-}
-
-/// What a world drew for the candidates.
-#[derive(Debug)]
-pub(super) struct World {
-    pub antecedents: Vec<Option<usize>>,
-    pub chances: Vec<f32>,
 }
 
 fn guesses(agreement: &Agreement<'_>, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut Vec<Column>>) -> Vec<Guess> {
@@ -136,6 +122,7 @@ mod tests {
 
     use super::*;
     use crate::context::matters::Remark;
+    use crate::context::strands::drawn::World;
     use crate::context::token::Token;
     use crate::domain::UserId;
 
