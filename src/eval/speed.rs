@@ -187,9 +187,11 @@ impl Bench {
             let params = Params::new(estimate_tokens);
             let asked = Asked { trigger, ask, is_tag: true };
             let history = gather(conn, asked, &params, &readings)?;
-            Ok(window(conn, &history, &params, &readings))
+            let window = window(conn, &history, &params, &readings);
+            Ok((history, window))
         };
-        self.store.read(pick).await?;
+        // The daemon keeps them, too, until the answer is sent.
+        let _question = self.store.read(pick).await?;
         Ok(milliseconds(watch))
     }
 

@@ -97,7 +97,7 @@ impl Answering {
             debug_assert_eq!(effect, Some(Effect::Close));
             return Ok(self.close(job).await?);
         };
-        log::found(&question.trigger, &question.window, watch.elapsed());
+        log::found(question.trigger(), &question.window, watch.elapsed());
         let allowance = self.parts.budget.allowance(question.spent);
         let backend = match allowance {
             _ if self.parts.llm.is_offline() => Backend::Offline,
@@ -140,7 +140,7 @@ impl Answering {
                     let draft = apology(&question.window, question.chat.language);
                     return self.settle(job, *question, built, draft, watch).await;
                 }
-                Some(Effect::Refuse) => return Ok(self.refuse(job, &question.trigger, allowance).await?),
+                Some(Effect::Refuse) => return Ok(self.refuse(job, question.trigger(), allowance).await?),
                 Some(Effect::Close) | None => return Ok(self.close(job).await?),
             };
         }
@@ -160,9 +160,9 @@ impl Answering {
     /// The same question with half of the room for its window.
     async fn halve(&self, question: &mut Question) -> store::Result<()> {
         let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
-        let asked = Asked { trigger: question.trigger.clone(), ask: question.ask.clone(), is_tag: question.is_tag };
+        let History { trigger, ask, is_tag, given, .. } = &question.history;
+        let (given, asked) = (given.clone(), Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag: *is_tag });
         let readings = Arc::clone(&self.parts.readings);
-        let given = question.given.clone();
         let pick = move |conn: &Reader| {
             let history = History { given, ..gather(conn, asked, &params, &readings)? };
             Ok(window(conn, &history, &params, &readings))
@@ -182,8 +182,8 @@ impl Answering {
                 chat_title: question.chat.chat.title.as_deref(),
                 chat_kind: question.chat.chat.kind,
                 now: self.parts.clock.now(),
-                trigger: &question.trigger,
-                ask: &question.ask,
+                trigger: question.trigger(),
+                ask: &question.history.ask,
                 generic: question.generic,
                 window: &question.window,
                 matter: question.matter,
@@ -202,7 +202,7 @@ impl Answering {
         built: &BuiltPrompt,
         choice: Choice,
     ) -> Result<Completion, Failure> {
-        let conversation = question.trigger.conversation();
+        let conversation = question.trigger().conversation();
         if !self.parts.guard.admits(conversation, self.parts.clock.now()) {
             log::not_asked();
             return Err(Failure::Final);
@@ -225,7 +225,7 @@ impl Answering {
         };
         let answered = tokio::select! {
             answered = completing => answered,
-            () = self.keep_typing(question.trigger.message.chat, question.trigger.message.thread) => {
+            () = self.keep_typing(question.trigger().message.chat, question.trigger().message.thread) => {
                 Err(LlmError::NotConfigured("typing never ends"))
             }
         };
@@ -272,7 +272,7 @@ impl Answering {
             record.id,
         );
         let button = button(&record, question.chat.language);
-        let reply = NewReply { button, ..reply_to(&question.trigger, record.id, reply_key(job), parts) };
+        let reply = NewReply { button, ..reply_to(question.trigger(), record.id, reply_key(job), parts) };
         let (kind, key) = (job.kind, job.key.clone());
         let call = self.parts.budget.call(&record);
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
@@ -351,9 +351,9 @@ fn record(
     let omitted = question.window.omitted.iter().cloned().chain(built.omitted).collect();
     AnswerRecord {
         id: AnswerId(Ulid::from_parts(moment, crate::resilience::random().into())),
-        chat: question.trigger.chat,
-        thread: question.trigger.message.thread,
-        trigger: question.trigger.seq,
+        chat: question.trigger().chat,
+        thread: question.trigger().message.thread,
+        trigger: question.trigger().seq,
         matter: question.matter,
         asked_by: question.asked_by,
         created_at: now,

@@ -8,8 +8,8 @@ use crate::answer::run::introduction::Introduction;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
-    Alternative, BotIdentity, ChatId, Chosen, FormattedText, Matter, MessageId, Spent, StoredMessage, Timestamp,
-    UserId, message_link,
+    Alternative, BotIdentity, ChatId, FormattedText, Matter, MessageId, Spent, StoredMessage, Timestamp, UserId,
+    message_link,
 };
 use crate::store::chats::{self, ChatRow};
 use crate::store::{self, Reader, answers, consent, messages, usage};
@@ -24,16 +24,14 @@ pub enum Found {
 
 /// A trigger with everything its answer is made from.
 pub struct Question {
-    pub trigger: StoredMessage,
+    /// The trigger, how it is read, and what the window was picked from. Kept until the answer is sent: to let go of two
+    /// hundred messages takes a while.
+    pub history: History,
     pub chat: ChatRow,
-    pub ask: String,
     pub generic: bool,
-    pub is_tag: bool,
     pub window: ContextWindow,
     /// Room for the window, in tokens as we estimate them.
     pub room: usize,
-    /// What the window is to be about, where that was picked with an earlier answer.
-    pub given: Option<Vec<Chosen>>,
     pub matter: Matter,
     /// Who wants this answer: the author of the trigger, or whoever pressed the button for the other matter.
     pub asked_by: UserId,
@@ -82,23 +80,21 @@ impl Reading {
         let is_tag = found.as_ref().is_some_and(|found| found.how == How::Mention);
         let (ask, generic) =
             found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
-        let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag };
+        let chat = trigger.chat;
+        let asked = Asked { trigger, ask, is_tag };
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
         let window = window(conn, &history, &params, &self.readings);
-        let earliest = messages::earliest(conn, trigger.chat)?;
-        let spent = usage::spent(conn, self.now, trigger.chat, asked_by)?;
+        let earliest = messages::earliest(conn, chat)?;
+        let spent = usage::spent(conn, self.now, chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;
         Ok(Found::Ready(Box::new(Question {
-            trigger,
+            history,
             chat: row,
-            ask,
             generic,
-            is_tag,
             window,
             room,
-            given: history.given,
             matter,
             asked_by,
             earliest,
@@ -115,6 +111,10 @@ fn other_matter(conn: &Reader, trigger: &StoredMessage) -> store::Result<Option<
 }
 
 impl Question {
+    pub fn trigger(&self) -> &StoredMessage {
+        &self.history.trigger
+    }
+
     /// What the answer may cite: the messages of the window.
     pub fn citable(&self) -> Vec<Citable> {
         let cite = |stored: &StoredMessage| Citable {
