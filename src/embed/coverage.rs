@@ -1,9 +1,8 @@
-//! Which texts the model knows. It was made from English: of other languages it knows a few shared words, and of a text in
-//! another script nothing. A vector of such a text is noise, so there is none.
-
-use unicode_segmentation::UnicodeSegmentation;
+//! Which texts the model knows. It was made from 28 languages in Latin, Cyrillic and Greek script; of another language it
+//! knows a few shared words, and of a text in another script nothing. A vector of such a text is noise, so there is none.
 
 use crate::embed::vocabulary::Vocabulary;
+use crate::embed::words::each_word;
 
 /// A word in more pieces than this is spelled out rather than known.
 const MAX_PIECES: usize = 2;
@@ -15,10 +14,14 @@ const MIN_SHARE: f64 = 0.5;
 /// Whether enough of the words are known for the vector to mean something.
 pub fn covers(vocabulary: &Vocabulary, text: &str) -> bool {
     let (mut words, mut known) = (0_u32, 0_u32);
-    for word in text.unicode_words() {
-        words += 1;
-        known += u32::from(knows(vocabulary, &word.to_lowercase()));
-    }
+    let mut scratch = String::new();
+    // Pieces carry no accents, so words are read as the model reads them; punctuation is no word.
+    each_word(text, &mut scratch, |word| {
+        if word.contains(char::is_alphanumeric) {
+            words += 1;
+            known += u32::from(knows(vocabulary, word));
+        }
+    });
     words > 0 && f64::from(known) >= MIN_SHARE * f64::from(words)
 }
 

@@ -46,7 +46,7 @@ impl Vocabulary {
     fn longest_at(&self, prefix: &str, rest: &str) -> Option<(u32, usize)> {
         // The hash of every beginning is had on the way to the longest.
         let mut hashes = [0; MOST_BYTES];
-        let mut hash = hash(START, prefix);
+        let mut hash = hash(START, prefix.as_bytes());
         for (at, byte) in hashes.iter_mut().zip(rest.bytes()).take(self.longest) {
             hash = with_byte(hash, byte);
             *at = hash;
@@ -84,7 +84,7 @@ impl Vocabulary {
         let count = self.starts.len().saturating_sub(1);
         self.slots = vec![None; (count * SLOTS_PER_PIECE).next_power_of_two()];
         for number in 0..u32::try_from(count).unwrap_or(0) {
-            let mut slot = self.slot(hash(START, self.piece(number)));
+            let mut slot = self.slot(hash(START, self.piece(number).as_bytes()));
             while self.slots[slot].is_some() {
                 slot = (slot + 1) & (self.slots.len() - 1);
             }
@@ -94,11 +94,11 @@ impl Vocabulary {
 }
 
 /// Where hashing begins.
-const START: u64 = 0xcbf2_9ce4_8422_2325;
+pub const START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// FNV-1a: short texts, and nobody chooses them against us.
-fn hash(from: u64, text: &str) -> u64 {
-    text.bytes().fold(from, with_byte)
+pub fn hash(from: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().copied().fold(from, with_byte)
 }
 
 fn with_byte(hash: u64, byte: u8) -> u64 {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::context::links::features::{RAW, RAW_NAMES};
 
 /// Raised with every change of features or weights: rows of another version are not read.
-pub const SCORER_VERSION: u32 = 2;
+pub const SCORER_VERSION: u32 = 3;
 
 /// The shipped table. A test reads it, so it cannot fail to be read.
 static SHIPPED: LazyLock<LinkModel> =
