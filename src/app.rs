@@ -354,6 +354,7 @@ fn connect(config: &Config) -> Result<Telegram, AppError> {
 /// Asks Telegram who we are, for as long as it takes.
 async fn introduce(telegram: &Telegram, clock: &Clock, stop: &CancellationToken) -> Result<BotIdentity, AppError> {
     let mut backoff = Backoff::default();
+    let mut was_refused = false;
     loop {
         let asked = tokio::select! {
             () = stop.cancelled() => return Err(AppError::StoppedEarly),
@@ -361,8 +362,10 @@ async fn introduce(telegram: &Telegram, clock: &Clock, stop: &CancellationToken)
         };
         match asked {
             Ok(bot) => return Ok(bot),
-            Err(TelegramError::Unauthorized) => return Err(AppError::TokenRefused),
+            // Once may be a fault on the way.
+            Err(TelegramError::Unauthorized) if was_refused => return Err(AppError::TokenRefused),
             Err(error) => {
+                was_refused = matches!(error, TelegramError::Unauthorized);
                 tracing::warn!(%error, "Telegram cannot be reached, trying again");
                 service::waiting();
             }

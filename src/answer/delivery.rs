@@ -6,12 +6,17 @@ use crate::domain::{ChatId, MessageId, Timestamp};
 
 /// A reply that could not be delivered for this long is not worth delivering: the talk has moved on.
 pub const STALE_AFTER: Duration = Duration::from_secs(60 * 60);
+/// The reaction for a reply that was given up as stale gets as long again.
+const MARK_STALE_AFTER: Duration = Duration::from_secs(2 * 60 * 60);
 /// A send whose outcome is unknown may be repeated while the member still waits for it.
 pub const FRESH_FOR: Duration = Duration::from_secs(5 * 60);
 /// How often a send of unknown outcome is repeated: the one case in which a reply can appear twice.
 const MAX_UNKNOWN: u32 = 1;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Before a send of unknown outcome is repeated. There is one repeat: it must not fall into the outage that swallowed the
+/// first answer, and most of those (a proxy that restarts, a route that changes) are over by then.
+const OUTAGE: Duration = Duration::from_secs(10);
 
 /// What Telegram made of a send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,9 +65,21 @@ pub enum Step {
     SendWithoutReply,
     /// Follow the chat to its new id.
     Follow(ChatId),
+    /// Nothing can be sent there.
     GiveUp(String),
-    /// The same after a send that may have arrived.
+    /// It took too long.
+    GiveUpStale(String),
+    /// The last send may have arrived, and there is no other.
     GiveUpUnknown(String),
+}
+
+/// What becomes of the reaction that stands for a reply given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mark {
+    /// It is there, or cannot be.
+    Done,
+    Wait(Duration),
+    Retry(Duration, String),
 }
 
 pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Step {
@@ -74,13 +91,27 @@ pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Ste
         SendResult::Migrated(to) => Step::Follow(to),
         SendResult::Impossible(why) => Step::GiveUp(why),
         SendResult::Throttled(wait) if age + wait <= STALE_AFTER => Step::HoldChatUntil(now.plus(wait)),
-        SendResult::Throttled(wait) => Step::GiveUp(format!("Telegram asks to wait {} s, too long", wait.as_secs())),
+        SendResult::Throttled(wait) => {
+            Step::GiveUpStale(format!("Telegram asks to wait {} s, too long", wait.as_secs()))
+        }
         SendResult::NotDelivered(why) if age + pause <= STALE_AFTER => Step::RetryAt { at: now.plus(pause), why },
-        SendResult::NotDelivered(why) => Step::GiveUp(why),
+        SendResult::NotDelivered(why) => Step::GiveUpStale(why),
         SendResult::Unknown(why) if may_repeat(standing.unknown_sends, age) => {
-            Step::RetryUnknownAt { at: now.plus(pause), why }
+            Step::RetryUnknownAt { at: now.plus(pause.max(OUTAGE)), why }
         }
         SendResult::Unknown(why) => Step::GiveUpUnknown(why),
+    }
+}
+
+/// `failure` is what became of the reaction, none where it is there; `age` that of the reply. Setting a reaction twice is
+/// setting it once, so an unknown outcome is a failure like any other.
+pub fn after_mark(failure: Option<SendResult>, age: Duration, attempts: u32) -> Mark {
+    match failure {
+        Some(SendResult::Throttled(wait)) if age + wait <= MARK_STALE_AFTER => Mark::Wait(wait),
+        Some(SendResult::NotDelivered(why) | SendResult::Unknown(why)) if age <= MARK_STALE_AFTER => {
+            Mark::Retry(pause(attempts), why)
+        }
+        _ => Mark::Done,
     }
 }
 
@@ -121,7 +152,8 @@ mod tests {
             Step::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
             Step::SendWithoutReply => "send without reply".to_owned(),
             Step::Follow(chat) => format!("follow to {chat}"),
-            Step::GiveUp(why) | Step::GiveUpUnknown(why) => format!("give up: {why}"),
+            Step::GiveUp(why) => format!("give up: {why}"),
+            Step::GiveUpStale(why) | Step::GiveUpUnknown(why) => format!("give up with a reaction: {why}"),
         };
         assert_eq!(step, expected);
     }
@@ -129,14 +161,14 @@ mod tests {
     #[test]
     fn what_was_surely_not_delivered_is_tried_until_it_is_stale() {
         check(SendResult::NotDelivered("500".to_owned()), 0, 0, "retry after 500ms");
-        check(SendResult::NotDelivered("500".to_owned()), 3_600, 0, "give up: 500");
+        check(SendResult::NotDelivered("500".to_owned()), 3_600, 0, "give up with a reaction: 500");
     }
 
     #[test]
     fn a_send_of_unknown_outcome_is_repeated_once_and_only_while_fresh() {
-        check(SendResult::Unknown("cut".to_owned()), 10, 0, "repeat after 500ms");
-        check(SendResult::Unknown("cut".to_owned()), 10, 1, "give up: cut");
-        check(SendResult::Unknown("cut".to_owned()), 301, 0, "give up: cut");
+        check(SendResult::Unknown("cut".to_owned()), 10, 0, "repeat after 10s");
+        check(SendResult::Unknown("cut".to_owned()), 10, 1, "give up with a reaction: cut");
+        check(SendResult::Unknown("cut".to_owned()), 301, 0, "give up with a reaction: cut");
         assert!(may_resume(1, Duration::from_secs(10)));
         assert!(!may_resume(2, Duration::from_secs(10)));
         assert!(!may_resume(1, Duration::from_secs(301)));
@@ -149,8 +181,18 @@ mod tests {
             SendResult::Throttled(Duration::from_secs(9_000)),
             0,
             0,
-            "give up: Telegram asks to wait 9000 s, too long",
+            "give up with a reaction: Telegram asks to wait 9000 s, too long",
         );
+    }
+
+    #[test]
+    fn the_reaction_is_tried_while_it_may_succeed() {
+        let lost = || Some(SendResult::Unknown("cut".to_owned()));
+        let retry = Mark::Retry(Duration::from_millis(500), "cut".to_owned());
+        assert_eq!(after_mark(None, Duration::ZERO, 0), Mark::Done);
+        assert_eq!(after_mark(lost(), STALE_AFTER, 0), retry);
+        assert_eq!(after_mark(lost(), STALE_AFTER * 3, 0), Mark::Done);
+        assert_eq!(after_mark(Some(SendResult::Impossible("kicked".to_owned())), Duration::ZERO, 0), Mark::Done);
     }
 
     #[test]

@@ -8,14 +8,17 @@ mod answer;
 mod chat;
 mod display;
 mod event;
+mod host;
 mod ids;
 mod job;
 mod message;
 mod outgoing;
+mod panics;
 mod refusal;
 mod text;
 mod time;
 mod tokens;
+mod visible;
 
 pub use answer::{
     Alternative, AnswerRecord, AnswerStatus, Chosen, Matter, Omitted, Reason, SlotUse, SourceRef, Spent, TokenUse,
@@ -23,11 +26,14 @@ pub use answer::{
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link};
 pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Press, Reaction};
+pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
 pub use job::{Job, JobKind, message_key, parse_message_key};
 pub use message::{Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
+pub use panics::unless_it_panics;
 pub use refusal::{Because, Refusal, Tell, Told};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
 pub use time::Timestamp;
 pub use tokens::{TokenCalibration, estimate_tokens};
+pub use visible::{is_blank, is_removed};

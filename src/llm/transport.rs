@@ -18,6 +18,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use crate::domain::is_loopback;
 use crate::llm::{LlmError, LlmOptions};
 
 /// A server that does not pick up within this is not there.
@@ -121,10 +122,6 @@ fn http_client(host: &str, timeout: Duration) -> Result<reqwest::Client, LlmErro
     // A model on this machine is never behind a proxy.
     let builder = if is_loopback(host) { builder.no_proxy() } else { builder };
     builder.build().map_err(|_| LlmError::NotConfigured("no HTTPS client: are CA certificates installed?"))
-}
-
-fn is_loopback(host: &str) -> bool {
-    host == "localhost" || host == "[::1]" || host.starts_with("127.")
 }
 
 /// Where to send requests and as whom. async-openai's own configuration reads the environment and panics on

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::domain::TokenUse;
+use crate::domain::{TokenUse, is_blank};
 use crate::llm::diagnose::diagnose_body;
 use crate::llm::thinking::without_thinking;
 use crate::llm::{LlmError, Prompt};
@@ -62,7 +62,7 @@ pub fn read(body: Value) -> Result<Answer, LlmError> {
         Some(Finish::Filtered) => Err(LlmError::Filtered),
         Some(Finish::Broken) => Err(choice.error.map_or_else(Finish::broken, |error| diagnose_body(&error))),
         None => Err(LlmError::Malformed { what: "it breaks off without a finish reason" }),
-        Some(Finish::Whole | Finish::CutOff) if text.is_empty() => Err(match choice.message.refusal {
+        Some(Finish::Whole | Finish::CutOff) if is_blank(&text) => Err(match choice.message.refusal {
             Some(_) => LlmError::Filtered,
             None => LlmError::Empty,
         }),
@@ -270,6 +270,7 @@ mod tests {
         for body in [
             r#"{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}"#,
             r#"{"choices":[{"message":{"content":" \n\t"},"finish_reason":"stop"}]}"#,
+            r#"{"choices":[{"message":{"content":"\u030a\u200b \u2060"},"finish_reason":"stop"}]}"#,
             r#"{"choices":[{"message":{"content":null},"finish_reason":"stop"}]}"#,
             r#"{"choices":[{"message":{"content":17},"finish_reason":"stop"}]}"#,
             r#"{"choices":[{"message":null,"finish_reason":"stop"}]}"#,

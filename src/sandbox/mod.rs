@@ -17,6 +17,7 @@
 //! can be replayed.
 
 mod cast;
+mod cleaning;
 mod entities;
 pub mod faults;
 mod groups;

@@ -3,6 +3,8 @@
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::domain::unless_it_panics;
+
 /// The language that a text is stemmed in. Languages without a stemmer keep their words whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Language(whatlang::Lang);
@@ -32,7 +34,10 @@ impl Language {
         if sample.chars().count() < ENOUGH_TO_JUDGE {
             return None;
         }
-        whatlang::detect(&sample).filter(|info| info.confidence() >= SURE_ENOUGH).map(|info| Self(info.lang()))
+        unless_it_panics(|| whatlang::detect(&sample))
+            .flatten()
+            .filter(|info| info.confidence() >= SURE_ENOUGH)
+            .map(|info| Self(info.lang()))
     }
 
     fn algorithm(self) -> Option<Algorithm> {
@@ -68,7 +73,8 @@ pub fn stems(text: &str, language: Language) -> Vec<String> {
         .map(|word| {
             let lower = word.to_lowercase();
             match &stemmer {
-                Some(stemmer) => stemmer.stem(&lower).into_owned(),
+                // The Greek stemmer panics on some words: these stay whole, in the text as in a query.
+                Some(stemmer) => unless_it_panics(|| stemmer.stem(&lower).into_owned()).unwrap_or(lower),
                 None => lower,
             }
         })
@@ -95,6 +101,11 @@ mod tests {
     fn a_language_without_a_stemmer_keeps_its_words_whole() {
         check("est", "Lähme restorani", "lähme restorani");
         check("no such code", "cats", "cat");
+    }
+
+    #[test]
+    fn a_word_that_the_stemmer_chokes_on_stays_whole() {
+        check("ell", "ισαισαν καλημέρα", "ισαισαν καλημερ");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use teloxide::payloads::{
 use teloxide::requests::Payload;
 use teloxide::types as wire;
 
-use crate::domain::{BotIdentity, ChatId, MessageId, Outgoing, ThreadId, Timestamp, UserId};
+use crate::domain::{BotIdentity, ChatId, MessageId, Outgoing, ThreadId, Timestamp, UserId, is_loopback};
 use crate::telegram::dto::{self, Items};
 use crate::telegram::error::{LostReply, TelegramError, classify, fault};
 use crate::telegram::member::MemberStatus;
@@ -71,8 +71,8 @@ impl Telegram {
     /// # Errors
     /// [`TelegramError::NotSent`] when no HTTP client can be made, for want of certificates for instance.
     pub fn new(options: TelegramOptions) -> Result<Self, TelegramError> {
-        let polling = Mutex::new(http_client()?);
-        let sending = http_client()?;
+        let polling = Mutex::new(http_client(&options.api_url)?);
+        let sending = http_client(&options.api_url)?;
         Ok(Self { shared: Arc::new(Shared { options, polling, sending, server_date: Mutex::default() }) })
     }
 
@@ -222,7 +222,7 @@ impl Telegram {
     }
 
     fn forget_poll_connection(&self) {
-        if let Ok(fresh) = http_client() {
+        if let Ok(fresh) = http_client(&self.shared.options.api_url) {
             *self.shared.polling.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
         }
     }
@@ -239,12 +239,17 @@ pub fn method_name<P: Payload>() -> String {
 
 /// HTTP/1 only: a request that times out then takes its connection with it, where HTTP/2 would go on using one that is
 /// dead. No redirects: they would carry the token in the path to wherever they point.
-fn http_client() -> Result<reqwest::Client, TelegramError> {
+fn http_client(api_url: &str) -> Result<reqwest::Client, TelegramError> {
     /// Idle longer than this, a connection may have been dropped by a router on the way without a word.
     const IDLE: Duration = Duration::from_secs(30);
     // reqwest panics without a provider. Whoever installed one first has won, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
+    let url = reqwest::Url::parse(api_url).ok();
+    let is_near = url.as_ref().and_then(reqwest::Url::host_str).is_some_and(is_loopback);
+    let builder = reqwest::Client::builder();
+    // A server on this machine is never behind a proxy.
+    let builder = if is_near { builder.no_proxy() } else { builder };
+    builder
         .http1_only()
         .redirect(Policy::none())
         .tcp_nodelay(true)

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::domain::{Entity, EntityKind, FormattedText, utf16_len};
+use crate::domain::{Entity, EntityKind, FormattedText, is_blank, utf16_len};
 
 /// Telegram looks at this many entities of a message and ignores the rest.
 pub const MAX_ENTITIES: usize = 100;
@@ -35,18 +35,6 @@ pub(super) fn clip(text: &FormattedText, range: Range<usize>) -> FormattedText {
 /// `text` without the white space around it, in bytes.
 pub(super) fn visible_part(text: &FormattedText) -> Range<usize> {
     without_margins(&text.text, 0..text.text.len(), &spans(text)).unwrap_or_default()
-}
-
-/// Nothing a reader could see: Telegram refuses such a message as empty.
-pub(super) fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| c.is_whitespace() || c.is_control() || is_invisible(c))
-}
-
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180E}'
-        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}'
-        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
 /// An entity in bytes.

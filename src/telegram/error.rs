@@ -146,15 +146,17 @@ fn without_json(status: u16, error: &serde_json::Error) -> TelegramError {
     }
 }
 
-/// A status whose body is not Telegram's: a proxy, a load balancer, a captive portal.
+/// A status whose body is not Telegram's: a proxy, a load balancer, a captive portal. What one of these refuses never
+/// reached Telegram; of the request and the token it says nothing.
 fn refusal_without_words(status: u16) -> TelegramError {
     let description = "no description".to_owned();
     match status {
-        401 => TelegramError::Unauthorized,
         429 => TelegramError::Throttled { retry_after: UNNAMED_WAIT },
-        // Redirects are not followed, and a request timeout means that the request did not arrive in full.
-        300..=399 | 408 => TelegramError::Failed { status, description },
-        400..=499 => TelegramError::Refused { status, description },
+        // Our request is at fault, whoever says so.
+        400 | 413 => TelegramError::Refused { status, description },
+        // Redirects are not followed. 502 and 503: the gateway found no server to pass the request on to.
+        300..=499 | 502 | 503 => TelegramError::Failed { status, description },
+        // 504: it was passed on, and no answer came in time.
         _ => TelegramError::Unknown(LostReply::Gateway(status)),
     }
 }
@@ -280,7 +282,15 @@ mod tests {
             "Not Found: method not found",
             expect![[r#"Refused { status: 404, description: "Not Found: method not found" }"#]],
         );
-        check(401, "", expect!["Unauthorized"]);
+    }
+
+    #[test]
+    fn only_telegram_itself_can_refuse_the_token() {
+        for body in ["", "<html>Sign in to the network</html>", r#"{"error":"login required"}"#] {
+            check(401, body, expect![[r#"Failed { status: 401, description: "no description" }"#]]);
+        }
+        check(403, "<html>", expect![[r#"Failed { status: 403, description: "no description" }"#]]);
+        check(404, "<html>", expect![[r#"Failed { status: 404, description: "no description" }"#]]);
     }
 
     #[test]
@@ -347,10 +357,10 @@ mod tests {
             "Internal Server Error: restart",
             expect![[r#"Failed { status: 500, description: "Internal Server Error: restart" }"#]],
         );
-        check(502, "<html>Bad Gateway</html>", expect!["Unknown(Gateway(502))"]);
+        check(502, "<html>Bad Gateway</html>", expect![[r#"Failed { status: 502, description: "no description" }"#]]);
+        check(503, r#"{"error":"upstream"}"#, expect![[r#"Failed { status: 503, description: "no description" }"#]]);
         check(504, "", expect!["Unknown(Gateway(504))"]);
         check(500, r#"{"ok":fal"#, expect!["Unknown(Gateway(500))"]);
-        check(503, r#"{"error":"upstream"}"#, expect!["Unknown(Gateway(503))"]);
     }
 
     #[test]

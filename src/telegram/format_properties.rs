@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::clip::{MAX_ENTITIES, is_blank};
+use super::clip::MAX_ENTITIES;
 use super::{Allowed, CUT_NOTICE, MAX_PARTS, MAX_UNITS, defuse, split, to_entities};
-use crate::domain::{Entity, EntityKind, FormattedText, utf16_len, utf16_slice};
+use crate::domain::{Entity, EntityKind, FormattedText, is_blank, utf16_len, utf16_slice};
 
 /// Telegram's limit for a text before it is parsed.
 const MAX_BYTES: usize = 32 * 1024;
@@ -65,6 +65,10 @@ fn piece() -> impl Strategy<Value = String> {
     ];
     const DANGERS: &[&str] = &[
         "@bob",
+        "@\u{30A}bob",
+        "/\u{333}start",
+        "tg\u{33F}://join",
+        "&#778;",
         "@Ana",
         "/start",
         "/ban@bot",

@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::clip::clip;
-use crate::domain::{Entity, EntityKind, FormattedText, utf16_len, utf16_slice};
+use crate::domain::{Entity, EntityKind, FormattedText, is_removed, utf16_len, utf16_slice};
 
 /// Invisible, and the end of any name or command that Telegram would see.
 const WORD_JOINER: &str = "\u{2060}";
@@ -73,7 +73,7 @@ fn verdict(text: &str, entity: &Entity, allowed: &Allowed<'_>) -> Verdict {
             if words.trim().is_empty() || address_of(words) == address_of(url) {
                 return Verdict::Drop;
             }
-            let printable: String = url.chars().filter(|c| !c.is_control()).collect();
+            let printable: String = url.chars().filter(|c| !c.is_control() && !is_removed(*c)).collect();
             Verdict::Reveal(format!(" ({printable})"))
         }
         EntityKind::TextMention { .. } | EntityKind::Mention | EntityKind::BotCommand | EntityKind::Other => {

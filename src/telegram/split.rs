@@ -2,8 +2,8 @@
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
-use super::clip::{clip, is_blank, visible_part};
-use crate::domain::{FormattedText, utf16_len};
+use super::clip::{clip, visible_part};
+use crate::domain::{FormattedText, is_blank, utf16_len};
 
 /// The longest message, in UTF-16 units. Its 32 KiB limit is then met as well: a unit takes at most three bytes.
 pub const MAX_UNITS: usize = 4096;

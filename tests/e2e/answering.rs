@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chime::domain::{ChatId, EntityKind, MessageId, Reason, ThreadId, utf16_len};
 use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage};
+use chime::store::chats;
 use chime::testkit::World;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -492,4 +493,51 @@ fn links(message: &SandboxMessage) -> Vec<String> {
 
 fn ago(w: &World, age: Duration) -> chime::domain::Timestamp {
     w.clock.now().minus(age)
+}
+
+#[tokio::test]
+async fn a_word_that_a_stemmer_chokes_on_costs_no_answer() {
+    World::run(async |w| {
+        for n in 0..30 {
+            w.say(
+                "ann",
+                &format!("Πρέπει να κλείσουμε τραπέζι στην ταβέρνα για την Παρασκευή το βράδυ, είμαστε {n} άτομα."),
+            );
+        }
+        w.settled().await;
+        w.say("ben", "Τα ίδια και τα ίσα, ισαισαν όλα");
+        w.model.script(["Ναι."]);
+        let tag = w.say("ann", "@bot ισαισαν;");
+        assert_eq!(w.answer_to(tag).await.text, "Ναι.");
+        let chat = w.chat;
+        let language = w.read_store(move |conn| Ok(chats::find(conn, chat)?.map(|row| row.language.code()))).await;
+        assert_eq!(language, Some("ell"));
+        assert_eq!(w.inbox().await.1, 0, "parked updates");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_that_telegram_removes_hides_a_name_or_a_command() {
+    World::run(async |w| {
+        w.member("carol");
+        w.model.script(["Ask @\u{30A}carol or @&#778;carol, /\u{333}start, /st\u{33F}op, tg\u{333}://resolve, and eat at A\u{30A}sa's."]);
+        let tag = w.say("ann", "@bot whom?");
+        let answer = w.answer_to(tag).await;
+        let shown = answer.text.replace('\u{2060}', "");
+        assert_eq!(shown, "Ask @carol or @carol, /start, /stop, tg://resolve, and eat at Åsa's.");
+        assert!(answer.entities.is_empty(), "{:?}", answer.entities);
+        assert!(!answer.text.contains("tg://"), "{}", answer.text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_of_nothing_visible_is_none() {
+    World::run(async |w| {
+        w.model.script(["\u{30A}\u{333} \u{200B}"]);
+        let tag = w.say("ann", "@bot how many?");
+        assert!(w.answer_to(tag).await.text.starts_with("Temporary issue generating response."));
+    })
+    .await;
 }

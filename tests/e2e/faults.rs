@@ -6,6 +6,7 @@ use std::time::Duration;
 use chime::domain::{ChatId, MessageId, Timestamp};
 use chime::sandbox::faults::{Call, FOREVER, Fault};
 use chime::sandbox::{NewChat, Post, Sandbox, Standing};
+use chime::store::outbox::{self, State};
 use chime::testkit::{Reply, World};
 use futures::future::join_all;
 use rusqlite::Connection;
@@ -13,12 +14,18 @@ use rusqlite::Connection;
 use crate::process::Process;
 
 const APOLOGY: &str = "Temporary issue generating response.";
+const UNAUTHORIZED: &str = r#"{"ok":false,"error_code":401,"description":"Unauthorized"}"#;
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn server_error() -> Fault {
     Fault::Status(500, r#"{"ok":false,"error_code":500,"description":"Internal Server Error: restart"}"#.to_owned())
+}
+
+/// A page of something between us and Telegram.
+fn gateway(status: u16) -> Fault {
+    Fault::Status(status, "<html><body>Sorry</body></html>".to_owned())
 }
 
 fn calls_of(w: &World, method: &str) -> Vec<Call> {
@@ -33,6 +40,8 @@ async fn polling_recovers_from_every_fault() {
     let faults = [
         (server_error(), 3),
         (Fault::Html502, 3),
+        (gateway(401), 3),
+        (Fault::Status(401, UNAUTHORIZED.to_owned()), 1),
         (Fault::DropBefore, 3),
         (Fault::DropAfter, 3),
         (Fault::Garbage, 3),
@@ -72,12 +81,51 @@ async fn polling_recovers(fault: Fault, times: usize) {
     .await;
 }
 
+#[tokio::test]
+async fn a_portal_that_wants_a_login_ends_no_daemon() {
+    World::without_daemon(async |w| {
+        w.telegram.fault("getMe", gateway(401), 1);
+        w.telegram.fault("getMe", Fault::Status(401, UNAUTHORIZED.to_owned()), 1);
+        Process::start(w).await.terminate();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_on_this_machine_is_never_asked_through_a_proxy() {
+    World::without_daemon(async |w| {
+        for name in ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
+            // Nobody listens there.
+            w.set(name, "http://127.0.0.1:9");
+        }
+        w.model.script(["Nine."]);
+        let _process = Process::start(w).await;
+        let tag = w.say("ann", "@bot how many?");
+        assert_eq!(w.words_to(tag).await, "Nine.");
+        w.settled().await;
+    })
+    .await;
+}
+
 // Sending.
 
 /// What became of one answer while `fault` struck `times` sends.
 struct Delivered {
     copies: usize,
     sends: Vec<Timestamp>,
+}
+
+/// How long the daemon lets an outage pass before it repeats a send that may have arrived.
+const OUTAGE: Duration = Duration::from_secs(10);
+
+/// Waits until a send of the answer to `tag` has an unknown outcome, and lets the outage pass.
+async fn past_an_outage(w: &World, tag: MessageId) {
+    let key = format!("answer:{}:{tag}", w.chat);
+    w.until("a send of unknown outcome is counted", move |conn| {
+        Ok(outbox::parts(conn, &key)?.iter().any(|part| part.unknown_sends == 1 && part.state == State::Pending))
+    })
+    .await;
+    w.clock.advance(OUTAGE);
 }
 
 async fn answer_with(fault: Fault, times: usize) -> Delivered {
@@ -89,6 +137,12 @@ async fn answer_with(fault: Fault, times: usize) -> Delivered {
         w.model.script(["Nine."]);
         let tag = w.say("ann", "@bot how many?");
         w.model.wait_for_requests(1).await.expect("the model is asked");
+        if matches!(
+            fault,
+            Fault::DropAfter | Fault::DropBefore | Fault::Garbage | Fault::Truncated | Fault::Hang | Fault::HangAfter
+        ) {
+            past_an_outage(w, tag).await;
+        }
         w.settled().await;
         let copies = w.telegram.sent_by_bot(w.chat);
         assert!(copies.iter().all(|copy| copy.text == "Nine." && copy.reply_to == Some(tag)), "{fault:?}");
@@ -104,7 +158,7 @@ async fn answer_with(fault: Fault, times: usize) -> Delivered {
 #[tokio::test]
 async fn a_send_that_surely_failed_is_repeated_until_it_succeeds() {
     let cases =
-        [(server_error(), 3), (Fault::Throttle(1), 2), (Fault::Html502, 1), (Fault::DropBefore, 1), (Fault::Hang, 1)];
+        [(server_error(), 3), (Fault::Throttle(1), 2), (Fault::Html502, 3), (gateway(503), 3), (gateway(401), 3)];
     let all = join_all(cases.into_iter().map(async |(fault, times)| {
         let delivered = answer_with(fault.clone(), times).await;
         assert_eq!(delivered.copies, 1, "{fault:?}");
@@ -126,18 +180,46 @@ async fn a_send_of_unknown_outcome_is_repeated_once() {
         async |(fault, times)| {
             let delivered = answer_with(fault.clone(), times).await;
             assert_eq!((delivered.copies, delivered.sends.len()), (2, 2), "{fault:?} {times} times");
+            assert!(delivered.sends[1].since(delivered.sends[0]) >= OUTAGE, "{fault:?}: the outage may not be over");
         },
     ));
     all.await;
 }
 
 #[tokio::test]
+async fn a_send_that_did_not_arrive_is_repeated_after_the_outage() {
+    let cases = [Fault::DropBefore, Fault::Hang];
+    let all = join_all(cases.into_iter().map(async |fault| {
+        let delivered = answer_with(fault.clone(), 1).await;
+        assert_eq!((delivered.copies, delivered.sends.len()), (1, 2), "{fault:?}");
+    }));
+    all.await;
+}
+
+#[tokio::test]
+async fn a_reply_that_is_given_up_leaves_a_reaction() {
+    World::run(async |w| {
+        w.telegram.fault("sendMessage", gateway(504), FOREVER);
+        w.telegram.fault("setMessageReaction", Fault::DropBefore, 1);
+        w.model.script(["Nine."]);
+        let tag = w.say("ann", "@bot how many?");
+        past_an_outage(w, tag).await;
+        assert_eq!(w.next_reaction().await, (tag, vec!["😢".to_owned()]));
+        w.settled().await;
+        assert_eq!(calls_of(w, "sendMessage").len(), 2);
+        assert_eq!(calls_of(w, "setMessageReaction").len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_one_repeat_waits_until_telegram_answers_again() {
     World::run(async |w| {
-        w.telegram.fault("sendMessage", Fault::Html502, 1);
+        w.telegram.fault("sendMessage", gateway(504), 1);
         w.telegram.fault("getMe", Fault::Html502, 2);
         w.model.script(["Nine."]);
         let tag = w.say("ann", "@bot how many?");
+        past_an_outage(w, tag).await;
         assert_eq!(w.answer_to(tag).await.text, "Nine.");
         assert_eq!(calls_of(w, "sendMessage").len(), 2);
         // At the start, twice in vain, and then with success.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tracing::Instrument;
 
-use crate::answer::delivery::{SendResult, Standing, Step, after_send, may_resume, pause};
+use crate::answer::delivery::{Mark, SendResult, Standing, Step, after_mark, after_send, may_resume, pause};
 use crate::answer::run::log;
 use crate::clock::Clock;
 use crate::domain::{
@@ -16,6 +16,9 @@ use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::{Part, Purpose, State};
 use crate::store::{self, Priority, Store, Writer, chats, jobs, messages, outbox};
 use crate::telegram::{Telegram, TelegramError};
+
+/// On a trigger whose reply could not be delivered, or perhaps was. One of the few emoji with which bots may react.
+pub const UNDELIVERED_REACTION: &str = "😢";
 
 /// Delivers replies.
 pub struct Delivery {
@@ -63,11 +66,11 @@ impl Delivery {
         let key = job.key.clone();
         let parts = self.store.read(move |conn| outbox::parts(conn, &key)).await?;
         let is_untouched = parts.iter().all(|part| is_surely_unsent(part, job));
+        let failed: Vec<Part> = parts.iter().filter(|part| part.state == State::Failed).cloned().collect();
         let open: Vec<Part> =
             parts.into_iter().filter(|part| matches!(part.state, State::Pending | State::Sending)).collect();
         let Some(last) = open.last() else {
-            self.finish(job).await?;
-            return Ok(Next::End);
+            return self.leave_mark(job, failed.first()).await;
         };
         log::reply_to(last.outgoing.to, last.answer);
         if last.is_forgotten() {
@@ -143,7 +146,8 @@ impl Delivery {
                     Ok(Next::Wait(until))
                 }
                 Step::GiveUp(why) => self.give_up(job, &why).await,
-                Step::GiveUpUnknown(why) => self.give_up_after(job, &why, Some(part.id)).await,
+                Step::GiveUpStale(why) => self.give_up_visibly(job, &part, &why, None).await,
+                Step::GiveUpUnknown(why) => self.give_up_visibly(job, &part, &why, Some(part.id)).await,
             };
         }
     }
@@ -158,7 +162,10 @@ impl Delivery {
             part.state = State::Pending;
         }
         if !may_resume(part.unknown_sends, now.since(part.created_at)) {
-            return self.give_up(job, "an interrupted send that is no longer fresh").await.map(Some);
+            return self
+                .give_up_visibly(job, part, "an interrupted send that is no longer fresh", None)
+                .await
+                .map(Some);
         }
         if let Some(until) = self.held_until(part.outgoing.to.chat, now) {
             self.mark_waiting(part).await?;
@@ -228,13 +235,37 @@ impl Delivery {
         }
     }
 
-    /// What cannot be delivered is reported, and no other chat gets it instead.
+    /// Where nothing can be sent, nothing is left behind either, and no other chat gets the reply instead.
     async fn give_up(&self, job: &Job, why: &str) -> store::Result<Next> {
-        self.give_up_after(job, why, None).await
+        self.mark_failed(job, why, None).await?;
+        self.finish(job).await?;
+        Ok(Next::End)
     }
 
-    /// Gives up where the last send, of the part `unknown`, may have arrived.
-    async fn give_up_after(&self, job: &Job, why: &str, unknown: Option<i64>) -> store::Result<Next> {
+    /// Gives up a reply whose chat could be written to; the last send, of the part `unknown`, may have arrived. Whoever
+    /// asked sees that by a reaction, which cannot double.
+    async fn give_up_visibly(&self, job: &Job, part: &Part, why: &str, unknown: Option<i64>) -> store::Result<Next> {
+        self.mark_failed(job, why, unknown).await?;
+        self.leave_mark(job, Some(part)).await
+    }
+
+    /// Reacts to the message that a reply was to, and ends the job. Tried for as long as a reply would be.
+    async fn leave_mark(&self, job: &Job, failed: Option<&Part>) -> store::Result<Next> {
+        let target = failed.and_then(|part| Some((part.outgoing.to.chat, part.outgoing.to.reply_to?, part.created_at)));
+        if let Some((chat, message, created_at)) = target {
+            let now = self.clock.now();
+            let marked = self.telegram.react(chat, message, Some(UNDELIVERED_REACTION)).await;
+            match after_mark(marked.err().map(weigh), now.since(created_at), job.attempts) {
+                Mark::Done => {}
+                Mark::Wait(span) => return Ok(Next::Wait(now.plus(span))),
+                Mark::Retry(span, why) => return Ok(Next::Retry(now.plus(span), why)),
+            }
+        }
+        self.finish(job).await?;
+        Ok(Next::End)
+    }
+
+    async fn mark_failed(&self, job: &Job, why: &str, unknown: Option<i64>) -> store::Result<()> {
         log::undeliverable(why);
         let (key, error) = (job.key.clone(), why.to_owned());
         self.record(move |tx| {
@@ -246,10 +277,9 @@ impl Delivery {
                     outbox::mark_failed(tx, open.id, &error)?;
                 }
             }
-            jobs::finish(tx, JobKind::Send, &key)
+            Ok(())
         })
-        .await?;
-        Ok(Next::End)
+        .await
     }
 
     async fn follow(&self, part: &Part, to: ChatId) -> store::Result<()> {
@@ -322,14 +352,15 @@ fn weigh(error: TelegramError) -> SendResult {
         TelegramError::Throttled { retry_after } => SendResult::Throttled(retry_after),
         TelegramError::Migrated { to } => SendResult::Migrated(to),
         TelegramError::ReplyGone => SendResult::ReplyGone,
-        error @ (TelegramError::NotSent(_) | TelegramError::Failed { .. } | TelegramError::Conflict { .. }) => {
-            SendResult::NotDelivered(error.to_string())
-        }
+        // Whether the token holds is for polling to find out; until then the reply waits.
+        error @ (TelegramError::NotSent(_)
+        | TelegramError::Failed { .. }
+        | TelegramError::Conflict { .. }
+        | TelegramError::Unauthorized) => SendResult::NotDelivered(error.to_string()),
         error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => SendResult::Unknown(error.to_string()),
         error @ (TelegramError::ThreadGone
         | TelegramError::Gone { .. }
         | TelegramError::NotModified
-        | TelegramError::Unauthorized
         | TelegramError::Refused { .. }) => SendResult::Impossible(error.to_string()),
     }
 }

@@ -11,7 +11,7 @@ use crate::context::reading::{Address, Evidence, Reading, address, antecedents_a
 use crate::context::run::shelf::{ROOM, Row, Shelf, from_cached};
 use crate::context::strands::foresee;
 use crate::context::{Antecedents, SCORER_VERSION, Scorers};
-use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp};
+use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, unless_it_panics};
 use crate::embed::Embedder;
 use crate::store::links::{CachedLinks, Mark};
 use crate::store::{self, Reader, links, messages, vectors};
@@ -62,7 +62,7 @@ impl Readings {
         let stretch = self.stretch(conn, (recent, marks), usize::MAX)?;
         let foreseen = self.shelf().foreseen(trigger.conversation(), stretch.fingerprint());
         let mut evidence = Evidence { foreseen, ..stretch.evidence() };
-        let asked = Reading::of(&trigger.message, ask, self.vector(ask));
+        let asked = read_words(trigger, ask, self.vector(ask));
         evidence.readings.insert(address(trigger), Arc::new(asked));
         Ok(evidence)
     }
@@ -72,7 +72,7 @@ impl Readings {
     pub fn further_back(&self, conn: &Reader, messages: &[StoredMessage]) -> store::Result<Vec<Arc<Reading>>> {
         let read = |stored: &StoredMessage| {
             let text = without_bots(&stored.message.text);
-            Ok(Arc::new(Reading::of(&stored.message, &text, self.vector_of(conn, stored, &text)?)))
+            Ok(Arc::new(read_words(stored, &text, self.vector_of(conn, stored, &text)?)))
         };
         messages.iter().map(read).collect()
     }
@@ -240,17 +240,24 @@ impl Readings {
     fn read(&self, stored: &StoredMessage, vectors: &HashMap<Address, Vec<f32>>) -> Arc<Reading> {
         let text = without_bots(&stored.message.text);
         let vector = vectors.get(&address(stored)).cloned().unwrap_or_else(|| self.vector(&text));
-        Arc::new(Reading::of(&stored.message, &text, vector))
+        Arc::new(read_words(stored, &text, vector))
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
-        self.embedder.as_ref().map_or_else(Vec::new, |embedder| embedder.embed(text))
+        let embedded = self.embedder.as_ref().and_then(|embedder| unless_it_panics(|| embedder.embed(text)));
+        embedded.unwrap_or_default()
     }
 
     /// Whole at every step, so a panic elsewhere does not spoil it.
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Reads `text`, the words of `stored`. One that cannot be read says nothing, and costs no other message.
+fn read_words(stored: &StoredMessage, text: &str, vector: Vec<f32>) -> Reading {
+    let read = unless_it_panics(|| Reading::of(&stored.message, text, vector));
+    read.unwrap_or_else(|| Reading::of(&stored.message, "", Vec::new()))
 }
 
 /// The mark of a message whose vector comes from `model`, if it has one yet.

@@ -128,7 +128,16 @@ impl Ingest {
                     // Nothing in the batch has an id to confirm it by: asking again at once would spin.
                     backoff.failed(random())
                 }
-                Err(error) => self.pause_after(&error, &mut backoff)?,
+                Err(error) => {
+                    let is_revoked = tokio::select! {
+                        () = stop.cancelled() => return Ok(()),
+                        is_revoked = self.is_revoked(&error) => is_revoked,
+                    };
+                    if is_revoked {
+                        return Err(PollEnd::TokenRefused);
+                    }
+                    self.pause_after(&error, &mut backoff)
+                }
             };
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
@@ -194,17 +203,22 @@ impl Ingest {
         }
     }
 
-    fn pause_after(&self, error: &TelegramError, backoff: &mut Backoff) -> Result<Duration, PollEnd> {
+    /// Whether the token is refused for good: that ends the daemon, so it takes two refusals of different requests.
+    async fn is_revoked(&self, error: &TelegramError) -> bool {
+        matches!(error, TelegramError::Unauthorized)
+            && matches!(self.telegram.get_me().await, Err(TelegramError::Unauthorized))
+    }
+
+    fn pause_after(&self, error: &TelegramError, backoff: &mut Backoff) -> Duration {
         let kind = match error {
             TelegramError::Conflict { .. } => TroubleKind::Conflict,
             _ => TroubleKind::Polling,
         };
         self.health.note(&self.clock, Some((kind, error.to_string())));
         match error {
-            TelegramError::Unauthorized => return Err(PollEnd::TokenRefused),
             TelegramError::Throttled { retry_after } => {
                 tracing::warn!(retry_after_s = retry_after.as_secs(), "Telegram asks to poll later");
-                return Ok(*retry_after);
+                return *retry_after;
             }
             TelegramError::Conflict { .. } => tracing::error!(
                 "somebody else polls with this bot's token: stop the other instance, or delete its webhook; \
@@ -212,6 +226,6 @@ impl Ingest {
             ),
             error => tracing::warn!(%error, "polling failed, trying again"),
         }
-        Ok(backoff.failed(random()))
+        backoff.failed(random())
     }
 }

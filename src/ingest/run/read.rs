@@ -1,9 +1,8 @@
 //! From raw updates to events, so that one bad update harms nobody but itself.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::domain::{Event, UpdateId, UserId};
+use crate::domain::{Event, UpdateId, UserId, unless_it_panics};
 use crate::privacy::{Traces, traces};
 use crate::telegram::{RawUpdate, extract, repair};
 
@@ -25,12 +24,12 @@ pub fn read_batch(batch: Vec<RawUpdate>, bot: UserId) -> Vec<ReadUpdate> {
 }
 
 fn read(raw: RawUpdate, bot: UserId) -> ReadUpdate {
-    let events = match catch_unwind(AssertUnwindSafe(|| extract(&raw, bot))) {
-        Ok(Ok(events)) => Ok(events),
-        Ok(Err(unreadable)) => Err(unreadable.to_string()),
-        Err(_) => Err("reading it panicked".to_owned()),
+    let events = match unless_it_panics(|| extract(&raw, bot)) {
+        Some(Ok(events)) => Ok(events),
+        Some(Err(unreadable)) => Err(unreadable.to_string()),
+        None => Err("reading it panicked".to_owned()),
     };
-    let traces = traces(&repair(&raw.json));
+    let traces = unless_it_panics(|| traces(&repair(&raw.json))).flatten();
     ReadUpdate { id: raw.id.unwrap_or_else(|| stand_in(&raw.json)), kind: raw.kind, json: raw.json, traces, events }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::domain::{Entity, EntityKind, FormattedText, Timestamp, utf16_len};
+use crate::sandbox::cleaning::cleaned;
 use crate::sandbox::entities::{check, trimmed};
 use crate::sandbox::message::{BotAction, SandboxMessage};
 use crate::sandbox::methods::place::{Place, chat_to_write, topic};
@@ -77,7 +78,8 @@ pub(super) fn text(state: &mut State, params: &Params) -> Result<FormattedText, 
     }
     check(raw, &given).map_err(ApiError::bad_request)?;
     given.iter().try_for_each(|entity| check_target(state, &entity.kind))?;
-    let shown = trimmed(raw, given);
+    let FormattedText { text, entities } = cleaned(raw, given);
+    let shown = trimmed(&text, entities);
     if shown.text.is_empty() {
         return Err(ApiError::bad_request("message text is empty"));
     }

@@ -154,7 +154,7 @@ async fn an_outcome_that_nobody_told_us_is_unknown() {
     check_send(Reply::HangUp, PATIENT, expect!["the outcome is not known"]).await;
     check_send(Reply::CutShort, PATIENT, expect!["the outcome is not known"]).await;
     check_send(Reply::Hang, Duration::from_millis(100), expect!["the outcome is not known"]).await;
-    check_send(Reply::Say(502, "<html>"), PATIENT, expect!["the outcome is not known"]).await;
+    check_send(Reply::Say(504, "<html>"), PATIENT, expect!["the outcome is not known"]).await;
 }
 
 #[tokio::test]

@@ -1,14 +1,24 @@
 //! What is taken out of, or protected in, Markdown before and after it is parsed.
 
+use unicode_normalization::char::compose;
+
+use crate::domain::is_removed;
+
 /// `text` without what Telegram removes anyway: control characters but newline and tab, marks that turn the direction of
-/// all that follows. Line ends of other systems become newlines.
+/// all that follows, lines above and below letters. Line ends of other systems become newlines.
 pub(super) fn clean(text: &str) -> String {
     let newlines = text.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}'], "\n");
-    newlines.chars().filter(|c| !is_unwanted(*c)).collect()
-}
-
-fn is_unwanted(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202A}'..='\u{202E}')
+    let mut kept = String::with_capacity(newlines.len());
+    for c in newlines.chars() {
+        if !is_removed(c) {
+            kept.push(c);
+        } else if let Some(letter) = kept.chars().next_back().and_then(|before| compose(before, c)) {
+            // An `å` that is written as two characters stays one.
+            kept.pop();
+            kept.push(letter);
+        }
+    }
+    kept
 }
 
 /// Keeps lines like `[Ana]: hello` as text. Markdown takes them for the address behind `[Ana]` and shows nothing.
@@ -43,6 +53,12 @@ mod tests {
     #[test]
     fn control_characters_go_and_line_ends_are_newlines() {
         assert_eq!(clean("a\0b\u{7}\u{202E}c\td\r\ne\rf\u{2028}g\u{85}"), "abc\td\ne\nf\ng");
+    }
+
+    #[test]
+    fn marks_that_telegram_removes_go_and_letters_that_need_one_stay() {
+        assert_eq!(clean("@\u{30A}b\u{333}o\u{33F}b a\u{30A}"), "@bob å");
+        assert_eq!(clean("\u{30A}\u{333}"), "");
     }
 
     #[test]

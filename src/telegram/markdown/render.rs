@@ -8,8 +8,8 @@ use super::clean::{clean, protect_false_definitions};
 use super::inline::Marks;
 use super::table::{Link, Table};
 use super::writer::{Place, Writer};
-use crate::domain::{EntityKind, FormattedText, utf16_len};
-use crate::telegram::clip::{clip, is_blank};
+use crate::domain::{EntityKind, FormattedText, is_blank, utf16_len};
+use crate::telegram::clip::clip;
 
 /// A quote with more lines than this is folded.
 const MAX_QUOTE_LINES: usize = 6;
