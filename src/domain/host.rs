@@ -1,6 +1,6 @@
 //! Hosts of servers.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 /// Whether `host`, as in an address, is this machine: never to be asked through a proxy.
 pub fn is_loopback(host: &str) -> bool {
