@@ -1,28 +1,40 @@
-//! Phrase tables, one data file a language. A language is added by adding a file and a line here.
+//! Words and phrases, one data file a language. A language is added by adding a file and a line here.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use crate::trigger::words::words;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 12] = [
     include_str!("languages/en.toml"),
     include_str!("languages/de.toml"),
     include_str!("languages/es.toml"),
     include_str!("languages/fr.toml"),
-    include_str!("languages/ru.toml"),
-    include_str!("languages/et.toml"),
     include_str!("languages/pt.toml"),
+    include_str!("languages/it.toml"),
+    include_str!("languages/nl.toml"),
+    include_str!("languages/pl.toml"),
+    include_str!("languages/ru.toml"),
     include_str!("languages/uk.toml"),
     include_str!("languages/tr.toml"),
+    include_str!("languages/et.toml"),
 ];
+/// Words of the longest phrase of the tables.
+const LONGEST: usize = 8;
+/// Words of a text that are looked at to tell its language.
+const TELLING_WORDS: usize = 24;
+/// Bytes of a text that are looked at to tell whether it is a question.
+const OPENING: usize = 400;
 
-/// What members say when they ask nothing in particular, or just say thanks.
+/// What members say when they ask nothing in particular or just say thanks, how questions begin, and words that tell
+/// nothing about what a text is about.
 #[derive(Debug, Default)]
 pub struct Languages {
     pub(super) tables: Vec<Language>,
+    /// Stop words of all languages, each with the languages that it belongs to: a bit each, in the order of `tables`.
+    stop_words: HashMap<String, u16>,
 }
 
 /// One language, its phrases as [`words`] joined by spaces.
@@ -36,6 +48,8 @@ pub(super) struct Language {
     thanks: HashSet<String>,
     /// Fillers and politeness that are no thanks.
     around: HashSet<String>,
+    /// What a question begins with.
+    questions: HashSet<String>,
 }
 
 /// The file's form. What the lists mean is explained in `languages/en.toml`.
@@ -43,20 +57,70 @@ pub(super) struct Language {
 #[serde(deny_unknown_fields)]
 struct File {
     language: String,
+    #[serde(flatten)]
+    rows: Rows,
+}
+
+/// The lists of a file. A language that lacks one is used for what it has, and a test names it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Rows {
     fillers: Vec<String>,
     politeness: Vec<String>,
     pointers: Vec<String>,
     phrases: Vec<String>,
     thanks: Vec<String>,
+    questions: Vec<String>,
+    stop_words: Vec<String>,
 }
 
 impl Languages {
     /// The tables inside the binary. A file that does not parse is left out, which a test rules out.
     pub fn shipped() -> &'static Self {
-        static SHIPPED: LazyLock<Languages> = LazyLock::new(|| Languages {
-            tables: FILES.iter().filter_map(|file| Language::parse(file).ok()).collect(),
-        });
+        static SHIPPED: LazyLock<Languages> =
+            LazyLock::new(|| Languages::of(FILES.iter().filter_map(|file| toml::from_str(file).ok())));
         &SHIPPED
+    }
+
+    fn of(files: impl Iterator<Item = File>) -> Self {
+        let mut languages = Self::default();
+        for (place, file) in files.enumerate() {
+            for word in &file.rows.stop_words {
+                *languages.stop_words.entry(word.clone()).or_default() |= 1 << place;
+            }
+            languages.tables.push(Language::of(file));
+        }
+        languages
+    }
+
+    /// Whether a word in lower case says nothing about what a text is about, in any of the languages.
+    pub fn is_stop_word(&self, word: &str) -> bool {
+        self.stop_words.contains_key(word)
+    }
+
+    /// Whether a text asks: a question mark anywhere, or the first words of a question in the language that its stop
+    /// words speak for ("was machen wir" asks in German, "was there twice" does not in English).
+    pub fn is_question(&self, text: &str) -> bool {
+        if text.contains(['?', '？', '¿']) {
+            return true;
+        }
+        let head = text.get(..text.floor_char_boundary(OPENING)).unwrap_or(text);
+        let opening = words(head);
+        self.likely(head).any(|language| language.begins_question(&opening))
+    }
+
+    /// The languages of which a text has the most stop words; all of them where it has none.
+    fn likely(&self, text: &str) -> impl Iterator<Item = &Language> {
+        let mut counts = vec![0_u32; self.tables.len()];
+        let lower = text.to_lowercase();
+        let telling = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(TELLING_WORDS);
+        for of in telling.filter_map(|word| self.stop_words.get(word)) {
+            for (place, count) in counts.iter_mut().enumerate() {
+                *count += u32::from(of >> place & 1);
+            }
+        }
+        let most = counts.iter().copied().max().unwrap_or_default();
+        self.tables.iter().zip(counts).filter(move |(_, count)| *count == most).map(|(language, _)| language)
     }
 
     /// The languages' two-letter codes.
@@ -66,18 +130,23 @@ impl Languages {
 }
 
 impl Language {
-    fn parse(toml: &str) -> Result<Self, toml::de::Error> {
-        let file: File = toml::from_str(toml)?;
+    fn of(file: File) -> Self {
+        let rows = file.rows;
         // A word that points may stand inside a phrase too: "mida sa *sellest* arvad".
         let fillers: HashSet<String> =
-            phrases([&file.fillers, &file.politeness, &file.pointers]).filter(|phrase| !phrase.contains(' ')).collect();
-        let thanks: HashSet<String> = phrases([&file.thanks]).collect();
-        let generic = phrases([&file.politeness, &file.pointers, &file.phrases])
+            phrases([&rows.fillers, &rows.politeness, &rows.pointers]).filter(|phrase| !phrase.contains(' ')).collect();
+        let thanks: HashSet<String> = phrases([&rows.thanks]).collect();
+        let generic = phrases([&rows.politeness, &rows.pointers, &rows.phrases])
             .map(|phrase| phrase.split(' ').filter(|word| !fillers.contains(*word)).collect::<Vec<_>>().join(" "))
             .filter(|phrase| !phrase.is_empty())
             .collect();
-        let around = phrases([&file.fillers, &file.politeness]).filter(|phrase| !thanks.contains(phrase)).collect();
-        Ok(Self { code: file.language, fillers, generic, thanks, around })
+        let around = phrases([&rows.fillers, &rows.politeness]).filter(|phrase| !thanks.contains(phrase)).collect();
+        let questions = phrases([&rows.questions]).collect();
+        Self { code: file.language, fillers, generic, thanks, around, questions }
+    }
+
+    fn begins_question(&self, said: &[String]) -> bool {
+        (1..=said.len().min(LONGEST)).any(|length| self.questions.contains(&said[..length].join(" ")))
     }
 
     /// Whether nothing is left of `asked` but fillers and what points or asks in general.
@@ -96,8 +165,6 @@ impl Language {
 
 /// Whether `words` can be cut into runs that are all `known`. No words are made of nothing.
 fn is_made_of(words: &[&str], known: impl Fn(&str) -> bool) -> bool {
-    // The longest phrase of the tables has seven words.
-    const LONGEST: usize = 8;
     let mut reached = vec![false; words.len() + 1];
     reached[0] = true;
     for end in 1..=words.len() {
@@ -115,21 +182,100 @@ fn phrases<'a, const N: usize>(lists: [&'a Vec<String>; N]) -> impl Iterator<Ite
 mod tests {
     use super::*;
 
+    /// Every list of every language, by its name.
+    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 7] {
+        [
+            ("fillers", rows.fillers),
+            ("politeness", rows.politeness),
+            ("pointers", rows.pointers),
+            ("phrases", rows.phrases),
+            ("thanks", rows.thanks),
+            ("questions", rows.questions),
+            ("stop_words", rows.stop_words),
+        ]
+    }
+
     #[test]
-    fn every_file_parses_has_phrases_enough_and_says_nothing_empty() {
+    fn every_language_has_every_list() {
+        let least = |list: &str| match list {
+            "phrases" => 50,
+            "thanks" => 15,
+            "questions" => 40,
+            "stop_words" => 250,
+            _ => 10,
+        };
+        let mut lacking = Vec::new();
         for text in FILES {
             let file: File = toml::from_str(text).expect("a valid file");
-            assert!(file.phrases.len() >= 50 && file.thanks.len() >= 15, "{}", file.language);
-            for list in [file.fillers, file.politeness, file.pointers, file.phrases, file.thanks] {
+            for (name, list) in lists(file.rows) {
+                if list.len() < least(name) {
+                    lacking.push(format!("{} has {} {name}, of {} at least", file.language, list.len(), least(name)));
+                }
                 for phrase in list {
                     let length = words(&phrase).len();
-                    assert!((1..=8).contains(&length), "{}: {phrase:?}", file.language);
+                    assert!((1..=LONGEST).contains(&length), "{}: {phrase:?}", file.language);
                 }
             }
         }
+        assert!(lacking.is_empty(), "{lacking:#?}");
         assert_eq!(
             Languages::shipped().codes().collect::<Vec<_>>(),
-            ["en", "de", "es", "fr", "ru", "et", "pt", "uk", "tr"]
+            ["en", "de", "es", "fr", "pt", "it", "nl", "pl", "ru", "uk", "tr", "et"]
         );
+    }
+
+    #[test]
+    fn stop_words_are_single_words_in_lower_case_each_once() {
+        for text in FILES {
+            let file: File = toml::from_str(text).expect("a valid file");
+            let mut met = HashSet::new();
+            for word in &file.rows.stop_words {
+                assert!(!word.contains(' ') && word.to_lowercase() == *word, "{}: {word:?}", file.language);
+                assert!(met.insert(word), "{}: {word:?} twice", file.language);
+            }
+        }
+        let languages = Languages::shipped();
+        for word in ["the", "nicht", "pero", "avec", "não", "della", "niet", "jest", "что", "чому", "için", "aga"]
+        {
+            assert!(languages.is_stop_word(word), "{word}");
+        }
+        for word in ["restaurant", "room", "order", "boiler", "комната", "kodu", "problem"] {
+            assert!(!languages.is_stop_word(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_told_by_its_mark_or_by_its_first_words() {
+        let asks = |text: &str| Languages::shipped().is_question(text);
+        for text in [
+            "pizza on friday?",
+            "what time do we meet",
+            "does anyone have a ladder",
+            "was machen wir am Samstag",
+            "hat jemand den Schlüssel",
+            "alguien sabe dónde está la llave",
+            "on fait quoi demain soir",
+            "quem vai ao cinema",
+            "chi porta il vino sabato",
+            "wie heeft de sleutel",
+            "czy ktoś ma klucz",
+            "кто идёт в субботу",
+            "хто має ключ від гаражу",
+            "kim geliyor yarın",
+            "kas keegi teab kus võti on",
+        ] {
+            assert!(asks(text), "{text}");
+        }
+        for text in [
+            "the key is under the plant",
+            "der Schlüssel liegt unter der Pflanze",
+            "la llave está debajo de la planta",
+            "ключ лежит под цветком",
+            "võti on lillepoti all",
+            "",
+            "👍",
+        ] {
+            assert!(!asks(text), "{text}");
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Words that carry a matter: crude stems that work in any language that is written with spaces.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use crate::context::token::{Token, token};
+use crate::trigger::Languages;
 
 /// A stem is the beginning of a word: four letters meet their other forms in all the languages tried.
 const STEM_CHARS: usize = 4;
@@ -20,8 +20,6 @@ const WITHIN: usize = 1500;
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[^\W_]+(?:[.\-'’][^\W_]+)*").expect("a constant pattern"));
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
 static RUN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a constant pattern"));
-/// Common words of many languages.
-static STOP: LazyLock<HashSet<&'static str>> = LazyLock::new(|| include_str!("stop_words.txt").lines().collect());
 
 /// The stems of a text as numbers, ascending, each once.
 pub fn stems(text: &str) -> Vec<Token> {
@@ -62,8 +60,9 @@ fn each_stem(text: &str, mut each: impl FnMut(&str)) {
 
 /// Calls `each` with every stem of a text and the word that it is the beginning of.
 fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
+    let languages = Languages::shipped();
     let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
-    for word in WORD.find_iter(&lower).map(|word| word.as_str()).filter(|word| !STOP.contains(word)) {
+    for word in WORD.find_iter(&lower).map(|word| word.as_str()).filter(|word| !languages.is_stop_word(word)) {
         let chars = word.chars().count();
         if word.chars().any(|c| c.is_numeric()) {
             if chars >= 2 {
@@ -75,7 +74,8 @@ fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
         if parts.len() > 1 && chars >= MIN_JOINED_CHARS {
             each(word, word);
         }
-        let telling = parts.into_iter().filter(|part| !STOP.contains(part) && part.chars().count() >= MIN_PART_CHARS);
+        let telling =
+            parts.into_iter().filter(|part| !languages.is_stop_word(part) && part.chars().count() >= MIN_PART_CHARS);
         telling.for_each(|part| each(part.char_indices().nth(STEM_CHARS).map_or(part, |(end, _)| &part[..end]), part));
     }
 }

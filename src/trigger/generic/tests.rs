@@ -133,6 +133,13 @@ fn an_ask_with_a_subject_is_never_generic() {
         quanto custa isso?
         скільки це коштує?
         bu ne kadar?
+        quanto costa questo?
+        che ne pensi della pizza?
+        hoeveel kost dit?
+        wat denk je van pizza?
+        ile to kosztuje?
+        co myślisz o pizzy?
+        kto ma klucz?
         ",
     );
 }
@@ -195,6 +202,26 @@ fn general_questions_in_the_other_languages_only_point() {
         yardım eder misin lütfen?
         bir fikrin var mı?
         ne dusunuyorsun
+        che ne pensi?
+        Secondo voi?
+        e adesso cosa facciamo?
+        puoi aiutarci per favore?
+        qualche idea?
+        di cosa state parlando?
+        vedi sopra
+        wat denk je?
+        wat vinden jullie hiervan?
+        kun je ons even helpen?
+        klopt dat?
+        en nu?
+        zie hierboven
+        co myślisz?
+        a co wy o tym sądzicie?
+        co o tym myslisz
+        możesz pomóc?
+        kto ma rację?
+        jakieś pomysły?
+        i co teraz?
         ",
     );
 }
@@ -227,6 +254,12 @@ fn thanks_praise_and_emoji_are_reply_enough() {
         valeu!
         дуже дякую
         çok teşekkürler
+        grazie mille!
+        perfetto, grazie
+        dank je wel!
+        top, bedankt
+        dziękuję bardzo
+        super, dzięki
         ",
     );
 }
