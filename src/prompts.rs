@@ -51,6 +51,9 @@ pub struct ContextValues<'a> {
     pub fence: &'a str,
     /// The messages, a line each; empty when there are none.
     pub lines: &'a str,
+    /// Some of them seem to belong to the matter. Where there are others too, a mark stands before these.
+    pub has_focus: bool,
+    pub has_surroundings: bool,
     /// Since when the bot can read the chat, where that is known.
     pub earliest: Option<&'a str>,
 }
@@ -168,7 +171,14 @@ impl Template {
                 vec![Value::from(Serde(values))]
             }
             Self::Context => [("[m1 · u1 Ana · 14:02] hello", None), ("", Some("14:00")), ("", None)]
-                .map(|(lines, earliest)| ContextValues { time: "14:10", fence: "CODE", lines, earliest })
+                .map(|(lines, earliest)| ContextValues {
+                    time: "14:10",
+                    fence: "CODE",
+                    lines,
+                    has_focus: true,
+                    has_surroundings: true,
+                    earliest,
+                })
                 .map(|values| Value::from(Serde(values)))
                 .to_vec(),
             Self::Ask => [
@@ -277,7 +287,14 @@ mod tests {
         fs::write(dir.path().join("notes.txt"), "{{ not a template }}").expect("a file");
         let prompts = Prompts::load(Some(dir.path())).expect("loads");
         assert_eq!(role(&prompts, "Chime"), "I am Chime.");
-        let context = ContextValues { time: "14:10", fence: "CODE", lines: "a line", earliest: None };
+        let context = ContextValues {
+            time: "14:10",
+            fence: "CODE",
+            lines: "a line",
+            has_focus: true,
+            has_surroundings: false,
+            earliest: None,
+        };
         assert!(prompts.context(&context).expect("renders").contains("<<<chat CODE\na line\nCODE chat>>>"));
     }
 

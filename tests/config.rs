@@ -96,7 +96,7 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                     announces: true,
                 },
                 context: ContextConfig {
-                    tokens: 3000,
+                    tokens: 1600,
                     lookback_limit: 20,
                     time_threshold: 3600s,
                 },

@@ -7,10 +7,12 @@ use std::time::Duration;
 use crate::answer::citations::without_marks;
 use crate::answer::plain::{clean_name, clean_text, without_fence};
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{MessageId, Role, Seq, StoredMessage, UserId, clock_time, day_in_words, span_in_words};
+use crate::domain::{MessageId, Part, Role, Seq, StoredMessage, UserId, clock_time, day_in_words, span_in_words};
 
 /// A silence that is pointed out. Shorter ones show in the times of the lines.
 const NOTED_SILENCE: Duration = Duration::from_secs(6 * 60 * 60);
+/// Before a line of the focus.
+const FOCUS_MARK: &str = "* ";
 /// Before the later lines of a text, so that none of them passes for the beginning of a message.
 const INDENT: &str = "    ";
 
@@ -26,20 +28,21 @@ impl<'a> Scribe<'a> {
         Self { bot_name: clean_name(bot_name), fence, numbers: BTreeMap::new() }
     }
 
-    /// The entries of `window` without those in `dropped`, with notes of the days and of what lies between.
-    pub fn window(&mut self, window: &ContextWindow, dropped: &BTreeSet<Seq>) -> String {
-        let entries: Vec<&Entry> =
-            window.entries.iter().filter(|entry| !dropped.contains(&entry.message.seq)).collect();
+    /// The entries of `window`, with notes of the days and of what lies between. Where it has surroundings, a mark stands
+    /// before each line of the focus.
+    pub fn window(&mut self, window: &ContextWindow) -> String {
         let shown: BTreeMap<MessageId, Seq> =
-            entries.iter().map(|entry| (entry.message.message.id, entry.message.seq)).collect();
-        let left_out: BTreeSet<Seq> = window.left_out.iter().chain(dropped).copied().collect();
+            window.entries.iter().map(|entry| (entry.message.message.id, entry.message.seq)).collect();
+        let left_out: BTreeSet<Seq> = window.left_out.iter().copied().collect();
+        let has_surroundings = window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
         let mut lines = Vec::new();
         let mut previous: Option<&Entry> = None;
-        for entry in entries {
+        for entry in &window.entries {
             let previous_message = previous.map(|previous| &previous.message);
             lines.extend(notes_between(previous_message, &entry.message, (&left_out, window.known_from)));
             let target = entry.message.message.reply_to.and_then(|parent| shown.get(&parent).copied());
-            lines.push(self.line(&entry.message, target, &entry.shown));
+            let mark = if has_surroundings && entry.part() == Part::Focus { FOCUS_MARK } else { "" };
+            lines.push(format!("{mark}{}", self.line(&entry.message, target, &entry.shown)));
             previous = Some(entry);
         }
         lines.join("\n")

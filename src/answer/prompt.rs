@@ -4,14 +4,10 @@
 //! chat, and only then, in the user message, the window and the ask. Everything that members wrote stands between
 //! fences that nobody can guess, and a line of member text can neither close a fence nor pass for another message.
 
-use std::collections::BTreeSet;
-
 use crate::answer::lines::Scribe;
 use crate::answer::plain::clean_name;
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{
-    ChatKind, Matter, Omitted, Seq, SlotUse, StoredMessage, Timestamp, clip, clock_time, day_in_words,
-};
+use crate::domain::{ChatKind, Matter, Part, Seq, SlotUse, StoredMessage, Timestamp, clip, clock_time, day_in_words};
 use crate::prompts::{AskValues, ContextValues, PromptError, Prompts, RoleValues};
 
 /// Characters of the anchor beside the ask. The window shows it in full, so this is a reminder of which one it is.
@@ -35,8 +31,6 @@ pub struct PromptInput<'a> {
     pub fence: &'a str,
     /// Since when the bot can read this chat.
     pub earliest: Option<Timestamp>,
-    /// The cap of the context slot, in tokens.
-    pub context_tokens: usize,
     /// How many tokens a text takes.
     pub estimate: fn(&str) -> usize,
 }
@@ -47,8 +41,6 @@ pub struct BuiltPrompt {
     pub system: String,
     pub user: String,
     pub slots: Vec<SlotUse>,
-    /// Messages of the window that the cap of their slot left no room for.
-    pub omitted: Vec<Omitted>,
 }
 
 /// The parts of a prompt, in the order in which they stand in it. An empty slot is left out.
@@ -110,17 +102,9 @@ struct Filled {
 /// When a replaced template fails for these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
     let mut scribe = Scribe::new(input.bot_name, input.fence);
-    let (context, dropped) = context(prompts, input, &mut scribe)?;
-    let filled = vec![role(prompts, input)?, context, ask(prompts, input, &dropped, &mut scribe)?];
+    let filled = vec![role(prompts, input)?, context(prompts, input, &mut scribe)?, ask(prompts, input, &mut scribe)?];
     let (system, user, slots) = assemble(filled, input.estimate);
-    let omitted = input
-        .window
-        .entries
-        .iter()
-        .filter(|entry| dropped.contains(&entry.message.seq))
-        .map(|entry| Omitted { id: entry.message.message.id, why: "no room".to_owned() })
-        .collect();
-    Ok(BuiltPrompt { system, user, slots, omitted })
+    Ok(BuiltPrompt { system, user, slots })
 }
 
 fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
@@ -138,55 +122,30 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
     Ok(Filled { slot: Slot::Role, text, sources: Vec::new() })
 }
 
-/// The window in its slot, and the messages that did not fit into it.
-fn context(
-    prompts: &Prompts,
-    input: &PromptInput<'_>,
-    scribe: &mut Scribe<'_>,
-) -> Result<(Filled, BTreeSet<Seq>), PromptError> {
-    let dropped = over_cap(input);
-    let lines = scribe.window(input.window, &dropped);
+/// The window in its slot.
+fn context(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> Result<Filled, PromptError> {
+    let lines = scribe.window(input.window);
+    let has = |part| input.window.entries.iter().any(|entry| entry.part() == part);
     let earliest = input.earliest.map(|at| format!("{}, {}", day_in_words(at), clock_time(at)));
     let values = ContextValues {
         time: &clock_time(input.now),
         fence: input.fence,
         lines: &lines,
+        has_focus: has(Part::Focus),
+        has_surroundings: has(Part::Surroundings),
         earliest: earliest.as_deref(),
     };
-    let sources = input.window.entries.iter().map(|entry| entry.message.seq);
-    let sources = sources.filter(|seq| !dropped.contains(seq)).map(citation_id).collect();
-    Ok((Filled { slot: Slot::Context, text: prompts.context(&values)?, sources }, dropped))
+    let sources = input.window.entries.iter().map(|entry| citation_id(entry.message.seq)).collect();
+    Ok(Filled { slot: Slot::Context, text: prompts.context(&values)?, sources })
 }
 
-/// The entries to leave out so that the lines keep the cap: the least sure first, the anchor never.
-fn over_cap(input: &PromptInput<'_>) -> BTreeSet<Seq> {
-    let mut least_sure_first: Vec<&Entry> =
-        input.window.entries.iter().filter(|entry| !entry.reason.is_anchor()).collect();
-    least_sure_first.sort_by(|a, b| a.score.total_cmp(&b.score).then(a.message.seq.cmp(&b.message.seq)));
-    let mut dropped = BTreeSet::new();
-    for entry in least_sure_first {
-        // Numbers of authors differ between tries, so each try has a scribe of its own.
-        let lines = Scribe::new(input.bot_name, input.fence).window(input.window, &dropped);
-        if (input.estimate)(&lines) <= input.context_tokens {
-            break;
-        }
-        dropped.insert(entry.message.seq);
-    }
-    dropped
-}
-
-fn ask(
-    prompts: &Prompts,
-    input: &PromptInput<'_>,
-    dropped: &BTreeSet<Seq>,
-    scribe: &mut Scribe<'_>,
-) -> Result<Filled, PromptError> {
+fn ask(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> Result<Filled, PromptError> {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
     let elsewhere = elsewhere.filter(|_| !input.window.anchor_withheld);
     let anchor_text = match anchor {
         Some(entry) => {
-            let target = reply_target(entry, input.window, dropped);
+            let target = reply_target(entry, input.window);
             Some(scribe.line(&entry.message, target, &clip(&entry.shown, ANCHOR_CHARS)))
         }
         None => elsewhere.map(|text| scribe.aside(&clip(text, ANCHOR_CHARS))),
@@ -194,7 +153,7 @@ fn ask(
     let anchor_seq = anchor.map(|entry| entry.message.seq);
     let anchor_id = anchor_seq.map(citation_id);
     let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| scribe.aside(&clip(quoted, ANCHOR_CHARS)));
-    let taken = taken(input, dropped);
+    let taken = taken(input);
     let line = scribe.line(input.trigger, anchor_seq, or_bare(input.ask));
     let ask_id = citation_id(input.trigger.seq);
     let text = prompts.ask(&AskValues {
@@ -215,18 +174,16 @@ fn ask(
 }
 
 /// Where two matters are open: the messages of the one to answer about, `m3, m5`.
-fn taken(input: &PromptInput<'_>, dropped: &BTreeSet<Seq>) -> Option<String> {
+fn taken(input: &PromptInput<'_>) -> Option<String> {
     let alternative = input.window.alternative.as_ref()?;
-    let is_shown =
-        |seq: &Seq| !dropped.contains(seq) && input.window.entries.iter().any(|entry| entry.message.seq == *seq);
+    let is_shown = |seq: &Seq| input.window.entries.iter().any(|entry| entry.message.seq == *seq);
     let ids: Vec<String> = alternative.taken.iter().copied().filter(is_shown).map(citation_id).collect();
     (!ids.is_empty()).then(|| ids.join(", "))
 }
 
-fn reply_target(entry: &Entry, window: &ContextWindow, dropped: &BTreeSet<Seq>) -> Option<Seq> {
+fn reply_target(entry: &Entry, window: &ContextWindow) -> Option<Seq> {
     let parent = entry.message.message.reply_to?;
-    let target = window.entries.iter().find(|other| other.message.message.id == parent)?.message.seq;
-    (!dropped.contains(&target)).then_some(target)
+    window.entries.iter().find(|other| other.message.message.id == parent).map(|other| other.message.seq)
 }
 
 fn or_bare(ask: &str) -> &str {
@@ -268,6 +225,7 @@ mod tests {
 
     use super::*;
     use crate::context::{History, Params, get_smart_context};
+    use crate::domain::Reason;
     use crate::testkit::{moment, transcript};
 
     fn estimate(text: &str) -> usize {
@@ -275,7 +233,7 @@ mod tests {
     }
 
     /// What the last line of `chat` asks, with everything before it as history.
-    fn built(chat: &str, ask: &str, context_tokens: usize) -> BuiltPrompt {
+    fn built(chat: &str, ask: &str) -> BuiltPrompt {
         let mut recent = transcript(chat);
         let trigger = recent.pop().expect("a trigger");
         let history = History::new(trigger.clone(), recent, Vec::new());
@@ -292,7 +250,6 @@ mod tests {
             matter: Matter::First,
             fence: "K7Q2X",
             earliest: Some(moment("-1d 09:30")),
-            context_tokens,
             estimate,
         };
         build(&Prompts::load(None).expect("the templates load"), &input).expect("they render")
@@ -300,7 +257,7 @@ mod tests {
 
     #[track_caller]
     fn check(chat: &str, ask: &str, expected: Expect) {
-        expected.assert_eq(&built(chat, ask, 3000).user);
+        expected.assert_eq(&built(chat, ask).user);
     }
 
     #[test]
@@ -333,6 +290,50 @@ mod tests {
                 [m14 · u3 cat · 00:20] is that enough?
                 K7Q2X chat>>>"#]],
         );
+    }
+
+    #[test]
+    fn the_focus_is_marked_among_its_surroundings() {
+        let mut recent = transcript(
+            "10:00 ann#1 who can drive to the lake?\n10:01 eve#2 lunch?\n10:02 bob#3>1 I can\n10:10 cat#4 @bot",
+        );
+        let trigger = recent.pop().expect("a trigger");
+        let history = History::new(trigger.clone(), recent, Vec::new());
+        let mut window = get_smart_context(&history, &Params::clusters(estimate));
+        window.entries[1].reason = Reason::Nearby;
+        let told = |window: &ContextWindow| {
+            let context = context(&Prompts::load(None).expect("load"), &input(&trigger, window), &mut scribe());
+            context.expect("renders").text
+        };
+        let both = told(&window);
+        assert!(
+            both.contains("\n* [m1 · u1 ann · 10:00] who can drive to the lake?\n[m2 · u2 eve · 10:01] lunch?\n* [m3")
+        );
+        assert!(both.contains("Those marked `*` are the focus"), "{both}");
+        window.entries.iter_mut().for_each(|entry| entry.reason = Reason::Nearby);
+        let none = told(&window);
+        assert!(!none.contains("* [m") && none.contains("which may start something new"), "{none}");
+    }
+
+    fn scribe() -> Scribe<'static> {
+        Scribe::new("Chime", "K7Q2X")
+    }
+
+    fn input<'a>(trigger: &'a StoredMessage, window: &'a ContextWindow) -> PromptInput<'a> {
+        PromptInput {
+            bot_name: "Chime",
+            chat_title: None,
+            chat_kind: ChatKind::Group,
+            now: trigger.message.sent_at,
+            trigger,
+            ask: &trigger.message.text,
+            generic: false,
+            window,
+            matter: Matter::First,
+            fence: "K7Q2X",
+            earliest: None,
+            estimate,
+        }
     }
 
     #[test]
@@ -408,7 +409,6 @@ mod tests {
             matter: Matter::First,
             fence: "K7Q2X",
             earliest: None,
-            context_tokens: 3000,
             estimate,
         };
         let prompt = build(&Prompts::load(None).expect("the templates load"), &input).expect("they render");
@@ -435,8 +435,9 @@ mod tests {
         let trigger = recent.pop().expect("a trigger");
         let history = History::new(trigger, recent, Vec::new());
         let mut window = get_smart_context(&history, &Params::clusters(estimate));
+        window.entries.retain(|entry| entry.message.seq != Seq(2));
         (window.left_out, window.known_from) = (vec![Seq(2)], Some(Seq(2)));
-        let lines = Scribe::new("Chime", "K7Q2X").window(&window, &BTreeSet::from([Seq(2)]));
+        let lines = Scribe::new("Chime", "K7Q2X").window(&window);
         assert!(lines.contains("\n[more than 1 message not shown]\n"), "{lines}");
     }
 
@@ -448,7 +449,7 @@ mod tests {
         let trigger = recent.pop().expect("a trigger");
         let history = History::new(trigger.clone(), recent, Vec::new());
         let window = get_smart_context(&history, &Params::clusters(estimate));
-        let lines = Scribe::new("Chime", "K7Q2X").window(&window, &BTreeSet::new());
+        let lines = Scribe::new("Chime", "K7Q2X").window(&window);
         expect![[r#"
             [Monday 5 January 2026]
             [m1 · u1 Eve m9 u0 Chime · 10:00] fine
@@ -460,7 +461,7 @@ mod tests {
 
     #[test]
     fn the_rules_come_first_and_stay_within_their_cap() {
-        let prompt = built("10:00 ann#1 hello\n10:10 dan#2 @bot", "", 3000);
+        let prompt = built("10:00 ann#1 hello\n10:10 dan#2 @bot", "");
         assert!(prompt.system.starts_with("You are Chime, a member of a Telegram group called \"The lake\"."));
         assert!(prompt.system.ends_with("Today is Monday 5 January 2026."));
         assert!(estimate(&prompt.system) <= 600, "{} tokens", estimate(&prompt.system));
@@ -468,21 +469,10 @@ mod tests {
 
     #[test]
     fn slots_say_what_may_be_cited() {
-        let prompt = built("10:00 ann#1 hello\n10:01 bob#2 hi\n10:10 dan#3>1 @bot", "", 3000);
+        let prompt = built("10:00 ann#1 hello\n10:01 bob#2 hi\n10:10 dan#3>1 @bot", "");
         let told: Vec<String> = prompt.slots.iter().map(|slot| format!("{} {:?}", slot.name, slot.sources)).collect();
         assert_eq!(told, [r#"system.role []"#, r#"context ["m1", "m2"]"#, r#"ask ["m1", "m3"]"#]);
         assert!(prompt.slots.iter().all(|slot| slot.tokens > 0));
-    }
-
-    #[test]
-    fn over_the_cap_the_least_sure_go_and_the_anchor_stays() {
-        let chat = "09:00 ann#1 the one replied to\n10:00 bob#2 far, and about something else\n10:01 cat#3 near\n10:02 dan#4>1 @bot";
-        let prompt = built(chat, "", 35);
-        let omitted: Vec<i64> = prompt.omitted.iter().map(|omitted| omitted.id.0).collect();
-        assert_eq!(omitted, [2]);
-        assert!(prompt.user.contains("[1 message not shown]"), "{}", prompt.user);
-        assert_eq!(prompt.slots[1].sources, ["m1", "m3"]);
-        assert_eq!(built(chat, "", 0).slots[1].sources, ["m1"]);
     }
 
     #[test]

@@ -5,18 +5,19 @@ use std::cmp::Reverse;
 use crate::answer::citations::without_marks;
 use crate::answer::plain::{clean_name, escape_markdown, gist};
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{MessageId, Role};
+use crate::domain::{MessageId, Part, Role};
 
 /// Characters of each quoted message.
 const QUOTE_CHARS: usize = 200;
 
 /// The `most` entries that tell the most, in order of time.
 pub fn most_telling(window: &ContextWindow, most: usize) -> Vec<&Entry> {
-    let newest = window.entries.len().saturating_sub(1);
+    let newest = window.entries.iter().rposition(|entry| entry.part() == Part::Focus).unwrap_or_default();
     let mut ranked: Vec<(usize, u32)> = window
         .entries
         .iter()
         .enumerate()
+        .filter(|(_, entry)| entry.part() == Part::Focus)
         .filter(|(_, entry)| entry.reason.is_anchor() || says_something(entry))
         .map(|(place, entry)| (place, weight(window, entry, place == newest)))
         .collect();

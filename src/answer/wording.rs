@@ -7,7 +7,8 @@ use crate::answer::plain::{clean_name, escape_markdown};
 use crate::answer::telling::{bullets, most_telling};
 use crate::context::ContextWindow;
 use crate::domain::{
-    AnswerRecord, AnswerStatus, Chosen, Matter, Reason, Seq, Timestamp, clock_time, day_in_words, grouped, short_time,
+    AnswerRecord, AnswerStatus, Chosen, Matter, Part, Reason, Seq, Timestamp, clock_time, day_in_words, grouped,
+    short_time,
 };
 
 /// Messages that an apology shows.
@@ -69,12 +70,20 @@ pub struct UsedMessage {
 pub fn why(record: &AnswerRecord, used: &[UsedMessage]) -> String {
     let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
     let mut parts = Vec::new();
-    if record.window.is_empty() {
+    let is_cited = |chosen: &Chosen| record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
+    let (listed, nearby): (Vec<&Chosen>, Vec<&Chosen>) =
+        record.window.iter().partition(|chosen| chosen.reason.part() == Part::Focus || is_cited(chosen));
+    if listed.is_empty() {
         parts.push("I used no earlier message for this answer.".to_owned());
     } else {
         let lines: Vec<String> =
-            record.window.iter().map(|chosen| used_line(record, chosen, known.get(&chosen.seq).copied())).collect();
+            listed.iter().map(|chosen| used_line(record, chosen, known.get(&chosen.seq).copied())).collect();
         parts.push(format!("I used these messages:\n\n{}", lines.join("\n")));
+    }
+    match nearby.len() {
+        0 => {}
+        1 => parts.push("Beside these I could see 1 message said nearby.".to_owned()),
+        many => parts.push(format!("Beside these I could see {many} messages said nearby.")),
     }
     parts.extend(meant(record));
     parts.extend(left_out(record));
@@ -105,7 +114,9 @@ fn in_plain_words(reason: Reason) -> &'static str {
         Reason::Cluster => "said shortly before or after",
         Reason::Strand => "part of the same talk",
         Reason::Bridge => "an earlier part of the same matter",
-        Reason::Semantic => "about the same thing",
+        Reason::Query => "about what the tag asks",
+        Reason::Source => "an earlier answer rested on it",
+        Reason::Nearby => "said nearby",
         Reason::Tool => "looked up for the answer",
     }
 }

@@ -123,7 +123,7 @@ pub const OPERATOR_CONTACT: Key = Key::new(
 );
 
 pub const CONTEXT_TOKENS: Key =
-    Key::new("CONTEXT_TOKENS", "3000", "How many tokens of earlier messages an answer may rest on.").default("3000");
+    Key::new("CONTEXT_TOKENS", "1600", "How many tokens of earlier messages an answer may rest on.").default("1600");
 
 pub const EMBEDDING: Key = Key::new(
     "EMBEDDING",

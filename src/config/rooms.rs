@@ -67,7 +67,7 @@ impl EmbeddingConfig {
 /// How far back an answer looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextConfig {
-    /// `CONTEXT_TOKENS`, default 3000: the budget of the context window.
+    /// `CONTEXT_TOKENS`, default 1600: the budget of the context window.
     pub tokens: usize,
     /// `LOOKBACK_LIMIT`, default 20: the most messages that one cluster may have.
     pub lookback_limit: usize,

@@ -3,11 +3,10 @@
 use crate::context::pool::{Place, Pool};
 use crate::context::shorten::shorten;
 use crate::context::window::{Entry, Params};
-use crate::domain::{Reason, StoredMessage, clip};
+use crate::domain::{Part, Reason, StoredMessage, clip};
 
-/// What the head of a line (number, author, time, arrow) and an occasional note of time passed cost the prompt, in
-/// tokens. On the generous side: the window must fit its slot without being cut again.
-const LINE_TOKENS: usize = 16;
+/// What the head of a line (number, author, time, arrow) costs the prompt, in tokens.
+const LINE_TOKENS: usize = 12;
 /// A message that is not the anchor takes at most this part of the budget.
 const LARGEST_SHARE: usize = 4;
 /// The anchor takes at most this part of the budget.
@@ -25,19 +24,24 @@ pub struct Pick {
     pub place: Place,
     pub reason: Reason,
     pub score: f64,
+    /// It comes in before all others but the anchor.
+    pub is_pinned: bool,
 }
 
-/// Takes `picks` by score while there is room: the entries in order of time, and the places that found no room.
-pub fn pack(pool: &Pool<'_>, mut picks: Vec<Pick>, params: &Params) -> (Vec<Entry>, Vec<Place>) {
+/// Takes `picks` while there is room in `budget` tokens: the anchor, what was just said, then the focus and then its
+/// surroundings, each from its surest end. Gives the entries in order of time, and the places of the focus that found no room.
+pub fn pack(pool: &Pool<'_>, mut picks: Vec<Pick>, params: &Params, budget: usize) -> (Vec<Entry>, Vec<Place>) {
     picks.sort_by(|a, b| {
         b.reason
             .is_anchor()
             .cmp(&a.reason.is_anchor())
+            .then(b.is_pinned.cmp(&a.is_pinned))
+            .then(a.reason.part().cmp(&b.reason.part()))
             .then(b.score.total_cmp(&a.score))
             .then(a.reason.cmp(&b.reason))
             .then(b.place.cmp(&a.place))
     });
-    let mut left = params.token_budget;
+    let mut left = budget;
     let mut taken: Vec<(Place, Entry)> = Vec::new();
     let mut no_room = Vec::new();
     for pick in picks {
@@ -48,7 +52,8 @@ pub fn pack(pool: &Pool<'_>, mut picks: Vec<Pick>, params: &Params) -> (Vec<Entr
                 let entry = Entry { message: message.clone(), reason: pick.reason, score: pick.score, shown };
                 taken.push((pick.place, entry));
             }
-            None => no_room.push(pick.place),
+            None if pick.reason.part() == Part::Focus => no_room.push(pick.place),
+            None => {}
         }
     }
     taken.sort_by_key(|(place, _)| *place);

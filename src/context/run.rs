@@ -21,7 +21,7 @@ use crate::context::links::WINDOW;
 use crate::context::reading::{Address, address};
 use crate::context::token::{Quick, QuickSet};
 use crate::context::{ContextWindow, History, Params, Picker, Sources, get_smart_context_with};
-use crate::domain::{MessageId, Role, StoredMessage};
+use crate::domain::{MessageId, Part, Role, StoredMessage};
 use crate::store::{self, Reader, answers, messages, outbox};
 
 /// Replies to one message that are looked at.
@@ -148,6 +148,10 @@ impl Links {
         let Some(record) = answers::find(conn, id)? else { return Ok(None) };
         let mut sources = Sources { of: carrier.message.id, used: Vec::new() };
         for chosen in &record.window {
+            let is_cited = record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
+            if chosen.reason.part() == Part::Surroundings && !is_cited {
+                continue;
+            }
             // Most are among the recent ones anyway.
             if !self.seen.contains(&chosen.id) {
                 match messages::by_seq(conn, trigger.chat, chosen.seq)? {
@@ -155,7 +159,6 @@ impl Links {
                     Some(_) | None => continue,
                 }
             }
-            let is_cited = record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
             sources.used.push((chosen.seq, is_cited));
         }
         Ok(Some(sources))

@@ -51,6 +51,13 @@ pub struct Picked {
     pub rivals: Option<Rivals>,
 }
 
+impl Picked {
+    /// For a trigger that starts something new: nothing is taken, and how likely each candidate belongs stays known.
+    fn starting_new(self) -> Self {
+        Self { marginals: self.marginals, ..Self::default() }
+    }
+}
+
 /// The candidates made ready to be scored.
 struct Candidates<'a> {
     /// Oldest first; the places of all the others count from the first of these.
@@ -215,20 +222,17 @@ impl Candidates<'_> {
 
     /// In a busy chat: the strand that most worlds lead to.
     fn of_strands(&self, links: &Antecedents, most: usize) -> Picked {
-        if links.starts_new() >= STARTS_NEW {
-            return Picked::default();
-        }
-        self.picked(self.worlds(STRAND_WORLDS).hypotheses(links), most, 0.0)
+        let picked = self.picked(self.worlds(STRAND_WORLDS).hypotheses(links), most, 0.0);
+        if links.starts_new() >= STARTS_NEW { picked.starting_new() } else { picked }
     }
 
     /// In a slow chat: the matters that a message goes on with, those included that are taken up after silences.
     fn of_remark(&self, matching: &Matching<'_>, most: usize) -> Picked {
         let weights = matching.weights;
         let hypotheses = self.matters(matching);
-        if starts_new(&matching.opening(f64::from(hypotheses.mass())), &weights.remark.gate) {
-            return Picked::default();
-        }
-        self.picked(hypotheses, most, (weights.lambda_slow * matching.slowness) as f32)
+        let is_new = starts_new(&matching.opening(f64::from(hypotheses.mass())), &weights.remark.gate);
+        let picked = self.picked(hypotheses, most, (weights.lambda_slow * matching.slowness) as f32);
+        if is_new { picked.starting_new() } else { picked }
     }
 
     fn picked(&self, hypotheses: Hypotheses, most: usize, smoothing: f32) -> Picked {

@@ -425,7 +425,7 @@ fn an_update_stands_in_for_its_snapshot_whichever_is_fetched_first() {
 
 #[test]
 fn without_room_the_least_sure_are_left_out_and_named() {
-    let params = Params { token_budget: 60, ..Params::clusters(estimate) };
+    let params = Params { token_budget: 50, ..Params::clusters(estimate) };
     check_with(
         &params,
         "
@@ -507,11 +507,12 @@ fn any_params() -> impl Strategy<Value = Params> {
         lookback_limit,
         chain_depth,
         token_budget,
-        ..Params::clusters(estimate)
+        ..Params::new(estimate)
     })
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn every_window_keeps_its_promises(history in any_history(), params in any_params()) {
         let window = get_smart_context(&history, &params);

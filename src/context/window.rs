@@ -1,8 +1,9 @@
 //! The one door, and the stages behind it: anchor, chain, cluster, fit.
 
 mod picked;
+mod surroundings;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,9 +15,9 @@ use crate::context::links::WINDOW;
 use crate::context::pool::{Place, Pool};
 use crate::context::reading::Evidence;
 use crate::context::scorers::Scorers;
-use crate::context::strands::{self, Asking, Rivals};
+use crate::context::strands::{self, Asking};
 use crate::context::window::picked::Picked;
-use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Seq, StoredMessage, span_in_words};
+use crate::domain::{Alternative, Chosen, MessageId, Omitted, Part, Reason, Seq, StoredMessage, span_in_words};
 
 /// How far to look and how much to take.
 #[derive(Debug, Clone)]
@@ -48,13 +49,13 @@ pub enum Picker {
 }
 
 impl Params {
-    /// The defaults: 20 messages, 60 minutes, 20 links, 3000 tokens.
+    /// The defaults: 20 messages, 60 minutes, 20 links, 1600 tokens.
     pub fn new(estimate: fn(&str) -> usize) -> Self {
         Self {
             lookback_limit: 20,
             time_threshold: Duration::from_secs(60 * 60),
             chain_depth: 20,
-            token_budget: 3000,
+            token_budget: 1600,
             estimate,
             picker: Picker::Strands,
             strand_limit: 20,
@@ -161,6 +162,11 @@ pub struct Entry {
 }
 
 impl ContextWindow {
+    /// What the picker takes as the matter of the trigger.
+    pub fn focus(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.part() == Part::Focus)
+    }
+
     /// The entry that the trigger replies to.
     pub fn anchor_entry(&self) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.reason.is_anchor())
@@ -180,6 +186,12 @@ impl ContextWindow {
     }
 }
 
+impl Entry {
+    pub fn part(&self) -> Part {
+        self.reason.part()
+    }
+}
+
 /// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in, and
 /// what is no more than possible; unless replies say what belongs together.
 const FEW: usize = 8;
@@ -188,6 +200,8 @@ const POSSIBLE: f32 = 0.15;
 /// Messages that [`ContextWindow::omitted`] names at most.
 const OMITTED_SHOWN: usize = 20;
 const ANCHOR_SCORE: f64 = 1.0;
+/// Tokens of surroundings for a trigger that starts something new.
+const NEW_MATTER_TOKENS: usize = 400;
 
 /// Picks the messages that a trigger is about.
 ///
@@ -214,21 +228,25 @@ pub fn get_smart_context_with(
     }
     let sources = history.sources.as_ref().filter(|_| history.given.is_none());
     picked.add_sources(&pool, anchor, sources);
-    let (ranked, alternative) = match (&history.given, params.picker) {
+    let strand = match params.picker {
+        Picker::Strands => strand(&pool, history, params),
+        Picker::Clusters => strands::Picked::default(),
+    };
+    let alternative = match (&history.given, params.picker) {
         (Some(given), _) => {
             picked.add_given(&pool, given);
-            Default::default()
+            None
         }
         (None, Picker::Clusters) => {
             pick_clusters(&mut picked, &pool, anchor, &before.places, params);
-            Default::default()
+            None
         }
         (None, Picker::Strands) => {
-            let strand = pick_strand(&mut picked, &pool, history, params);
+            pick_strand(&mut picked, &pool, &strand);
             if is_short_talk(&pool) {
                 picked.add_cluster(&before.places);
             }
-            strand
+            alternative(&strand, history, &pool)
         }
     };
     if anchor.is_none() {
@@ -243,14 +261,23 @@ pub fn get_smart_context_with(
         End::Limit | End::Exhausted => format!("further back than the newest {}", params.lookback_limit),
     };
     let found = sought(history, params, &pool, &picked).map_or_else(Found::default, |sought| look(&sought));
-    let (pool, picked) = if found.bridged.is_empty() {
+    let likely: BTreeMap<Seq, f32> = (strand.marginals.iter())
+        .map(|(place, share)| (pool.messages[pool.conversation[*place]].seq, *share))
+        .collect();
+    let ranked = ranked(&strand.marginals, &pool);
+    let (pool, mut picked) = if found.bridged.is_empty() {
         (pool, picked)
     } else {
         let wider = Pool::new(history, &found.bridged);
         let picked = picked.with_bridged(&pool, &wider, &found.bridged);
         (wider, picked)
     };
-    let (entries, no_room) = fit::pack(&pool, picked.into_picks(), params);
+    let is_new = picked.is_empty();
+    if params.picker == Picker::Strands {
+        picked.add_surroundings(&pool, &likely);
+    }
+    let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
+    let (entries, no_room) = fit::pack(&pool, picked.into_picks(&pool), params, budget);
     let left_out = left_out(&pool, &entries);
     ContextWindow {
         anchor: pool.anchor().map(|place| pool.messages[place].message.id),
@@ -302,36 +329,37 @@ fn is_short_talk(pool: &Pool<'_>) -> bool {
     pool.anchor().is_none() && pool.conversation.len() < FEW && !pool.conversation.iter().any(is_reply)
 }
 
-/// The strand that the trigger belongs to; gives everything that was considered, the likeliest first, and what else the
-/// trigger may mean.
-fn pick_strand(
-    picked: &mut Picked,
-    pool: &Pool<'_>,
-    history: &History,
-    params: &Params,
-) -> (Vec<MessageId>, Option<Alternative>) {
-    let conversation = pool.talk();
+/// What the trigger is about, by the strands.
+fn strand(pool: &Pool<'_>, history: &History, params: &Params) -> strands::Picked {
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
-    let strand = strands::pick(asking, &conversation, &history.evidence, &params.scorers, params.strand_limit);
-    let oldest = strand.taken.iter().map(|taken| taken.place).min();
-    for taken in strand.taken {
+    strands::pick(asking, &pool.talk(), &history.evidence, &params.scorers, params.strand_limit)
+}
+
+fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, strand: &strands::Picked) {
+    for taken in &strand.taken {
         picked.add(pool.conversation[taken.place], Reason::Strand, f64::from(taken.probability));
     }
+    let oldest = strand.taken.iter().map(|taken| taken.place).min();
     if let Some(oldest) = oldest.filter(|_| is_short_talk(pool)) {
         let possible = |(place, probability): &&(usize, f32)| *place > oldest && *probability >= POSSIBLE;
         for (place, probability) in strand.marginals.iter().filter(possible) {
             picked.add(pool.conversation[*place], Reason::Strand, f64::from(*probability));
         }
     }
-    let mut ranked = strand.marginals;
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    let ranked = ranked.into_iter().map(|(place, _)| conversation[place].message.id).collect();
-    // A reply says what it is about, and all of a short talk is there anyway.
-    let is_clear = history.trigger.message.reply_to.is_some() || is_short_talk(pool);
-    (ranked, strand.rivals.filter(|_| !is_clear).map(|rivals| alternative(&rivals, &conversation)))
 }
 
-fn alternative(rivals: &Rivals, conversation: &[&StoredMessage]) -> Alternative {
+/// Everything that was considered, the likeliest first.
+fn ranked(marginals: &[(usize, f32)], pool: &Pool<'_>) -> Vec<MessageId> {
+    let mut ranked = marginals.to_vec();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    ranked.into_iter().map(|(place, _)| pool.messages[pool.conversation[place]].message.id).collect()
+}
+
+/// What else the trigger may mean. A reply says what it is about, and all of a short talk is there anyway.
+fn alternative(strand: &strands::Picked, history: &History, pool: &Pool<'_>) -> Option<Alternative> {
+    let is_clear = history.trigger.message.reply_to.is_some() || is_short_talk(pool);
+    let rivals = strand.rivals.as_ref().filter(|_| !is_clear)?;
+    let conversation = pool.talk();
     let mut taken: Vec<Seq> = rivals.first.iter().map(|one| conversation[one.place].seq).collect();
     taken.sort_unstable();
     let chosen = |one: &Taken| Chosen {
@@ -342,7 +370,7 @@ fn alternative(rivals: &Rivals, conversation: &[&StoredMessage]) -> Alternative 
     };
     let mut other: Vec<Chosen> = rivals.second.iter().map(chosen).collect();
     other.sort_unstable_by_key(|chosen| chosen.seq);
-    Alternative { margin: f64::from(rivals.margin), taken, other, asked_by: None }
+    Some(Alternative { margin: f64::from(rivals.margin), taken, other, asked_by: None })
 }
 
 /// The messages of the conversation that are not among `entries`, oldest first.

@@ -14,14 +14,34 @@ pub enum Reason {
     Cluster,
     Strand,
     Bridge,
-    Semantic,
+    /// The words of the trigger found it.
+    #[serde(alias = "semantic")]
+    Query,
+    /// An earlier answer, which the trigger is about, rested on it.
+    Source,
+    /// It surrounds the focus.
+    Nearby,
     Tool,
+}
+
+/// The two parts of a context window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// What the picker takes as the matter of the trigger.
+    Focus,
+    /// What else of the conversation the prompt shows.
+    Surroundings,
 }
 
 impl Reason {
     /// Whether the trigger replies to the message.
     pub fn is_anchor(self) -> bool {
         matches!(self, Self::Anchor | Self::Quoted)
+    }
+
+    pub fn part(self) -> Part {
+        if self == Self::Nearby { Part::Surroundings } else { Part::Focus }
     }
 
     pub fn as_str(self) -> &'static str {
@@ -32,7 +52,9 @@ impl Reason {
             Self::Cluster => "cluster",
             Self::Strand => "strand",
             Self::Bridge => "bridge",
-            Self::Semantic => "semantic",
+            Self::Query => "query",
+            Self::Source => "source",
+            Self::Nearby => "nearby",
             Self::Tool => "tool",
         }
     }

@@ -21,7 +21,7 @@ mod tokens;
 mod visible;
 
 pub use answer::{
-    Alternative, AnswerRecord, AnswerStatus, Chosen, Matter, Omitted, Reason, SlotUse, SourceRef, Spent, TokenUse,
+    Alternative, AnswerRecord, AnswerStatus, Chosen, Matter, Omitted, Part, Reason, SlotUse, SourceRef, Spent, TokenUse,
 };
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link};
 pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};

@@ -17,6 +17,8 @@ pub struct Pack {
     /// Messages of each chat, oldest first.
     pub chats: HashMap<String, Vec<PackMessage>>,
     pub queries: Vec<PackQuery>,
+    /// Everything before a trigger is a candidate, further back than its window too.
+    pub reaches_back: bool,
 }
 
 /// A message as a selector may see it.
@@ -62,6 +64,8 @@ pub struct QueryAsk {
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryGold {
     pub context: Vec<i64>,
+    /// From before the window.
+    pub far: Vec<i64>,
     pub slice: Slice,
 }
 
@@ -108,6 +112,8 @@ struct RawQuery {
     #[serde(default)]
     gold_context: Vec<i64>,
     #[serde(default)]
+    gold_far: Option<Vec<i64>>,
+    #[serde(default)]
     slice: Slice,
 }
 
@@ -120,7 +126,9 @@ impl Pack {
         }
         let path = folder.join("queries.jsonl");
         let mut queries = Vec::new();
+        let mut reaches_back = false;
         for raw in lines::<RawQuery>(&path)? {
+            reaches_back |= raw.gold_far.is_some();
             if let Some(query) = query(raw) {
                 check(&query, &chats, &path)?;
                 queries.push(query);
@@ -128,7 +136,7 @@ impl Pack {
         }
         let name =
             folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into());
-        Ok(Self { name, chats, queries })
+        Ok(Self { name, chats, queries, reaches_back })
     }
 }
 
@@ -145,7 +153,7 @@ fn query(raw: RawQuery) -> Option<PackQuery> {
             reply_to: raw.reply_to,
             window: raw.window?,
         },
-        gold: QueryGold { context: raw.gold_context, slice: raw.slice },
+        gold: QueryGold { context: raw.gold_context, far: raw.gold_far.unwrap_or_default(), slice: raw.slice },
     })
 }
 

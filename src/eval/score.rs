@@ -17,7 +17,12 @@ pub struct Prediction {
     pub selected: Vec<i64>,
     /// A longer ranking, best first.
     pub ranked: Vec<i64>,
+    /// Everything that the prompt would show.
+    pub given: Vec<i64>,
 }
+
+/// What the head of a line costs the prompt.
+const LINE_TOKENS: f64 = 12.0;
 
 /// Scores one prediction: the first `k` of it count.
 pub fn score(query: &PackQuery, prediction: &Prediction, texts: &HashMap<i64, usize>, k: usize) -> Figures {
@@ -28,11 +33,20 @@ pub fn score(query: &PackQuery, prediction: &Prediction, texts: &HashMap<i64, us
         ids.map(|id| (1 + texts.get(id).copied().unwrap_or(0) / 4) as f64).sum()
     };
     let spent = tokens(&mut selected.iter());
-    let mut figures = Figures::from([("nsel", selected.len() as f64), ("tok", spent)]);
+    let given: BTreeSet<i64> =
+        if prediction.given.is_empty() { &prediction.selected } else { &prediction.given }.iter().copied().collect();
+    let shown = tokens(&mut given.iter()) + LINE_TOKENS * given.len() as f64;
+    let mut figures = Figures::from([("nsel", selected.len() as f64), ("tok", spent), ("gtok", shown)]);
+    let far: BTreeSet<i64> = query.gold.far.iter().copied().collect();
+    let held = |ids: &BTreeSet<i64>| ratio(given.intersection(ids).count() as f64, ids.len() as f64);
+    if !far.is_empty() {
+        figures.insert("far", held(&far));
+    }
     let Some(newest) = gold.last() else { return figures };
-    let right: Vec<i64> = selected.iter().copied().filter(|id| gold.contains(id)).collect();
+    let right: Vec<i64> = selected.iter().copied().filter(|id| gold.contains(id) || far.contains(id)).collect();
     let precision = ratio(right.len() as f64, selected.len() as f64);
-    let recall = right.len() as f64 / gold.len().min(k) as f64;
+    let recall = right.iter().filter(|id| gold.contains(id)).count() as f64 / gold.len().min(k) as f64;
+    figures.insert("cov", held(&gold));
     figures.insert("P", precision);
     figures.insert("R", recall);
     figures.insert("F1", ratio(2.0 * precision * recall, precision + recall));

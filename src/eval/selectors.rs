@@ -32,28 +32,29 @@ impl Selector {
     /// Selects at most `k`; `scorers` are asked by ours alone.
     pub fn select(self, query_id: &str, history: &History, k: usize, scorers: &Arc<Scorers>) -> Prediction {
         let (selected, ranked) = match self {
-            Self::Chime => of_window(&get_smart_context(history, &params(k, scorers))),
+            Self::Chime => return of_window(query_id, &get_smart_context(history, &params(k, scorers))),
             Self::Seed => seed(history),
             Self::Last20 => newest_first(history, 20),
             Self::RecentWindows => recent_windows(history),
         };
-        Prediction { query_id: query_id.to_owned(), selected, ranked }
+        Prediction { query_id: query_id.to_owned(), given: selected.clone(), selected, ranked }
     }
 }
 
-/// Without a budget: what is measured is the choice.
+/// The default budget, counted as packs count tokens.
 fn params(k: usize, scorers: &Arc<Scorers>) -> Params {
-    Params { strand_limit: k, token_budget: usize::MAX, scorers: Arc::clone(scorers), ..Params::new(|_| 1) }
+    let estimate = |text: &str| 1 + text.chars().count() / 4;
+    Params { strand_limit: k, scorers: Arc::clone(scorers), ..Params::new(estimate) }
 }
 
-fn of_window(window: &ContextWindow) -> (Vec<i64>, Vec<i64>) {
-    let mut entries: Vec<(f64, i64)> =
-        window.entries.iter().map(|entry| (entry.score, entry.message.message.id.0)).collect();
+fn of_window(query_id: &str, window: &ContextWindow) -> Prediction {
+    let mut entries: Vec<(f64, i64)> = window.focus().map(|entry| (entry.score, entry.message.message.id.0)).collect();
     entries.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
     let selected: Vec<i64> = entries.into_iter().map(|(_, id)| id).collect();
     let ranked =
         if window.ranked.is_empty() { selected.clone() } else { window.ranked.iter().map(|id| id.0).collect() };
-    (selected, ranked)
+    let given = window.entries.iter().map(|entry| entry.message.message.id.0).collect();
+    Prediction { query_id: query_id.to_owned(), selected, ranked, given }
 }
 
 fn newest_first(history: &History, count: usize) -> (Vec<i64>, Vec<i64>) {

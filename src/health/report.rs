@@ -146,6 +146,9 @@ pub fn metrics(vitals: &Vitals) -> String {
         let labelled = vitals.counts.iter().filter(|(counted, ..)| *counted == count);
         text.counter(name, what, label, labelled.map(|(_, value, n)| (value.as_str(), *n as f64)));
     }
+    let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == Count::CitedOutsideFocus);
+    let what = "Citations of messages outside the focus: what the choice of messages missed.";
+    text.total("chime_context_cited_outside_focus", what, missed.map(|(.., n)| *n as f64).sum());
     let (count, sum) = ("chime_phase_seconds_count", "chime_phase_seconds_sum");
     let phases = || vitals.phases.iter();
     text.head("chime_phase_seconds", "Time spent, by phase.", "summary");
@@ -167,6 +170,11 @@ struct Exposition {
 impl Exposition {
     fn head(&mut self, name: &str, what: &str, kind: &str) {
         let _ = writeln!(self.text, "# HELP {name} {what}\n# TYPE {name} {kind}");
+    }
+
+    fn total(&mut self, name: &str, what: &str, value: f64) {
+        self.head(name, what, "counter");
+        let _ = writeln!(self.text, "{name} {value}");
     }
 
     fn gauge(&mut self, name: &str, what: &str, value: f64) {
@@ -336,6 +344,9 @@ mod tests {
             # HELP chime_log_lines_total Lines of warning and error.
             # TYPE chime_log_lines_total counter
             chime_log_lines_total{level="w\"n"} 1
+            # HELP chime_context_cited_outside_focus Citations of messages outside the focus: what the choice of messages missed.
+            # TYPE chime_context_cited_outside_focus counter
+            chime_context_cited_outside_focus -0
             # HELP chime_phase_seconds Time spent, by phase.
             # TYPE chime_phase_seconds summary
             chime_phase_seconds_count{phase="model"} 3

@@ -43,6 +43,8 @@ pub enum Count {
     Errors,
     /// Lines of warning and error, by level.
     Lines,
+    /// `context.cited_outside_focus`, by its `count`; without a label.
+    CitedOutsideFocus,
 }
 
 impl Counters {
@@ -69,9 +71,13 @@ impl Tally {
     }
 
     fn count(&mut self, count: Count, label: &str) {
+        self.add(count, label, 1);
+    }
+
+    fn add(&mut self, count: Count, label: &str, times: u64) {
         let labels = self.counts.entry(count).or_default();
         if labels.len() < MOST_LABELS || labels.contains_key(label) {
-            *labels.entry(label.to_owned()).or_default() += 1;
+            *labels.entry(label.to_owned()).or_default() += times;
         }
     }
 
@@ -103,6 +109,9 @@ impl<S: Subscriber> Layer<S> for Counting {
             "chat.rate_limit" => tally.count(Count::Refusals, &kind),
             "chat.error" => tally.count(Count::Errors, &kind),
             "chat.metrics" => tally.time(seen.phase.unwrap_or_default(), seen.ms.unwrap_or_default()),
+            "context.cited_outside_focus" => {
+                tally.add(Count::CitedOutsideFocus, "", seen.count.unwrap_or_default());
+            }
             _ => {}
         }
     }
@@ -115,12 +124,15 @@ struct Seen {
     kind: Option<String>,
     phase: Option<String>,
     ms: Option<u64>,
+    count: Option<u64>,
 }
 
 impl Visit for Seen {
     fn record_u64(&mut self, field: &Field, value: u64) {
-        if field.name() == "ms" {
-            self.ms = Some(value);
+        match field.name() {
+            "ms" => self.ms = Some(value),
+            "count" => self.count = Some(value),
+            _ => {}
         }
     }
 
@@ -154,7 +166,9 @@ mod tests {
             tracing::info!(phase = "counted_here", ms = 40_u64, "chat.metrics");
             tracing::info!(phase = "counted_here", ms = 2_u64, "chat.metrics");
             tracing::info!(r#type = "counted_here", "something else");
+            tracing::info!(count = 3_u64, "context.cited_outside_focus");
         });
+        assert!(counters().counts().contains(&(Count::CitedOutsideFocus, String::new(), 3)));
         let counted: Vec<(Count, u64)> = counters()
             .counts()
             .into_iter()

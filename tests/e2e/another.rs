@@ -1,6 +1,6 @@
 //! Two matters are open: the answer is about one of them, and a button leads to the other.
 
-use chime::domain::{MessageId, UserId};
+use chime::domain::{MessageId, Part, UserId};
 use chime::sandbox::{BotAction, Cursor, SandboxMessage};
 use chime::testkit::World;
 
@@ -70,7 +70,8 @@ async fn a_press_gets_an_answer_about_the_other_matter_and_a_second_press_a_noti
         let prompt = w.prompt(2).await;
         assert!(prompt.contains("You answered this ask before, about another matter"), "{prompt}");
         let record = w.record_of(&second).await;
-        let used: Vec<MessageId> = record.window.iter().map(|chosen| chosen.id).collect();
+        let focus = record.window.iter().filter(|chosen| chosen.reason.part() == Part::Focus);
+        let used: Vec<MessageId> = focus.map(|chosen| chosen.id).collect();
         assert_eq!(used, open.other.iter().map(|chosen| chosen.id).collect::<Vec<_>>());
         assert_eq!(record.asked_by, w.member("ann"));
 

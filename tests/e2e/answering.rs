@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatId, EntityKind, MessageId, Reason, ThreadId, utf16_len};
+use chime::domain::{AnswerRecord, ChatId, EntityKind, MessageId, Part, Reason, ThreadId, utf16_len};
 use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage};
 use chime::store::chats;
 use chime::testkit::World;
@@ -81,7 +81,7 @@ async fn a_reply_to_an_old_answer_brings_its_sources_back() {
         w.model.script(["Olga has it.", "Yes."]);
         let tag = w.reply("dan", said[2], "@bot who has the key of the cabin?");
         let answer = w.answer_to(tag).await;
-        let used: Vec<MessageId> = w.record_of(&answer).await.window.iter().map(|chosen| chosen.id).collect();
+        let used: Vec<MessageId> = focus_of(&w.record_of(&answer).await);
         assert!(used.contains(&said[0]) && used.contains(&said[2]), "{used:?}");
 
         let sure = w.reply("eve", answer.id, "sure?");
@@ -90,8 +90,8 @@ async fn a_reply_to_an_old_answer_brings_its_sources_back() {
         for source in &used {
             assert!(record.window.iter().any(|chosen| chosen.id == *source), "{source} of {:?}", record.window);
         }
-        let chained = |record: &chime::domain::AnswerRecord| {
-            record.window.iter().any(|chosen| chosen.id == said[0] && chosen.reason == Reason::Chain)
+        let chained = |record: &AnswerRecord| {
+            record.window.iter().any(|chosen| chosen.id == said[0] && chosen.reason == Reason::Source)
         };
         assert!(chained(&record), "{:?}", record.window);
     })
@@ -540,4 +540,8 @@ async fn an_answer_of_nothing_visible_is_none() {
         assert!(w.answer_to(tag).await.text.starts_with("Temporary issue generating response."));
     })
     .await;
+}
+
+fn focus_of(record: &AnswerRecord) -> Vec<MessageId> {
+    record.window.iter().filter(|chosen| chosen.reason.part() == Part::Focus).map(|chosen| chosen.id).collect()
 }

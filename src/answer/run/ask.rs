@@ -26,8 +26,8 @@ use crate::config::RateLimit;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, BotIdentity, Button, ChatId, Job, JobKind, Matter, MessageId, ThreadId,
-    Timestamp, parse_message_key,
+    AnswerId, AnswerRecord, AnswerStatus, BotIdentity, Button, ChatId, Job, JobKind, Matter, ThreadId, Timestamp,
+    parse_message_key,
 };
 use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
@@ -107,7 +107,7 @@ impl Answering {
         };
         let mut stage = Stage::Fresh;
         let mut event = Event::Begun { attempts: job.attempts, backend };
-        let mut built = self.prompt(&question, question.room)?;
+        let mut built = self.prompt(&question)?;
         let mut completion = None;
         loop {
             let (next, effect) = stage.step(event);
@@ -116,7 +116,7 @@ impl Answering {
                 Some(Effect::AskModel { window, choice }) => {
                     if window == WindowSize::Halved {
                         self.halve(&mut question).await?;
-                        built = self.prompt(&question, question.room / 2)?;
+                        built = self.prompt(&question)?;
                     }
                     match self.ask_guarded(&question, &built, choice).await {
                         Ok(answer) => {
@@ -171,7 +171,7 @@ impl Answering {
         Ok(())
     }
 
-    fn prompt(&self, question: &Question, context_tokens: usize) -> anyhow::Result<BuiltPrompt> {
+    fn prompt(&self, question: &Question) -> anyhow::Result<BuiltPrompt> {
         // Nobody outside this process has seen it when the members wrote their messages.
         let fence = Ulid::from_parts(0, crate::resilience::random().into()).to_string();
         let fence = fence.get(12..).unwrap_or(&fence).to_owned();
@@ -189,7 +189,6 @@ impl Answering {
                 matter: question.matter,
                 fence: &fence,
                 earliest: question.earliest,
-                context_tokens,
                 estimate: self.parts.params.estimate,
             },
         )?)
@@ -263,6 +262,7 @@ impl Answering {
         let counted = draft.counted;
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
+        log::cited_outside_focus(&record);
         tracing::info!(
             status = record.status.as_str(),
             window = record.window.len(),
@@ -345,10 +345,6 @@ fn record(
     watch: Stopwatch,
 ) -> AnswerRecord {
     let moment = u64::try_from(now.millis()).unwrap_or(0);
-    let dropped: Vec<MessageId> = built.omitted.iter().map(|omitted| omitted.id).collect();
-    let mut window = question.window.chosen();
-    window.retain(|chosen| !dropped.contains(&chosen.id));
-    let omitted = question.window.omitted.iter().cloned().chain(built.omitted).collect();
     AnswerRecord {
         id: AnswerId(Ulid::from_parts(moment, crate::resilience::random().into())),
         chat: question.trigger().chat,
@@ -360,8 +356,8 @@ fn record(
         status: draft.status,
         text: checked.text,
         anchor: question.window.anchor,
-        window,
-        omitted,
+        window: question.window.chosen(),
+        omitted: question.window.omitted.clone(),
         alternative: question.window.alternative.clone(),
         slots: built.slots,
         sources: checked.sources,

@@ -7,7 +7,9 @@ use tracing::field::{Empty, display};
 
 use crate::answer::citations::Checked;
 use crate::context::ContextWindow;
-use crate::domain::{AnswerId, Job, ReplyTarget, StoredMessage, TokenUse, parse_message_key};
+use crate::domain::{
+    AnswerId, AnswerRecord, Chosen, Job, Part, ReplyTarget, StoredMessage, TokenUse, parse_message_key,
+};
 use crate::llm::{Completion, LlmError};
 
 /// The span of everything that is done for one trigger.
@@ -71,6 +73,16 @@ pub fn citations(checked: &Checked) {
     let Checked { generated, valid, removed, .. } = checked;
     let (generated_ids, valid_ids, removed) = (ids_only(generated), ids_only(valid), ids_only(removed));
     tracing::info!(?generated_ids, ?valid_ids, ?removed, "chat.citations");
+}
+
+/// How many citations rest on messages outside the focus: what the picker missed.
+pub fn cited_outside_focus(record: &AnswerRecord) {
+    let is_cited = |chosen: &&Chosen| record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
+    let surroundings = record.window.iter().filter(|chosen| chosen.reason.part() == Part::Surroundings);
+    let count = surroundings.filter(is_cited).count() as u64;
+    if count > 0 {
+        tracing::info!(count, "context.cited_outside_focus");
+    }
 }
 
 /// What the model cites may be any word, of members too: only what looks like an id of ours is shown.

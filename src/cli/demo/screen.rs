@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Value, json};
 
-use crate::domain::{AnswerRecord, Timestamp, clock_time, day_in_words};
+use crate::domain::{AnswerRecord, Part, Timestamp, clock_time, day_in_words};
 
 /// A message of the chat, as shown.
 pub struct Shown<'a> {
@@ -76,7 +76,11 @@ impl Screen {
             let window: Vec<Value> = record
                 .window
                 .iter()
-                .map(|chosen| json!({ "id": chosen.id, "reason": chosen.reason, "score": chosen.score }))
+                .map(|chosen| {
+                    json!({
+                        "id": chosen.id, "part": chosen.reason.part(), "reason": chosen.reason, "score": chosen.score,
+                    })
+                })
                 .collect();
             return self.object(&json!({
                 "event": "answer", "id": shown.id, "reply_to": shown.reply_to, "text": shown.text,
@@ -85,7 +89,12 @@ impl Screen {
         }
         self.day(shown.date);
         self.spoken(shown);
-        let ids: Vec<String> = record.window.iter().map(|chosen| format!("#{}", chosen.id)).collect();
+        let ids: Vec<String> = record
+            .window
+            .iter()
+            .filter(|chosen| chosen.reason.part() == Part::Focus)
+            .map(|chosen| format!("#{}", chosen.id))
+            .collect();
         let rests_on = if ids.is_empty() { "nothing earlier".to_owned() } else { ids.join(" ") };
         self.line(&self.dim(&format!("            rests on {rests_on} · {} · {} ms", record.model, record.latency_ms)));
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::explain::Decision;
 use crate::context::{Entry, Explained, Feature};
-use crate::domain::{MessageId, Reason};
+use crate::domain::{MessageId, Part, Reason};
 
 /// Features that stand beside a message, the weightiest ones. JSON has more.
 const TOLD: usize = 3;
@@ -28,7 +28,8 @@ pub fn as_json(decision: &Decision) -> Value {
                 .map(|it| (it.name, json!({ "value": it.value, "contribution": it.contribution })))
                 .collect();
             json!({
-                "id": entry.message.message.id, "reason": entry.reason, "score": entry.score, "features": features,
+                "id": entry.message.message.id, "part": entry.part(), "reason": entry.reason, "score": entry.score,
+                "features": features,
             })
         })
         .collect();
@@ -50,8 +51,12 @@ pub fn as_json(decision: &Decision) -> Value {
             json!({ "ids": ids, "taken": judged.is_accepted, "score": judged.probability, "features": features })
         })
         .collect();
+    let ids = |part: Part| -> Vec<MessageId> {
+        let of_part = decision.window.entries.iter().filter(|entry| entry.part() == part);
+        of_part.map(|entry| entry.message.message.id).collect()
+    };
     json!({
-        "further_back": further_back, "trigger": decision.trigger.message.id, "anchor": decision.window.anchor, "window": window,
+        "focus": ids(Part::Focus), "surroundings": ids(Part::Surroundings), "further_back": further_back, "trigger": decision.trigger.message.id, "anchor": decision.window.anchor, "window": window,
         "omitted": omitted, "slots": decision.slots, "alternative": decision.window.alternative,
     })
 }
@@ -62,12 +67,16 @@ pub fn in_words(decision: &Decision) -> String {
     if let Some(anchor) = window.anchor {
         lines.push(format!("anchor   #{anchor}"));
     }
-    lines.push(format!("window   {} messages", window.entries.len()));
-    lines.extend(window.entries.iter().map(|entry| {
+    let shown = |entry: &Entry| {
         let (id, reason) = (entry.message.message.id, entry.reason.as_str());
         let line = format!("  #{id:<8} {reason:<8} {:.2}  m{:<5}", entry.score, entry.message.seq);
         format!("{line} {}", told(&features(decision, entry))).trim_end().to_owned()
-    }));
+    };
+    for (title, part) in [("focus   ", Part::Focus), ("around  ", Part::Surroundings)] {
+        let entries: Vec<&Entry> = window.entries.iter().filter(|entry| entry.part() == part).collect();
+        lines.push(format!("{title} {} messages", entries.len()));
+        lines.extend(entries.into_iter().map(shown));
+    }
     lines.push(format!("left out {}", window.omitted.len()));
     lines.extend(window.omitted.iter().map(|omitted| match explained(decision, omitted.id) {
         Some(it) => {
@@ -100,7 +109,8 @@ fn features(decision: &Decision, entry: &Entry) -> Vec<Feature> {
         Reason::Chain => by_link("chain"),
         Reason::Cluster => by_link("near"),
         Reason::Bridge => by_link("older"),
-        Reason::Strand | Reason::Semantic | Reason::Tool => {
+        Reason::Source => by_link("source"),
+        Reason::Strand | Reason::Query | Reason::Nearby | Reason::Tool => {
             explained(decision, entry.message.message.id).map_or_else(Vec::new, |it| it.features.clone())
         }
     }
@@ -120,6 +130,7 @@ fn meaning(name: &str) -> String {
     match name {
         "reply" => return "the trigger replies to it".to_owned(),
         "chain" => return "linked by replies".to_owned(),
+        "source" => return "an earlier answer rested on it".to_owned(),
         "older" => return "about the same, from further back".to_owned(),
         "near" => return "no long silence between".to_owned(),
         _ => {}

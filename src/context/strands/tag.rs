@@ -21,16 +21,20 @@ impl Candidates<'_> {
         let gate = &matching.weights.tag.gate;
         // What replies takes something up, whatever its words are.
         let opening = Some(matching.opening(0.0)).filter(|opening| !opening.is_reply);
-        if self.messages.is_empty() || opening.as_ref().is_some_and(|opening| starts_new(opening, &gate.gate)) {
+        if self.messages.is_empty() {
             return Picked::default();
         }
         let guesses = self.guesses(matching, seen);
+        let marginals = soft_marginals(&guesses).into_iter().enumerate().collect();
+        if opening.as_ref().is_some_and(|opening| starts_new(opening, &gate.gate)) {
+            return Picked { marginals, ..Picked::default() };
+        }
         let lengths = self.readings.iter().map(|reading| reading.speech.chars);
         let costs = opening.map_or_else(Vec::new, |opening| waste(&opening, gate, lengths));
         let taken = best_soft_set(&guesses, most, &costs);
         // A tag that is given nothing starts something new: there is nothing else that it may mean.
         let rivals = rivals::of_guesses(&guesses, most).filter(|_| !taken.is_empty());
-        Picked { taken, marginals: soft_marginals(&guesses).into_iter().enumerate().collect(), rivals }
+        Picked { taken, marginals, rivals }
     }
 
     /// The matters that the tag may be about, one for each message that it may hang on.

@@ -42,7 +42,7 @@ fn history(chat: &str) -> History {
 #[track_caller]
 fn check(chat: &str, inside: &[i64], outside: &[i64]) {
     let window = window(chat);
-    let ids: Vec<i64> = window.entries.iter().map(|entry| entry.message.message.id.0).collect();
+    let ids: Vec<i64> = window.focus().map(|entry| entry.message.message.id.0).collect();
     let missing: Vec<&i64> = inside.iter().filter(|id| !ids.contains(id)).collect();
     let wrong: Vec<&i64> = outside.iter().filter(|id| ids.contains(id)).collect();
     assert!(missing.is_empty() && wrong.is_empty(), "missing {missing:?}, wrong {wrong:?}, picked {ids:?}");
@@ -157,7 +157,7 @@ fn what_was_given_is_what_the_window_is_about() {
     };
     history.given = Some([2, 4, 99].map(chosen).to_vec());
     let window = get_smart_context(&history, &Params::new(|text| text.len().div_ceil(4)));
-    let ids: Vec<i64> = window.entries.iter().map(|entry| entry.message.message.id.0).collect();
+    let ids: Vec<i64> = window.focus().map(|entry| entry.message.message.id.0).collect();
     assert_eq!((ids, window.alternative), (vec![2, 4], None));
 }
 
@@ -330,19 +330,19 @@ fn an_answer_of_the_bot_brings_back_what_it_rests_on() {
     ";
     let mut history = history(chat);
     let chosen = |window: &ContextWindow| -> Vec<(i64, &'static str)> {
-        window.entries.iter().map(|entry| (entry.message.message.id.0, entry.reason.as_str())).collect()
+        window.focus().map(|entry| (entry.message.message.id.0, entry.reason.as_str())).collect()
     };
     history.sources = Some(Sources { of: MessageId(5), used: vec![(Seq(1), true), (Seq(2), false), (Seq(77), true)] });
     let params = Params::new(|text| text.len().div_ceil(4));
     let with = get_smart_context(&history, &params);
-    for expected in [(1, "chain"), (2, "chain"), (5, "anchor")] {
+    for expected in [(1, "source"), (2, "source"), (5, "anchor")] {
         assert!(chosen(&with).contains(&expected), "{:?}", chosen(&with));
     }
     let tight = get_smart_context(&history, &Params { token_budget: 60, ..params.clone() });
     assert!(chosen(&tight).contains(&(5, "anchor")) && chosen(&tight).len() < chosen(&with).len());
 
     history.sources = Some(Sources { of: MessageId(4), used: vec![(Seq(1), true)] });
-    assert!(!chosen(&get_smart_context(&history, &params)).contains(&(1, "chain")), "of another message");
+    assert!(!chosen(&get_smart_context(&history, &params)).contains(&(1, "source")), "of another message");
 }
 
 #[test]
@@ -456,4 +456,75 @@ fn the_same_chat_gives_the_same_window() {
         10:02 ann#5 @bot who has the shears?
     ";
     assert_eq!(window(chat), window(chat));
+}
+
+#[test]
+fn where_everything_fits_everything_is_shown_and_only_the_matter_is_the_focus() {
+    let window = window(
+        "
+        -3d 17:00 ann#1 We should look at the restaurant for the gathering
+        -2d 17:10 ben#2>1 Any thoughts?
+        -1d 20:00 cat#3 Did you see the match yesterday?
+        -1d 20:01 dan#4>3 our keeper could not catch a cold
+        10:00 cat#6>2 The thai restaurant on 10th Ave?
+        10:10 ann#7 @bot
+        ",
+    );
+    assert_eq!(shown(&window), [1, 2, 3, 4, 6]);
+    assert_eq!(window.focus().count(), 3);
+}
+
+#[test]
+fn a_tag_that_starts_something_new_is_shown_what_was_said_lately_and_no_more_than_that() {
+    let long: String = (0..60)
+        .map(|n| {
+            format!(
+                "day {}\n10:{n:02} ann#{} the {n}th plank of the jetty is rotten and has to go\n",
+                1 + n / 20,
+                n + 1
+            )
+        })
+        .collect();
+    let window = window(&format!("{long}day 9\n10:00 eve#99 @bot what is the capital of Mongolia?"));
+    assert_eq!(window.focus().count(), 0);
+    let tokens: usize = window.entries.iter().map(|entry| entry.shown.len().div_ceil(4) + 12).sum();
+    assert!((200..=400).contains(&tokens), "{tokens}");
+}
+
+#[test]
+fn what_was_said_in_the_last_minutes_is_shown_whatever_it_is_about() {
+    let long: String =
+        (0..80).map(|n| format!("-2d 10:{:02} ann#{} plank {n} of the jetty is rotten\n", n % 60, n + 1)).collect();
+    let chat = format!(
+        "{long}
+        09:40 cat#90 who saw my keys?
+        09:52 ben#91 the blue ones?
+        09:54 dan#92 under the sofa
+        09:56 eve#93 lunch?
+        10:00 eve#99>5 @bot which planks?"
+    );
+    let params = Params { token_budget: 300, ..Params::new(|text| text.len().div_ceil(4)) };
+    let window = get_smart_context(&history(&chat), &params);
+    for id in [91, 92, 93] {
+        assert!(shown(&window).contains(&id), "{:?}", shown(&window));
+    }
+}
+
+#[test]
+fn when_room_is_short_the_surroundings_go_first() {
+    let sizes = |token_budget: usize| {
+        let params = Params { token_budget, ..Params::new(|text| text.len().div_ceil(4)) };
+        let window = get_smart_context(&history(TWO_TALKS), &params);
+        let focus = window.focus().count();
+        (focus, window.entries.len() - focus)
+    };
+    let (all, _) = sizes(1600);
+    for budget in (20..400).step_by(20) {
+        let (focus, surroundings) = sizes(budget);
+        assert!(focus == all || surroundings <= 3, "{budget} tokens: {focus} of {all}, and {surroundings}");
+    }
+}
+
+fn shown(window: &ContextWindow) -> Vec<i64> {
+    window.entries.iter().map(|entry| entry.message.message.id.0).collect()
 }

@@ -6,8 +6,9 @@ use crate::context::beyond::Bridged;
 use crate::context::chain;
 use crate::context::fit::Pick;
 use crate::context::pool::{Place, Pool};
+use crate::context::window::surroundings;
 use crate::context::window::{Params, Sources};
-use crate::domain::{Chosen, Reason};
+use crate::domain::{Chosen, Reason, Seq};
 
 /// A direct reply link. An explicit link says more than closeness in time.
 const CHAIN_SCORE: f64 = 0.9;
@@ -57,7 +58,7 @@ impl Picked {
         for place in pool.conversation.iter().copied() {
             if let Some((_, is_cited)) = sources.used.iter().find(|(seq, _)| *seq == pool.messages[place].seq) {
                 let score = if *is_cited { CHAIN_SCORE } else { CHAIN_SCORE * CHAIN_DECAY };
-                self.add(place, Reason::Chain, score);
+                self.add(place, Reason::Source, score);
             }
         }
     }
@@ -92,13 +93,26 @@ impl Picked {
         picked
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the rest of the conversation as surroundings. `likely` is how likely each message belongs to the focus.
+    pub fn add_surroundings(&mut self, pool: &Pool<'_>, likely: &BTreeMap<Seq, f32>) {
+        for (score, place) in surroundings::ranked(pool, likely) {
+            self.add(place, Reason::Nearby, score);
+        }
+    }
+
     /// What was picked, each with its score.
     pub fn shares(&self) -> impl Iterator<Item = (Place, f64)> {
         self.0.iter().map(|(place, (_, score))| (*place, *score))
     }
 
-    pub fn into_picks(self) -> Vec<Pick> {
-        self.0.into_iter().map(|(place, (reason, score))| Pick { place, reason, score }).collect()
+    pub fn into_picks(self, pool: &Pool<'_>) -> Vec<Pick> {
+        let just_said = surroundings::just_said(pool);
+        let pick = |(place, (reason, score))| Pick { place, reason, score, is_pinned: just_said.contains(&place) };
+        self.0.into_iter().map(pick).collect()
     }
 }
 

@@ -21,11 +21,12 @@ fn explain(w: &World, message: MessageId, more: &[&str]) -> Output {
 
 fn window(output: &Output) -> Vec<i64> {
     let decision: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-    for name in ["trigger", "anchor", "window", "omitted", "slots"] {
+    for name in ["trigger", "anchor", "focus", "surroundings", "window", "omitted", "slots"] {
         assert!(decision.get(name).is_some(), "{name} is not in {decision}");
     }
     let entries = decision["window"].as_array().expect("a list");
     for entry in entries {
+        assert!(entry["part"] == "focus" || entry["part"] == "surroundings", "{entry}");
         assert!(entry["reason"].is_string() && entry["score"].is_number(), "{entry}");
         let features = entry["features"].as_object().expect("features by name");
         assert!(!features.is_empty(), "{entry}");
@@ -35,21 +36,53 @@ fn window(output: &Output) -> Vec<i64> {
 }
 
 #[tokio::test]
+async fn focus_and_surroundings_are_those_of_the_prompt() {
+    World::run(async |w| {
+        let said = w.play(
+            "
+            -3d 17:00 ann#1 We should look at the restaurant for the gathering
+            -2d 17:10 ben#2>1 Any thoughts?
+            -1d 20:00 cat#3 Did you see the match yesterday?
+            -1d 20:01 dan#4>3 our keeper could not catch a cold
+            10:00 cat#6>2 The thai restaurant on 10th Ave?
+            ",
+        );
+        w.model.script(["The thai one."]);
+        let tag = w.say("ann", "@bot");
+        w.answer_to(tag).await;
+        w.settled().await;
+        let decision: Value = serde_json::from_slice(&explain(w, tag, &["--json"]).stdout).expect("one JSON object");
+        let ids = |part: &str| -> Vec<i64> { serde_json::from_value(decision[part].clone()).expect("ids") };
+        assert_eq!(ids("focus"), [said[0].0, said[1].0, said[4].0]);
+        assert_eq!(ids("surroundings"), [said[2].0, said[3].0]);
+        let prompt = w.prompt(1).await;
+        for (line, is_focus) in [("We should look", true), ("Did you see", false), ("The thai restaurant", true)] {
+            let line = prompt.lines().find(|it| it.contains(line)).expect("it is in the prompt");
+            assert_eq!(line.starts_with("* [m"), is_focus, "{line}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_decision_is_shown_and_tried_again_under_other_settings() {
     World::run(async |w| {
         w.say("ann", "shall we take the boat on saturday?");
         w.say("ben", &format!("the boat on saturday needs {}", "a new coat of paint ".repeat(30)));
         w.say("ann", "the boat it is then");
+        for n in 1..7 {
+            w.say("dan", &format!("the boat needs {n} more ropes before it can go out on saturday"));
+        }
         w.model.script(["Saturday."]);
         let tag = w.say("cat", "@bot what about the boat?");
         w.answer_to(tag).await;
         w.settled().await;
 
         let all = window(&explain(w, tag, &["--json"]));
-        assert_eq!(all.len(), 3);
+        assert_eq!(all.len(), 9);
         let told = explain(w, tag, &[]);
         let told = String::from_utf8_lossy(&told.stdout).into_owned();
-        assert!(told.contains("window   3 messages") && !told.contains("paint"), "{told}");
+        assert!(told.contains("focus    ") && told.contains("around   ") && !told.contains("paint"), "{told}");
         assert!(told.contains("#1        ") && told.lines().any(|line| line.contains(" +")), "{told}");
         let fewer = window(&explain(w, tag, &["--json", "--with", "CONTEXT_TOKENS=100"]));
         assert!(fewer.len() < all.len(), "{fewer:?} of {all:?}");

@@ -1,0 +1,34 @@
+//! What surrounds the focus: the next messages by the same ranking, with recency as a nudge.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::context::pool::{Place, Pool};
+use crate::domain::{Role, Seq};
+
+/// What the newest message gains over one that is equally likely and far away.
+const RECENCY: f64 = 0.05;
+/// Messages over which that gain falls to about a third.
+const RECENCY_SPAN: f64 = 30.0;
+/// The newest human messages before the trigger are shown whatever their score.
+const JUST_SAID: usize = 3;
+/// How long before the trigger they may be.
+const JUST_NOW: Duration = Duration::from_secs(10 * 60);
+
+/// The conversation before the trigger, each message with its score from 0 to 1.
+pub fn ranked(pool: &Pool<'_>, likely: &BTreeMap<Seq, f32>) -> Vec<(f64, Place)> {
+    let scored = |(back, place): (usize, &Place)| {
+        let share = likely.get(&pool.messages[*place].seq).copied().unwrap_or(0.0);
+        let recency = (-(back as f64) / RECENCY_SPAN).exp();
+        ((f64::from(share) + RECENCY * recency).min(1.0), *place)
+    };
+    pool.conversation.iter().rev().enumerate().map(scored).collect()
+}
+
+/// What members said last, right before the trigger.
+pub fn just_said(pool: &Pool<'_>) -> BTreeSet<Place> {
+    let now = pool.trigger.message.sent_at;
+    let by_member = |place: &Place| pool.messages[*place].message.role == Role::User;
+    let newest = pool.conversation.iter().rev().copied().filter(by_member).take(JUST_SAID);
+    newest.filter(|place| now.since(pool.sent_at(*place)) <= JUST_NOW).collect()
+}
