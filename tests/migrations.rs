@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 12] = [
+const SAMPLES: [&str; 13] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -20,8 +20,9 @@ const SAMPLES: [&str; 12] = [
     include_str!("data/migrations/0010.sql"),
     include_str!("data/migrations/0011.sql"),
     include_str!("data/migrations/0012.sql"),
+    include_str!("data/migrations/0013.sql"),
 ];
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 13] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -34,6 +35,7 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("../migrations/0010_message_vectors.sql"),
     include_str!("../migrations/0011_held_until_sent.sql"),
     include_str!("../migrations/0012_fewer_index_segments.sql"),
+    include_str!("../migrations/0013_memory.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// In order; the number of a migration is its place, counted from 1.
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 13] = [
     include_str!("../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../../migrations/0003_answers_and_outbox.sql"),
@@ -18,6 +18,7 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("../../migrations/0010_message_vectors.sql"),
     include_str!("../../migrations/0011_held_until_sent.sql"),
     include_str!("../../migrations/0012_fewer_index_segments.sql"),
+    include_str!("../../migrations/0013_memory.sql"),
 ];
 
 /// The version that this program writes.

@@ -111,3 +111,25 @@ pub fn after(
         },
     )
 }
+
+/// The messages of the conversation from one moment to another, both included, oldest first.
+pub fn within(
+    conn: &Reader,
+    conversation: Conversation,
+    (from, to): ((Timestamp, MessageId), (Timestamp, MessageId)),
+) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message
+             WHERE chat_key = :chat AND thread_id IS :thread
+                   AND (ts, message_id) >= (:from, :first) AND (ts, message_id) <= (:to, :last)
+                   AND {VISIBLE} AND role <> 'system'
+             ORDER BY ts, message_id"
+        ),
+        named_params! {
+            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+            ":from": from.0.secs(), ":first": from.1.0, ":to": to.0.secs(), ":last": to.1.0,
+        },
+    )
+}

@@ -1,0 +1,104 @@
+//! Tags: what sessions are about, in the words of their chat.
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::sessions::{self, key};
+use super::{Reader, Result, Writer};
+use crate::domain::{ChatKey, SessionId};
+
+/// A tag of a chat. Two forms of a word share a `key`, and with it the tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag {
+    pub id: i64,
+    pub name: String,
+    pub key: String,
+    /// How many sessions carry it, its synonyms included.
+    pub sessions: u32,
+}
+
+/// A tag on its way in: as it is shown, and what its forms share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewTag {
+    pub name: String,
+    pub key: String,
+    pub confidence: f32,
+}
+
+/// Tags of a chat that others were not merged into, most used first, at most `limit`.
+pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT tag.id, tag.name, tag.key, count(DISTINCT session_tag.session_id) AS sessions
+         FROM tag JOIN tag AS form ON form.id = tag.id OR form.same_as = tag.id
+                  JOIN session_tag ON session_tag.tag_id = form.id
+         WHERE tag.chat_key = :chat AND tag.same_as IS NULL
+         GROUP BY tag.id ORDER BY sessions DESC, tag.name LIMIT :limit",
+    )?;
+    let rows = statement.query_map(named_params! { ":chat": chat.0, ":limit": limit }, |raw| {
+        Ok(Tag { id: raw.get("id")?, name: raw.get("name")?, key: raw.get("key")?, sessions: raw.get("sessions")? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Replaces the tags of a session. A form of a tag that the chat has, or one that was merged into another, counts as
+/// that tag.
+pub fn save(tx: &Writer<'_>, session: SessionId, tags: &[NewTag]) -> Result<()> {
+    tx.prepare_cached("DELETE FROM session_tag WHERE session_id = :id")?
+        .execute(named_params! { ":id": key(session) })?;
+    for tag in tags {
+        let id = find_or_add(tx, session.chat, tag)?;
+        tx.prepare_cached(
+            "INSERT INTO session_tag (session_id, tag_id, confidence) VALUES (:session, :tag, :confidence)
+             ON CONFLICT (session_id, tag_id) DO UPDATE SET confidence = max(confidence, excluded.confidence)",
+        )?
+        .execute(named_params! { ":session": key(session), ":tag": id, ":confidence": tag.confidence })?;
+    }
+    drop_unused(tx, session.chat)
+}
+
+fn find_or_add(tx: &Writer<'_>, chat: ChatKey, tag: &NewTag) -> Result<i64> {
+    let known: Option<i64> = tx
+        .prepare_cached("SELECT coalesce(same_as, id) AS id FROM tag WHERE chat_key = :chat AND key = :key")?
+        .query_row(named_params! { ":chat": chat.0, ":key": tag.key }, |raw| raw.get("id"))
+        .optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    tx.prepare_cached("INSERT INTO tag (chat_key, name, key) VALUES (:chat, :name, :key)")?
+        .execute(named_params! { ":chat": chat.0, ":name": tag.name, ":key": tag.key })?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// A tag is a word that members used: one that no session carries any more goes, unless others were merged into it.
+pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
+    tx.prepare_cached(
+        "DELETE FROM tag WHERE chat_key = :chat AND same_as IS NULL
+             AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)
+             AND NOT EXISTS (SELECT 1 FROM tag AS form JOIN session_tag ON session_tag.tag_id = form.id
+                             WHERE form.same_as = tag.id)",
+    )?
+    .execute(named_params! { ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// The tags of a session, the surest first.
+pub fn of_session(conn: &Reader, session: SessionId) -> Result<Vec<(String, f32)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT coalesce(main.name, tag.name) AS name, confidence
+         FROM session_tag JOIN tag ON tag.id = tag_id LEFT JOIN tag AS main ON main.id = tag.same_as
+         WHERE session_id = :id ORDER BY confidence DESC, name",
+    )?;
+    let rows = statement
+        .query_map(named_params! { ":id": key(session) }, |raw| Ok((raw.get("name")?, raw.get("confidence")?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The newest sessions that carry a tag or a synonym of it, at most `limit`.
+pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionId>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT session.id, ended_at FROM session JOIN session_tag ON session_id = session.id
+             JOIN tag ON tag.id = tag_id
+         WHERE tag.id = :tag OR tag.same_as = :tag ORDER BY ended_at DESC, session.id DESC LIMIT :limit",
+    )?;
+    let keys = statement.query_map(named_params! { ":tag": tag, ":limit": limit }, |raw| raw.get("id"))?;
+    keys.map(|id| sessions::id_of(id?)).collect()
+}

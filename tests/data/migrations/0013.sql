@@ -1,0 +1,14 @@
+UPDATE chat SET memory = 1, session_idle = 1800, memory_told_at = 1700000400000;
+INSERT INTO session_note VALUES (1, 7, 1700000500, 1700000900000);
+INSERT INTO session_cut VALUES (1, 0, 1700000120, 103, 'new');
+INSERT INTO session VALUES (4294967297, 1, NULL, 1700000000, 101, 1700000120, 103, 3, 'new', 1700000180000, 42, 42, NULL);
+INSERT INTO mini_summary VALUES (4294967297, '{u1} wants the thai place booked', 9, 'extract', 'none', 1700000181000);
+INSERT INTO summary_source VALUES (4294967297, 0, 2);
+INSERT INTO summary_member VALUES (1, 1, 12), (1, 2, NULL);
+INSERT INTO tag VALUES (1, 1, 'thai-place', 'thai-place', NULL), (2, 1, 'thai-restaurant', 'thai-restaur', 1);
+INSERT INTO session_tag VALUES (4294967297, 1, 0.9);
+INSERT INTO summary_vector VALUES (4294967297, 'chat-static', 2, x'0000803f00000000');
+INSERT INTO rolling_summary VALUES (1, 'recent', '{u1} wants the thai place booked', 9, 1, 'extract', 'none', 1700000182000);
+INSERT INTO rolling_source VALUES (1, 'recent', 0, 2);
+INSERT INTO strand_summary VALUES (1, 1, NULL, 'A table was to be booked.', 7, 'extract', 'none', 1700000183000);
+INSERT INTO strand_source VALUES (1, 1, 1);
