@@ -40,6 +40,7 @@ pub mod eval;
 pub mod health;
 pub mod ingest;
 pub mod llm;
+pub mod memory;
 pub mod privacy;
 pub mod prompts;
 pub mod resilience;

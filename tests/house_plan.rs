@@ -32,6 +32,7 @@ const ROOMS: &[Room] = &[
     room("prompts", &["domain"], &[]),
     // Llm: a server may make the vectors that messages are compared by.
     room("context", &["domain", "config", "trigger"], &["store", "embed", "llm", "clock", "resilience"]),
+    room("memory", &["domain", "config", "trigger", "prompts"], &["store", "embed", "llm", "clock", "scheduler"]),
     room(
         "answer",
         &["domain", "config", "trigger", "access", "context", "prompts"],
@@ -108,6 +109,7 @@ const PURE: &[&str] = &[
     "access",
     "privacy",
     "context",
+    "memory",
     "answer",
     "commands",
     "ingest",

@@ -34,7 +34,7 @@ pub use message::{Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use panics::unless_it_panics;
 pub use refusal::{Because, Refusal, Tell, Told};
-pub use session::{Bullet, Closed, Rolling, Session, SessionId, Summary, SummaryMethod};
+pub use session::{Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
 pub use time::Timestamp;
 pub use tokens::{TokenCalibration, estimate_tokens};

@@ -126,3 +126,22 @@ impl Rolling {
         }
     }
 }
+
+/// What dividing a conversation into sessions needs to know of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionMessage {
+    pub seq: Seq,
+    pub at: Timestamp,
+    pub id: MessageId,
+    /// Written by a person, even where the words may not be read.
+    pub is_human: bool,
+    /// Of everything that a summary of it could depend on.
+    pub content: u64,
+}
+
+/// Something that ends a session beside silence, size and age: its last message is at or before this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionCut {
+    pub after: (Timestamp, MessageId),
+    pub reason: Closed,
+}

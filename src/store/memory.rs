@@ -292,7 +292,10 @@ mod tests {
             assert!(!summaries::fold(tx, CHAT_KEY, &[first], before.as_ref(), &after)?, "it is folded");
             let changed = Session { fingerprint: 8, ..second.clone() };
             assert!(!summaries::fold(tx, CHAT_KEY, &[changed], before.as_ref(), &after)?, "it was read before an edit");
-            assert!(!summaries::fold(tx, CHAT_KEY, std::slice::from_ref(&second), None, &after)?, "History went on meanwhile");
+            assert!(
+                !summaries::fold(tx, CHAT_KEY, std::slice::from_ref(&second), None, &after)?,
+                "History went on meanwhile"
+            );
             assert!(summaries::fold(tx, CHAT_KEY, &[second], before.as_ref(), &after)?);
             assert_eq!(summaries::rolling(tx, CHAT_KEY, Rolling::History)?, Some(after));
             assert!(summaries::to_fold(tx, CHAT_KEY, NOW, 9)?.is_empty());

@@ -6,30 +6,12 @@ use rusqlite::{OptionalExtension, Params, Row, named_params};
 use super::messages::{self, VISIBLE};
 use super::{Reader, Result, Writer, row};
 use crate::domain::{
-    ChatKey, Closed, Conversation, MessageId, Seq, Session, SessionId, StoredMessage, ThreadId, Timestamp,
+    ChatKey, Closed, Conversation, MessageId, Seq, Session, SessionCut, SessionId, SessionMessage, StoredMessage,
+    ThreadId, Timestamp,
 };
 
 const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
                        closed_at, fingerprint, history_included_at";
-
-/// What dividing into sessions needs to know of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    pub seq: Seq,
-    pub at: Timestamp,
-    pub id: MessageId,
-    /// Written by a person, even where the words may not be read.
-    pub is_human: bool,
-    /// Of everything that a summary of it could depend on.
-    pub content: u64,
-}
-
-/// Something that ends a session beside silence, size and age: its last message is at or before this.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
-    pub after: (Timestamp, MessageId),
-    pub reason: Closed,
-}
 
 /// Notes that something changed at `at`: a message came, changed or went.
 pub fn note(tx: &Writer<'_>, conversation: Conversation, at: Timestamp) -> Result<()> {
@@ -93,7 +75,7 @@ pub fn clear_notes(tx: &Writer<'_>, conversation: Conversation, notes: &[Timesta
 }
 
 /// Ends the session that is open at `cut`.
-pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: Cut) -> Result<()> {
+pub fn cut(tx: &Writer<'_>, conversation: Conversation, cut: SessionCut) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO session_cut (chat_key, thread_id, ts, message_id, reason)
          VALUES (:chat, :thread, :ts, :id, :reason)",
@@ -111,13 +93,13 @@ pub fn cut_all(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
     let threads = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("thread_id"))?;
     for thread in threads.collect::<rusqlite::Result<Vec<i64>>>()? {
         let conversation = Conversation { chat, thread: thread_of(thread) };
-        cut(tx, conversation, Cut { after: (now, MessageId(i64::MAX)), reason: Closed::Removed })?;
+        cut(tx, conversation, SessionCut { after: (now, MessageId(i64::MAX)), reason: Closed::Removed })?;
     }
     Ok(())
 }
 
 /// What cuts a conversation at or after a moment, oldest first.
-pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> Result<Vec<Cut>> {
+pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> Result<Vec<SessionCut>> {
     let mut statement = conn.prepare_cached(
         "SELECT ts, message_id, reason FROM session_cut
          WHERE chat_key = :chat AND thread_id = :thread AND ts >= :from ORDER BY ts, message_id",
@@ -129,7 +111,7 @@ pub fn cuts_from(conn: &Reader, conversation: Conversation, from: Timestamp) -> 
     rows.map(|row| {
         let (ts, id, reason) = row?;
         let reason = row::word(&reason, "reason", Closed::parse)?;
-        Ok(Cut { after: (Timestamp::from_secs(ts), MessageId(id)), reason })
+        Ok(SessionCut { after: (Timestamp::from_secs(ts), MessageId(id)), reason })
     })
     .collect()
 }
@@ -140,7 +122,7 @@ pub fn moments(
     conversation: Conversation,
     from: (Timestamp, MessageId),
     limit: u32,
-) -> Result<Vec<Moment>> {
+) -> Result<Vec<SessionMessage>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT seq, ts, message_id, role = 'user' AND is_bot = 0 AS is_human, edit_ts, user_id, text, kind_detail,
                 reply_to_id, {VISIBLE} AS is_visible
@@ -156,7 +138,7 @@ pub fn moments(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn moment(raw: &Row<'_>) -> rusqlite::Result<Moment> {
+fn moment(raw: &Row<'_>) -> rusqlite::Result<SessionMessage> {
     let is_visible: bool = raw.get("is_visible")?;
     let mut content = Digest::default();
     content.add(&[u8::from(is_visible)]);
@@ -170,7 +152,7 @@ fn moment(raw: &Row<'_>) -> rusqlite::Result<Moment> {
             }
         }
     }
-    Ok(Moment {
+    Ok(SessionMessage {
         seq: Seq(raw.get("seq")?),
         at: Timestamp::from_secs(raw.get("ts")?),
         id: MessageId(raw.get("message_id")?),

@@ -1,0 +1,20 @@
+//! What a chat talked about before: sessions, their summaries, and what is rolled up from them.
+//!
+//! *Owns*: where a session ends, what a summary may say and rests on, how one is made without a model, tags, how Recent
+//! and History go on.
+//! *Never*: IO or a clock outside its driver; SQL; the text of a prompt.
+//! *Entry*: [`Divider`] for sessions; [`bullets::parse`], [`extract::session`] and [`tags::parse`] for summaries.
+//!
+//! In reading order: `session` (where a conversation is cut), `words` and `members` (what bullets are made of), `bullets`
+//! (a model's summary, checked), `cues` and `extract` (summaries without a model), `tags`.
+
+pub mod bullets;
+mod cues;
+pub mod extract;
+pub mod members;
+mod session;
+pub mod tags;
+mod words;
+
+pub use cues::{Cues, cues};
+pub use session::{Divider, OpenSession, SessionRules, Stretch, Tail};
