@@ -14,7 +14,6 @@ mod watchdog;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -30,7 +29,7 @@ use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig, EmbeddingConfig};
 use crate::context::Params;
 use crate::context::run::{Foresight, NOTED, Readings};
-use crate::domain::{BotIdentity, Heard, JobKind, estimate_tokens};
+use crate::domain::{BotIdentity, Heard, estimate_tokens};
 use crate::embed::{EmbedError, Embedder};
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
@@ -39,14 +38,10 @@ use crate::privacy::run::Keeper;
 use crate::privacy::wording::Promise;
 use crate::prompts::{PromptError, Prompts};
 use crate::resilience::{Backoff, random};
-use crate::scheduler::Limits;
-use crate::scheduler::run::{Pool, Wake, record};
+use crate::scheduler::run::{Pool, Wake, record, schedule};
 use crate::store::{Opened, Store, StoreError, admission, jobs as job_rows, outbox};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
 use crate::trigger::Languages;
-
-/// The first look at what has been kept long enough comes when the start is over.
-const RETENTION_STARTS: Duration = Duration::from_secs(60);
 
 /// A running Chime.
 pub struct App {
@@ -151,7 +146,7 @@ impl Parts {
             foresight.run(stop).await;
             Ok(())
         });
-        let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake, limits: Limits::default() };
+        let pool = Pool { store: self.store.clone(), clock: self.clock.clone(), wake };
         tasks.spawn("work", |stop| async move {
             pool.run(stop, |job| {
                 let crew = Arc::clone(&crew);
@@ -211,7 +206,6 @@ impl Parts {
             clock: self.clock.clone(),
             wake: wake.clone(),
             bot: self.bot.clone(),
-            languages: self.languages,
             access: self.config.access.clone(),
             promise: self.promise(),
             has_claim_code: self.claim.is_some(),
@@ -315,8 +309,7 @@ async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Resu
     let now = clock.now();
     let recovering = record(store, clock, move |tx| {
         let recovered = (outbox::recover(tx)?, job_rows::recover(tx, now)?);
-        // After what has waited, since nobody waits for it.
-        job_rows::add_or_move(tx, JobKind::Retention, "", 0, now.plus(RETENTION_STARTS))?;
+        schedule(tx, now)?;
         Ok(recovered)
     });
     let (sends, jobs) = tokio::select! {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 13] = [
+const SAMPLES: [&str; 14] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -21,8 +21,9 @@ const SAMPLES: [&str; 13] = [
     include_str!("data/migrations/0011.sql"),
     include_str!("data/migrations/0012.sql"),
     include_str!("data/migrations/0013.sql"),
+    include_str!("data/migrations/0014.sql"),
 ];
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -36,6 +37,7 @@ const MIGRATIONS: [&str; 13] = [
     include_str!("../migrations/0011_held_until_sent.sql"),
     include_str!("../migrations/0012_fewer_index_segments.sql"),
     include_str!("../migrations/0013_memory.sql"),
+    include_str!("../migrations/0014_typed_jobs.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.
@@ -92,6 +94,36 @@ fn an_older_database_with_data_becomes_what_a_fresh_one_is() {
         let broken: i64 = conn.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |r| r.get(0)).unwrap();
         assert_eq!(broken, 0);
     }
+}
+
+#[test]
+fn jobs_from_before_are_still_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("v12.db");
+    database_of(&path, 12);
+    open(&path).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    let mut statement = conn.prepare("SELECT kind, key, payload FROM job WHERE state <> 'done' ORDER BY id").unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    let rows: Vec<(String, String, String)> = rows.map(Result::unwrap).collect();
+    for (kind, key, payload) in &rows {
+        let job: chime::domain::JobPayload = serde_json::from_str(payload).unwrap();
+        assert_eq!((job.kind().as_str(), &job.key()), (kind.as_str(), key), "{payload}");
+    }
+    let payload_of = |kind: &str| rows.iter().find(|row| row.0 == kind).map(|row| row.2.as_str());
+    assert_eq!(
+        payload_of("command"),
+        Some(
+            r#"{"command":{"at":{"chat":-1001000000001,"message":101},"name":"forget","parsed":{"how":"command","is_generic":false,"cut":[{"start":0,"end":13}]}}}"#
+        )
+    );
+    assert_eq!(
+        payload_of("send"),
+        Some(
+            r#"{"send":{"reply":"answer:-1001000000001:102","chat":-1001000000001,"made_by":{"answer":{"at":{"chat":-1001000000001,"message":102}}}}}"#
+        )
+    );
+    assert_eq!(rows.len(), 10);
 }
 
 #[test]

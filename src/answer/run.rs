@@ -17,4 +17,4 @@ pub use budget::Budget;
 pub use deliver::Delivery;
 pub use guard::{GuardState, ModelGuard};
 pub use introduction::Introduction;
-pub use reply::{format_own, format_parts, write_reply};
+pub use reply::{format_own, format_parts};

@@ -2,7 +2,7 @@
 
 use crate::answer::run::{Answering, Delivery};
 use crate::commands::run::Commands;
-use crate::domain::{Job, JobKind};
+use crate::domain::{Job, JobPayload};
 use crate::privacy::run::Keeper;
 use crate::scheduler::run::Outcome;
 
@@ -16,17 +16,20 @@ pub struct Crew {
 
 impl Crew {
     pub async fn work(&self, job: Job) -> Outcome {
-        match job.kind {
-            JobKind::Answer | JobKind::Another => self.answering.run(&job).await,
-            JobKind::Press => self.answering.press(&job).await,
-            JobKind::Command => self.commands.run(&job).await,
-            JobKind::Send => self.delivery.run(&job).await,
-            JobKind::Backlog => self.commands.tell_backlog(&job).await,
-            JobKind::Refusal => self.commands.tell_refusal(&job).await,
-            JobKind::Leave => self.commands.leave(&job).await,
-            JobKind::Announce => self.commands.announce(&job).await,
-            JobKind::Forget => self.commands.forget(&job).await,
-            JobKind::Retention => self.keeper.run(&job).await,
+        match &job.payload {
+            JobPayload::Answer { at, parsed } | JobPayload::Another { at, parsed } => {
+                self.answering.run(&job, *at, parsed).await
+            }
+            JobPayload::Press { query, .. } => self.answering.press(&job, query).await,
+            JobPayload::Command { at, name, parsed } => self.commands.run(&job, *at, *name, parsed).await,
+            JobPayload::Thank { at } => self.commands.thank(&job, *at).await,
+            JobPayload::Send { reply, made_by, .. } => self.delivery.run(&job, reply, made_by.as_deref()).await,
+            JobPayload::Backlog { chat } => self.commands.tell_backlog(&job, *chat).await,
+            JobPayload::Refusal { at } => self.commands.tell_refusal(&job, *at).await,
+            JobPayload::Leave { chat } => self.commands.leave(&job, *chat).await,
+            JobPayload::Announce { chat } => self.commands.announce(&job, *chat).await,
+            JobPayload::Forget { request, .. } => self.commands.forget(&job, *request).await,
+            JobPayload::Retention {} => self.keeper.run().await,
         }
     }
 }

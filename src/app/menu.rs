@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::AppError;
 use crate::clock::Clock;
-use crate::commands::COMMANDS;
+use crate::domain::CommandName;
 use crate::privacy::wording::{self, Promise};
 use crate::resilience::{Backoff, random};
 use crate::telegram::{Telegram, TelegramError};
@@ -35,7 +35,7 @@ impl Menu {
     }
 
     async fn introduce(&self) -> Result<(), TelegramError> {
-        self.telegram.set_commands(&COMMANDS).await?;
+        self.telegram.set_commands(&CommandName::menu()).await?;
         // What the operator wrote there stays.
         if self.telegram.short_description().await?.is_empty() {
             self.telegram.set_short_description(&wording::in_a_line(self.promise.retention)).await?;

@@ -7,4 +7,4 @@
 mod notice;
 pub mod run;
 
-pub use notice::{COMMANDS, Notice};
+pub use notice::Notice;

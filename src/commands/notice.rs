@@ -1,19 +1,7 @@
 //! What commands and notices say.
 
 use crate::answer::wording::{self, UsedMessage};
-use crate::domain::AnswerRecord;
-use crate::trigger::CommandName;
-
-/// The commands as Telegram lists them when somebody types a slash.
-pub const COMMANDS: [(&str, &str); 7] = [
-    ("ask", "Ask about the conversation"),
-    ("why", "Reply to an answer of mine: which messages it rests on"),
-    ("privacy", "What I keep, for how long, and who sees it"),
-    ("forget", "In a reply: forget that message. Or: me, me 1h, all"),
-    ("optout", "Keep nothing of what I write"),
-    ("optin", "Read along with me again"),
-    ("help", "What I do and how to tag me"),
-];
+use crate::domain::{AnswerRecord, CommandName};
 
 /// What there is to say, before it becomes words.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,14 +7,14 @@ mod leave;
 mod refusal;
 
 use crate::answer::notices::{Notices, notices};
-use crate::answer::run::{format_own, format_parts, write_reply};
+use crate::answer::run::{format_own, format_parts};
 use crate::answer::wording::UsedMessage;
 use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
 use crate::config::AccessConfig;
 use crate::domain::{
-    AnswerRecord, BotIdentity, ChatId, FormattedText, Job, MessageId, ReplyTarget, StoredMessage, Timestamp, grouped,
-    message_link, parse_message_key,
+    AnswerRecord, BotIdentity, ChatId, CommandName, FormattedText, Job, MessageAt, ParsedTrigger, ReplyTarget,
+    StoredMessage, Timestamp, grouped, message_link,
 };
 use crate::privacy::wording::Promise;
 use crate::scheduler::run::{Outcome, Wake};
@@ -22,7 +22,7 @@ use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Language, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox};
 use crate::telegram::{Telegram, TelegramError};
-use crate::trigger::{self, CommandName, Languages, Rules, TriggerKind};
+use crate::trigger;
 
 /// What a mere thanks gets.
 const THANKS_REACTION: &str = "👍";
@@ -34,7 +34,6 @@ pub struct Commands {
     pub clock: Clock,
     pub wake: Wake,
     pub bot: BotIdentity,
-    pub languages: &'static Languages,
     pub access: AccessConfig,
     pub promise: Promise,
     /// Whether there is a code by which somebody could become the owner.
@@ -46,7 +45,6 @@ enum Reaction {
     Say(Box<(StoredMessage, Notice)>),
     /// A command that changes what is kept, or who may.
     Do(Box<Order>),
-    Thank(ChatId, MessageId),
     Nothing,
 }
 
@@ -59,46 +57,56 @@ struct Order {
 }
 
 impl Commands {
-    /// Works on a `command` job: its key names the message.
-    pub async fn run(&self, job: &Job) -> Outcome {
-        match self.react(job).await {
+    /// Works on a `command` job: the message `at` gives the command `name`.
+    pub async fn run(&self, job: &Job, at: MessageAt, name: CommandName, parsed: &ParsedTrigger) -> Outcome {
+        match self.react(job, at, name, parsed.clone()).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, format_args!("command {}", job.key)),
+            Err(error) => Outcome::of_store(&error, job),
         }
     }
 
-    async fn react(&self, job: &Job) -> store::Result<Outcome> {
-        let (key, bot, languages) = (job.key.clone(), self.bot.clone(), self.languages);
-        match self.store.read(move |conn| find(conn, &key, &bot, languages)).await? {
+    async fn react(
+        &self,
+        job: &Job,
+        at: MessageAt,
+        name: CommandName,
+        parsed: ParsedTrigger,
+    ) -> store::Result<Outcome> {
+        let bot = self.bot.clone();
+        match self.store.read(move |conn| find(conn, at, name, &parsed, &bot)).await? {
             Reaction::Say(said) => {
                 let (trigger, notice) = *said;
                 self.answer(job, &trigger, &notice, |_| Ok(())).await?;
             }
             Reaction::Do(order) => return self.obey(job, *order).await,
-            Reaction::Thank(chat, message) => {
-                // A reaction is a courtesy: chats may forbid it, and nobody waits for it.
-                if let Err(error) = self.telegram.react(chat, message, Some(THANKS_REACTION)).await {
-                    tracing::info!(%error, "no reaction");
-                }
-                self.finish(job).await?;
-            }
             Reaction::Nothing => self.finish(job).await?,
         }
         Ok(Outcome::Finished)
     }
 
-    /// Works on a `backlog` job: tells once how many triggers were too old. Its key is the chat.
-    pub async fn tell_backlog(&self, job: &Job) -> Outcome {
-        match self.tell_skipped(job).await {
+    /// Works on a `thank` job: reacts to the message `at`.
+    pub async fn thank(&self, job: &Job, at: MessageAt) -> Outcome {
+        // A reaction is a courtesy: chats may forbid it, and nobody waits for it.
+        if let Err(error) = self.telegram.react(at.chat, at.message, Some(THANKS_REACTION)).await {
+            tracing::info!(%error, "no reaction");
+        }
+        match self.finish(job).await {
             Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, format_args!("backlog of {}", job.key)),
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    /// Works on a `backlog` job: tells a chat once how many triggers were too old.
+    pub async fn tell_backlog(&self, job: &Job, chat: ChatId) -> Outcome {
+        match self.tell_skipped(job, chat).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::of_store(&error, job),
         }
     }
 
     /// Counts and tells in one transaction: a trigger that comes in meanwhile is counted by the next line.
-    async fn tell_skipped(&self, job: &Job) -> store::Result<()> {
-        let Ok(chat) = job.key.parse().map(ChatId) else { return self.finish(job).await };
-        let (kind, job_key, now) = (job.kind, job.key.clone(), self.clock.now());
+    async fn tell_skipped(&self, job: &Job, chat: ChatId) -> store::Result<()> {
+        let (kind, job_key, now) = (job.kind(), job.key(), self.clock.now());
         self.store
             .write(Priority::Answering, move |tx| {
                 if let Some(skipped) = backlog::find(tx, chat)? {
@@ -107,11 +115,7 @@ impl Commands {
                     let key = format!("backlog:{chat}:{}", now.millis());
                     let told = notices_of(tx, chat)?.missed(count, &grouped(skipped.count));
                     let parts = format(&Notice::Own(told.unwrap_or_default()));
-                    write_reply(
-                        tx,
-                        &NewReply { key, purpose: Purpose::Notice, answer: None, to, parts, button: None },
-                        now,
-                    )?;
+                    outbox::add(tx, &NewReply::own(Purpose::Notice, key, to, parts), now)?;
                     backlog::clear(tx, chat)?;
                 }
                 jobs::finish(tx, kind, &job_key)
@@ -128,8 +132,7 @@ impl Commands {
     {
         let message = &trigger.message;
         let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
-        let key = format!("command:{}", job.key);
-        let reply = NewReply { key, purpose: Purpose::Command, answer: None, to, parts: format(notice), button: None };
+        let reply = NewReply::own(Purpose::Command, job.payload.reply_key(), to, format(notice));
         self.settle(job, reply, also).await
     }
 
@@ -138,11 +141,11 @@ impl Commands {
     where
         F: FnOnce(&Writer<'_>) -> store::Result<()> + Send + 'static,
     {
-        let (kind, job_key, now) = (job.kind, job.key.clone(), self.clock.now());
+        let (kind, job_key, now) = (job.kind(), job.key(), self.clock.now());
         self.store
             .write(Priority::Answering, move |tx| {
                 also(tx)?;
-                write_reply(tx, &reply, now)?;
+                outbox::add(tx, &reply, now)?;
                 jobs::finish(tx, kind, &job_key)
             })
             .await?;
@@ -151,7 +154,7 @@ impl Commands {
     }
 
     async fn finish(&self, job: &Job) -> store::Result<()> {
-        let (kind, key) = (job.kind, job.key.clone());
+        let (kind, key) = (job.kind(), job.key());
         self.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
     }
 }
@@ -183,27 +186,22 @@ fn notices_of(conn: &Reader, chat: ChatId) -> store::Result<&'static Notices> {
     Ok(notices(language.code()))
 }
 
-fn find(conn: &Reader, key: &str, bot: &BotIdentity, languages: &Languages) -> store::Result<Reaction> {
-    let Some((chat, id)) = parse_message_key(key) else { return Ok(Reaction::Nothing) };
-    let (Some(message), Some(row)) = (store::consent::for_job(conn, chat, id)?, chats::find(conn, chat)?) else {
-        return Ok(Reaction::Nothing);
-    };
-    let parent = match message.message.reply_to {
-        Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
-        None => None,
-    };
-    let rules = Rules { parent_is_answer: true, languages };
-    let found = trigger::find(&message.message, parent.as_ref(), bot, row.chat.kind, &rules);
-    Ok(match found.map(|found| found.kind) {
-        Some(TriggerKind::Command(command, args)) => {
-            let explained = if command == CommandName::Why { explain(conn, &message)? } else { None };
-            match explained.or_else(|| for_command(command, bot.username())) {
-                Some(notice) => Reaction::Say(Box::new((message, notice))),
-                None => Reaction::Do(Box::new(Order { message, chat: row, command, args })),
-            }
+fn find(
+    conn: &Reader,
+    at: MessageAt,
+    command: CommandName,
+    parsed: &ParsedTrigger,
+    bot: &BotIdentity,
+) -> store::Result<Reaction> {
+    let (message, row) = (store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
+    let (Some(message), Some(chat)) = (message, row) else { return Ok(Reaction::Nothing) };
+    let explained = if command == CommandName::Why { explain(conn, &message)? } else { None };
+    Ok(match explained.or_else(|| for_command(command, bot.username())) {
+        Some(notice) => Reaction::Say(Box::new((message, notice))),
+        None => {
+            let args = trigger::ask_of(&message.message.text, parsed);
+            Reaction::Do(Box::new(Order { message, chat, command, args }))
         }
-        Some(TriggerKind::Thanks) => Reaction::Thank(chat, id),
-        Some(TriggerKind::Ask) | None => Reaction::Nothing,
     })
 }
 

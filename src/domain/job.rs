@@ -1,90 +1,139 @@
-//! Durable work.
+//! Durable work: a typed payload, and one table of policies by kind.
 
-use super::{ChatId, JobId, MessageId, Timestamp};
+mod kinds;
+mod policy;
+mod schedule;
 
-/// What a job does. A new kind is a new line here and an arm where `app.rs` runs jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum JobKind {
-    /// Answer a trigger. Key: `<telegram chat>:<message>`.
-    Answer,
-    /// Answer a trigger again, about the other matter that it may mean. Key: `<telegram chat>:<message>`.
-    Another,
-    /// See to a press on a button. Key: the press's id at Telegram.
-    Press,
-    /// Reply to an in-chat command. Key: `<telegram chat>:<message>`.
-    Command,
-    /// Deliver the parts of one reply. Key: the reply's id.
-    Send,
-    /// Say once how many old triggers were left unanswered. Key: `<telegram chat>`.
-    Backlog,
-    /// Tell that a trigger was one too many. Key: `<telegram chat>:<message>`.
-    Refusal,
-    /// Say once how to be allowed, and leave. Key: `<telegram chat>`.
-    Leave,
-    /// Tell a chat what is kept of it. Key: `<telegram chat>`.
-    Announce,
-    /// Delete what somebody asked to have forgotten. Key: the row of the request.
-    Forget,
-    /// Delete what has been kept long enough. One job, which never ends.
-    Retention,
-}
+use std::fmt;
+use std::ops::Range;
 
-impl JobKind {
-    pub const ALL: [Self; 11] = [
-        Self::Answer,
-        Self::Another,
-        Self::Press,
-        Self::Command,
-        Self::Send,
-        Self::Backlog,
-        Self::Refusal,
-        Self::Leave,
-        Self::Announce,
-        Self::Forget,
-        Self::Retention,
-    ];
+use serde::{Deserialize, Serialize};
 
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Answer => "answer",
-            Self::Another => "another",
-            Self::Press => "press",
-            Self::Command => "command",
-            Self::Send => "send",
-            Self::Backlog => "backlog",
-            Self::Refusal => "refusal",
-            Self::Leave => "leave",
-            Self::Announce => "announce",
-            Self::Forget => "forget",
-            Self::Retention => "retention",
-        }
-    }
+use super::{ChatId, JobId, Matter, MessageId, StoredMessage, Timestamp};
 
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
-    }
-}
-
-/// The key of a job about one message: `<telegram chat>:<message>`.
-pub fn message_key(chat: ChatId, message: MessageId) -> String {
-    format!("{chat}:{message}")
-}
-
-/// Reads a [`message_key`].
-pub fn parse_message_key(key: &str) -> Option<(ChatId, MessageId)> {
-    let (chat, message) = key.split_once(':')?;
-    Some((ChatId(chat.parse().ok()?), MessageId(message.parse().ok()?)))
-}
+pub use kinds::{JobKind, JobPayload};
+pub use policy::{Class, Policy};
+pub use schedule::Schedule;
 
 /// A job that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     pub id: JobId,
-    pub kind: JobKind,
-    pub key: String,
-    /// Jobs of one lane share their places in the pool: the telegram chat they work for.
-    pub lane: i64,
+    pub payload: JobPayload,
     pub due_at: Timestamp,
     /// Attempts that began before this one.
     pub attempts: u32,
+}
+
+impl Job {
+    pub fn kind(&self) -> JobKind {
+        self.payload.kind()
+    }
+
+    /// Unique among the jobs of its kind.
+    pub fn key(&self) -> String {
+        self.payload.key()
+    }
+
+    /// Jobs of one lane share their places in the pool: the Telegram chat they work for.
+    pub fn lane(&self) -> i64 {
+        self.payload.lane()
+    }
+}
+
+/// `answer job -100:7`, for logs and errors.
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} job {}", self.kind().as_str(), self.key())
+    }
+}
+
+/// A message by the ids that Telegram knows it by. Written `<chat>:<message>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct MessageAt {
+    pub chat: ChatId,
+    pub message: MessageId,
+}
+
+impl MessageAt {
+    pub fn of(stored: &StoredMessage) -> Self {
+        Self { chat: stored.message.chat, message: stored.message.id }
+    }
+}
+
+impl fmt::Display for MessageAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.chat, self.message)
+    }
+}
+
+/// By which rule a message is for the bot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    #[default]
+    Mention,
+    Reply,
+    Command,
+    Private,
+}
+
+/// What parsing a trigger found out, without a word of it: the ask is the message's text without the ranges.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParsedTrigger {
+    pub how: How,
+    /// The ask is empty or only points at the conversation.
+    pub is_generic: bool,
+    /// Byte ranges of the bot's names and of the command.
+    pub cut: Vec<Range<usize>>,
+}
+
+impl JobPayload {
+    /// The matter that an answering job is about.
+    pub fn matter(&self) -> Matter {
+        match self.kind() {
+            JobKind::Another => Matter::Second,
+            _ => Matter::First,
+        }
+    }
+
+    /// The key of the reply that the job comes to: `answer:<chat>:<message>`.
+    pub fn reply_key(&self) -> String {
+        format!("{}:{}", self.kind().as_str(), self.key())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_is_read_back_as_it_was_written() {
+        let at = MessageAt { chat: ChatId(-100), message: MessageId(7) };
+        let parsed = ParsedTrigger { how: How::Reply, is_generic: true, cut: vec![0..4] };
+        let answer = JobPayload::Answer { at, parsed };
+        let send =
+            JobPayload::Send { reply: answer.reply_key(), chat: at.chat, made_by: Some(Box::new(answer.clone())) };
+        let written = serde_json::to_string(&send).unwrap();
+        assert_eq!(
+            written,
+            r#"{"send":{"reply":"answer:-100:7","chat":-100,"made_by":{"answer":{"at":{"chat":-100,"message":7},"parsed":{"how":"reply","is_generic":true,"cut":[{"start":0,"end":4}]}}}}}"#
+        );
+        assert_eq!(serde_json::from_str::<JobPayload>(&written).unwrap(), send);
+        assert_eq!((answer.key().as_str(), answer.lane(), answer.kind()), ("-100:7", -100, JobKind::Answer));
+    }
+
+    #[test]
+    fn what_is_periodic_has_a_schedule() {
+        let scheduled: Vec<JobKind> = Schedule::all().iter().map(|schedule| schedule.job.kind()).collect();
+        let periodic: Vec<JobKind> = JobKind::ALL.into_iter().filter(|kind| kind.policy().is_periodic).collect();
+        assert_eq!(scheduled, periodic);
+    }
+
+    #[test]
+    fn every_kind_has_a_name_of_its_own() {
+        for kind in JobKind::ALL {
+            assert_eq!(JobKind::parse(kind.as_str()), Some(kind));
+        }
+    }
 }

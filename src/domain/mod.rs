@@ -6,6 +6,7 @@
 
 mod answer;
 mod chat;
+mod command;
 mod display;
 mod event;
 mod host;
@@ -25,11 +26,12 @@ pub use answer::{
     Alternative, AnswerRecord, AnswerStatus, Chosen, Matter, Omitted, Part, Reason, SlotUse, SourceRef, Spent, TokenUse,
 };
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link};
+pub use command::{Addressing, CommandName, CommandSpec};
 pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Press, Reaction};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
-pub use job::{Job, JobKind, message_key, parse_message_key};
+pub use job::{Class, How, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Policy, Schedule};
 pub use message::{Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use panics::unless_it_panics;

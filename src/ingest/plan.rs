@@ -2,21 +2,22 @@
 
 use std::time::Duration;
 
-use crate::domain::{JobKind, Timestamp};
+use crate::domain::{JobPayload, MessageAt, Timestamp};
 use crate::trigger::{Trigger, TriggerKind};
 
 /// What to do about a message, beside storing it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     Nothing,
-    Start(JobKind),
+    Start(JobPayload),
     /// Too old to answer: counted, and told in one line per chat.
     CountAsOld,
 }
 
-/// `sent_at` and `now` are both by Telegram's clock; `is_news` is false where the very same came before.
+/// `at` is the message; `sent_at` and `now` are both by Telegram's clock; `is_news` is false where the very same came before.
 pub fn task_for(
     trigger: Option<&Trigger>,
+    at: MessageAt,
     sent_at: Timestamp,
     is_news: bool,
     now: Timestamp,
@@ -24,10 +25,12 @@ pub fn task_for(
 ) -> Task {
     let Some(trigger) = trigger else { return Task::Nothing };
     let is_old = now.since(sent_at) > max_age;
+    let parsed = trigger.parsed();
     match (&trigger.kind, is_old, is_news) {
         // A job's key is the message, so that what was started before is not started again.
-        (TriggerKind::Ask, false, _) => Task::Start(JobKind::Answer),
-        (TriggerKind::Command(..) | TriggerKind::Thanks, false, _) => Task::Start(JobKind::Command),
+        (TriggerKind::Ask, false, _) => Task::Start(JobPayload::Answer { at, parsed }),
+        (TriggerKind::Command(name, _), false, _) => Task::Start(JobPayload::Command { at, name: *name, parsed }),
+        (TriggerKind::Thanks, false, _) => Task::Start(JobPayload::Thank { at }),
         (TriggerKind::Ask, true, true) => Task::CountAsOld,
         (TriggerKind::Ask, true, false) | (TriggerKind::Command(..) | TriggerKind::Thanks, true, _) => Task::Nothing,
     }

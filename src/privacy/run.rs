@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::PrivacyConfig;
-use crate::domain::{ChatKey, Job, Timestamp};
+use crate::domain::{ChatKey, Timestamp};
 use crate::privacy::{Cutoffs, cutoffs, repeats};
 use crate::scheduler::run::Outcome;
 use crate::store::forget::{self, Leave, Manner};
 use crate::store::search::Merging;
-use crate::store::{self, Priority, Store, StoreError, backups, inbox, retention, scrub};
+use crate::store::{self, Priority, Store, StoreError, backups, inbox, jobs, retention, scrub};
 
-/// Looked at so often: a day more or less does not matter, a flood of deletions at midnight would.
-const EVERY: Duration = Duration::from_secs(60 * 60);
 /// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
 const AT_ONCE: u32 = 8;
+/// The same for rows of jobs, which are small.
+const JOB_ROWS_AT_ONCE: u32 = 100;
 /// A file up to this size is written anew at once, in about a second or two; a larger one at a quiet hour.
 const SMALL_FILE: u64 = 64 * 1024 * 1024;
 /// The hour of the day, in UTC, that is taken to be quiet.
@@ -31,7 +31,7 @@ pub struct Keeper {
 
 impl Keeper {
     /// Works on the `retention` job, which comes again and again.
-    pub async fn run(&self, _job: &Job) -> Outcome {
+    pub async fn run(&self) -> Outcome {
         // By when it began: what fell due while it ran is not put off for an hour.
         let now = self.clock.now();
         let kept = self.keep_promises(now).await;
@@ -41,10 +41,10 @@ impl Keeper {
                 if deleted > 0 {
                     tracing::info!(deleted, "deleted {deleted} rows that were kept long enough");
                 }
-                Outcome::WaitUntil(now.plus(EVERY))
+                Outcome::UntilNextRun
             }
-            // Trying again later is all that can be done about anything; giving up would break a promise.
-            Err(error) => Outcome::RetryAt(now.plus(EVERY), error.to_string()),
+            // It is tried again at the next run, whatever happens: giving up would break a promise.
+            Err(error) => Outcome::Failed(error.to_string()),
         }
     }
 
@@ -64,6 +64,7 @@ impl Keeper {
         if let Some(cutoff) = messages {
             deleted += self.repeat(move |tx| retention::prune_replies(tx, cutoff, AT_ONCE)).await?;
         }
+        deleted += self.repeat(move |tx| jobs::prune(tx, now, JOB_ROWS_AT_ONCE)).await?;
         deleted += backups::prune(self.store.path(), now)?;
         if let Some(since) = self.scrub_due(now).await? {
             self.store.rewrite().await?;

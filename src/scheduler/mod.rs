@@ -7,4 +7,4 @@
 mod policy;
 pub mod run;
 
-pub use policy::{Limits, Running, Verdict, after_failure, startable};
+pub use policy::{Running, Startable, Verdict, after_failure, most_per_lane, next_run, startable};

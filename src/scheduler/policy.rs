@@ -3,30 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crate::domain::{Job, JobId, JobKind, Timestamp};
+use crate::domain::{Class, Job, JobId, JobKind, Schedule, Timestamp};
 
-/// Attempts after which a job is put aside. A job that kills the process counts an attempt at every start, so poison
-/// work ends too.
-pub const MAX_ATTEMPTS: u32 = 8;
 /// The first pause after a failure; it doubles with each.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-
-/// How many jobs may be under way at once.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Of one kind in one lane. A hung model in one chat leaves places for the others.
-    pub per_lane: usize,
-    /// Of one kind.
-    pub per_kind: usize,
-}
-
-impl Default for Limits {
-    /// Answering waits on a remote model nearly all the time, so places are cheap.
-    fn default() -> Self {
-        Self { per_lane: 16, per_kind: 128 }
-    }
-}
+/// Background jobs under way at once, of all kinds together: there may be a single core.
+const BACKGROUND_PLACES: usize = 2;
+/// Between the starts of two background jobs.
+const BACKGROUND_EVERY: Duration = Duration::from_millis(200);
 
 /// The jobs under way. Claims live here, in memory: one daemon holds the database.
 #[derive(Debug, Default)]
@@ -35,29 +20,52 @@ pub struct Running {
     newest: Option<JobId>,
     lanes: HashMap<(JobKind, i64), usize>,
     kinds: HashMap<JobKind, usize>,
+    background: usize,
+    /// When the next background job may start.
+    background_from: Option<Timestamp>,
+}
+
+/// What is to start, and when to look again for what may not start yet.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Startable {
+    pub jobs: Vec<Job>,
+    pub look_at: Option<Timestamp>,
 }
 
 impl Running {
-    pub fn start(&mut self, job: &Job) {
+    pub fn start(&mut self, job: &Job, now: Timestamp) {
+        let kind = job.kind();
         self.ids.insert(job.id);
         self.newest = self.newest.max(Some(job.id));
-        *self.lanes.entry((job.kind, job.lane)).or_default() += 1;
-        *self.kinds.entry(job.kind).or_default() += 1;
+        *self.lanes.entry((kind, job.lane())).or_default() += 1;
+        *self.kinds.entry(kind).or_default() += 1;
+        if kind.policy().class == Class::Background {
+            self.background += 1;
+            self.background_from = Some(now.plus(BACKGROUND_EVERY));
+        }
     }
 
     pub fn end(&mut self, job: &Job) {
         if !self.ids.remove(&job.id) {
             return;
         }
-        if let Some(count) = self.kinds.get_mut(&job.kind) {
+        let kind = job.kind();
+        if let Some(count) = self.kinds.get_mut(&kind) {
             *count -= 1;
         }
-        if let Some(count) = self.lanes.get_mut(&(job.kind, job.lane)) {
+        if let Some(count) = self.lanes.get_mut(&(kind, job.lane())) {
             *count -= 1;
             if *count == 0 {
-                self.lanes.remove(&(job.kind, job.lane));
+                self.lanes.remove(&(kind, job.lane()));
             }
         }
+        if kind.policy().class == Class::Background {
+            self.background -= 1;
+        }
+    }
+
+    pub fn is_running(&self, id: JobId) -> bool {
+        self.ids.contains(&id)
     }
 
     /// Whether `job` was surely never started: ids grow, and none as high was. Of any other, only the table knows.
@@ -66,25 +74,54 @@ impl Running {
     }
 
     /// Whether some job may be waiting for the place of another.
-    pub fn is_crowded(&self, limits: &Limits) -> bool {
-        self.lanes.values().any(|count| *count >= limits.per_lane)
-            || self.kinds.values().any(|count| *count >= limits.per_kind)
+    pub fn is_crowded(&self) -> bool {
+        self.background >= BACKGROUND_PLACES
+            || self.lanes.iter().any(|((kind, _), count)| *count >= kind.policy().per_lane)
+            || self.kinds.iter().any(|(kind, count)| *count >= kind.policy().places)
     }
 
-    fn has_place(&self, job: &Job, limits: &Limits) -> bool {
-        let in_lane = self.lanes.get(&(job.kind, job.lane)).copied().unwrap_or(0);
-        let of_kind = self.kinds.get(&job.kind).copied().unwrap_or(0);
-        !self.ids.contains(&job.id) && in_lane < limits.per_lane && of_kind < limits.per_kind
+    fn has_place(&self, job: &Job) -> bool {
+        let (kind, policy) = (job.kind(), job.kind().policy());
+        let in_lane = self.lanes.get(&(kind, job.lane())).copied().unwrap_or(0);
+        let of_kind = self.kinds.get(&kind).copied().unwrap_or(0);
+        in_lane < policy.per_lane && of_kind < policy.places
     }
 }
 
-/// Claims, in order, the due jobs for which there is a place.
-pub fn startable(due: Vec<Job>, running: &mut Running, limits: &Limits) -> Vec<Job> {
-    let mut chosen = Vec::new();
-    for job in due {
-        if running.has_place(&job, limits) {
-            running.start(&job);
-            chosen.push(job);
+/// The most places that a kind has in one lane: as many jobs of a lane are worth looking at.
+pub fn most_per_lane() -> usize {
+    JobKind::ALL.into_iter().map(|kind| kind.policy().per_lane).max().unwrap_or(1)
+}
+
+/// Claims, in order, the due jobs for which there is a place. Background jobs start one after the other, and none while a
+/// job that a member waits for has no place.
+pub fn startable(due: Vec<Job>, running: &mut Running, now: Timestamp) -> Startable {
+    let (answering, background): (Vec<Job>, Vec<Job>) = due
+        .into_iter()
+        .filter(|job| !running.is_running(job.id))
+        .partition(|job| job.kind().policy().class == Class::Answering);
+    let mut chosen = Startable::default();
+    let mut somebody_waits = false;
+    for job in answering {
+        if running.has_place(&job) {
+            running.start(&job, now);
+            chosen.jobs.push(job);
+        } else {
+            somebody_waits = true;
+        }
+    }
+    if somebody_waits {
+        return chosen;
+    }
+    for job in background {
+        let from = running.background_from.filter(|from| *from > now);
+        if running.background >= BACKGROUND_PLACES || from.is_some() {
+            chosen.look_at = from;
+            break;
+        }
+        if running.has_place(&job) {
+            running.start(&job, now);
+            chosen.jobs.push(job);
         }
     }
     chosen
@@ -97,87 +134,131 @@ pub enum Verdict {
     Park,
 }
 
-/// `attempts` began before the one that failed; `random` spreads retries over half of the pause.
-pub fn after_failure(attempts: u32, now: Timestamp, random: u64) -> Verdict {
-    if attempts + 1 >= MAX_ATTEMPTS {
+/// `random` spreads retries over half of the pause.
+pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -> Verdict {
+    let policy = job.kind().policy();
+    if policy.is_periodic {
+        return Verdict::RetryAt(next_run(job.kind(), began, now));
+    }
+    if job.attempts + 1 >= policy.attempts {
         return Verdict::Park;
     }
-    let pause = FIRST_PAUSE.saturating_mul(1 << attempts.min(16)).min(LONGEST_PAUSE);
+    let pause = FIRST_PAUSE.saturating_mul(1 << job.attempts.min(16)).min(LONGEST_PAUSE);
     let spread = Duration::from_millis(random % (pause.as_millis() as u64 / 2).max(1));
     Verdict::RetryAt(now.plus(pause / 2 + spread))
+}
+
+/// When periodic work that began at `began` and has ended comes again.
+pub fn next_run(kind: JobKind, began: Timestamp, now: Timestamp) -> Timestamp {
+    let schedule = Schedule::all().into_iter().find(|schedule| schedule.job.kind() == kind);
+    schedule.map_or(now.plus(LONGEST_PAUSE), |schedule| began.plus(schedule.every)).max(now)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{ChatId, JobPayload, MessageAt, MessageId};
 
-    fn job(id: i64, kind: JobKind, lane: i64) -> Job {
-        Job { id: JobId(id), kind, key: id.to_string(), lane, due_at: Timestamp::from_secs(0), attempts: 0 }
+    const NOW: Timestamp = Timestamp::from_secs(100);
+
+    fn with_payload(id: i64, payload: JobPayload) -> Job {
+        Job { id: JobId(id), payload, due_at: Timestamp::from_secs(0), attempts: 0 }
     }
 
-    fn ids(jobs: &[Job]) -> Vec<i64> {
-        jobs.iter().map(|job| job.id.0).collect()
+    fn answer(id: i64, chat: i64) -> Job {
+        let at = MessageAt { chat: ChatId(chat), message: MessageId(id) };
+        with_payload(id, JobPayload::Answer { at, parsed: Default::default() })
+    }
+
+    fn retention(id: i64) -> Job {
+        with_payload(id, JobPayload::Retention {})
+    }
+
+    fn start(due: &[Job], running: &mut Running) -> Vec<i64> {
+        startable(due.to_vec(), running, NOW).jobs.iter().map(|job| job.id.0).collect()
     }
 
     #[test]
     fn a_crowded_lane_leaves_places_for_the_others() {
-        let due = vec![
-            job(1, JobKind::Answer, 7),
-            job(2, JobKind::Answer, 7),
-            job(3, JobKind::Answer, 7),
-            job(4, JobKind::Answer, 8),
-        ];
+        let places = JobKind::Answer.policy().per_lane as i64;
+        let due: Vec<Job> = (1..=places + 1).map(|id| answer(id, 7)).chain([answer(90, 8)]).collect();
         let mut running = Running::default();
-        let limits = Limits { per_lane: 2, per_kind: 3 };
-        assert_eq!(ids(&startable(due.clone(), &mut running, &limits)), [1, 2, 4]);
-        assert_eq!(ids(&startable(due.clone(), &mut running, &limits)), [] as [i64; 0], "nothing starts twice");
+        let started = start(&due, &mut running);
+        assert_eq!(started, (1..=places).chain([90]).collect::<Vec<_>>());
+        assert!(running.is_crowded());
+        assert_eq!(start(&due, &mut running), [] as [i64; 0], "nothing starts twice");
         running.end(&due[0]);
-        assert_eq!(ids(&startable(due, &mut running, &limits)), [1], "a place that is free again is taken");
+        assert!(!running.is_crowded());
+        assert_eq!(start(&due, &mut running), [1], "a place that is free again is taken");
     }
 
     #[test]
     fn a_job_is_news_once_and_an_older_one_never() {
         let mut running = Running::default();
-        let (older, newer) = (job(1, JobKind::Answer, 7), job(2, JobKind::Answer, 7));
+        let (older, newer) = (answer(1, 7), answer(2, 7));
         assert!(running.is_news(&older) && running.is_news(&newer));
-        running.start(&newer);
+        running.start(&newer, NOW);
         running.end(&newer);
         assert!(!running.is_news(&newer), "it was worked on");
         assert!(!running.is_news(&older), "it may have been");
     }
 
     #[test]
-    fn a_full_lane_is_crowded_until_a_place_is_free() {
-        let mut running = Running::default();
-        let limits = Limits { per_lane: 2, per_kind: 3 };
-        let jobs = [1, 2, 3].map(|id| job(id, JobKind::Answer, id / 3));
-        running.start(&jobs[0]);
-        assert!(!running.is_crowded(&limits));
-        running.start(&jobs[1]);
-        assert!(running.is_crowded(&limits), "the lane is full");
-        running.end(&jobs[0]);
-        assert!(!running.is_crowded(&limits));
+    fn sending_does_not_wait_for_answering() {
+        let places = JobKind::Answer.policy().per_lane as i64;
+        let send = JobPayload::Send { reply: "answer:7:1".to_owned(), chat: ChatId(7), made_by: None };
+        let due: Vec<Job> = (1..=places).map(|id| answer(id, 7)).chain([with_payload(90, send)]).collect();
+        assert_eq!(start(&due, &mut Running::default()).last(), Some(&90));
     }
 
     #[test]
-    fn sending_does_not_wait_for_answering() {
+    fn background_work_starts_one_at_a_time_and_not_too_fast() {
         let mut running = Running::default();
-        let limits = Limits { per_lane: 1, per_kind: 1 };
-        let due = vec![job(1, JobKind::Answer, 7), job(2, JobKind::Send, 7)];
-        assert_eq!(ids(&startable(due, &mut running, &limits)), [1, 2]);
+        let due = [retention(1), retention(2)];
+        let first = startable(due.to_vec(), &mut running, NOW);
+        assert_eq!(first.jobs, [retention(1)]);
+        assert_eq!(first.look_at, Some(NOW.plus(BACKGROUND_EVERY)));
+        let later = NOW.plus(BACKGROUND_EVERY);
+        assert_eq!(startable(due.to_vec(), &mut running, later).jobs, [], "one of a lane");
+        running.end(&due[0]);
+        assert_eq!(startable(due[1..].to_vec(), &mut running, later).jobs, [retention(2)]);
+    }
+
+    #[test]
+    fn background_work_does_not_start_while_a_member_waits() {
+        let places = JobKind::Answer.policy().per_lane as i64;
+        let waiting: Vec<Job> = (1..=places + 1).map(|id| answer(id, 7)).collect();
+        let due: Vec<Job> = [retention(90)].into_iter().chain(waiting.clone()).collect();
+        let mut running = Running::default();
+        assert!(!start(&due, &mut running).contains(&90));
+        running.end(&waiting[0]);
+        assert!(!start(&due, &mut running).contains(&90), "a place is for the first, not for the second");
+        running.end(&waiting[1]);
+        let still_due: Vec<Job> = due.into_iter().filter(|job| job.id.0 > 2).collect();
+        assert!(start(&still_due, &mut running).contains(&90));
     }
 
     #[test]
     fn pauses_grow_and_poison_work_ends() {
-        let now = Timestamp::from_secs(100);
+        let mut job = answer(1, 7);
         let mut last = Duration::ZERO;
-        for attempts in 0..MAX_ATTEMPTS - 1 {
-            let Verdict::RetryAt(at) = after_failure(attempts, now, 0) else {
+        for attempts in 0..job.kind().policy().attempts - 1 {
+            job.attempts = attempts;
+            let Verdict::RetryAt(at) = after_failure(&job, NOW, NOW, 0) else {
                 panic!("attempt {attempts} was the last");
             };
-            assert!(at.since(now) > last && at.since(now) <= LONGEST_PAUSE);
-            last = at.since(now);
+            assert!(at.since(NOW) > last && at.since(NOW) <= LONGEST_PAUSE);
+            last = at.since(NOW);
         }
-        assert_eq!(after_failure(MAX_ATTEMPTS - 1, now, 0), Verdict::Park);
+        job.attempts += 1;
+        assert_eq!(after_failure(&job, NOW, NOW, 0), Verdict::Park);
+    }
+
+    #[test]
+    fn periodic_work_comes_again_whatever_happens() {
+        let job = Job { attempts: 99, ..retention(1) };
+        let hour = Duration::from_secs(3600);
+        assert_eq!(after_failure(&job, NOW, NOW.plus(hour / 2), 0), Verdict::RetryAt(NOW.plus(hour)));
+        assert_eq!(next_run(job.kind(), NOW, NOW.plus(hour * 2)), NOW.plus(hour * 2));
     }
 }

@@ -1,6 +1,6 @@
 //! The worker pool.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Display;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Job, Timestamp};
-use crate::scheduler::{Limits, Running, Verdict, after_failure, startable};
+use crate::domain::{Class, Job, JobId, Schedule, Timestamp};
+use crate::scheduler::{Running, Verdict, after_failure, most_per_lane, next_run, startable};
 use crate::store::{Priority, Store, StoreError, Writer, jobs};
 
 /// Jobs looked at in one go. More wait their turn in the table.
@@ -23,6 +23,9 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// How long jobs under way may go on after the stop; the rest stays in the table for the next start.
 const DRAIN: Duration = Duration::from_secs(7);
 
+/// A job that takes longer than this is marked in the table as being worked on. Most end sooner, and no commit is spent on
+/// them.
+const MARK_AFTER: Duration = Duration::from_millis(200);
 /// After a full disk or a locked file, before the next try.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
 /// Before a job that was hindered is tried again: soon enough for who waits, and no storm while it lasts.
@@ -71,6 +74,8 @@ impl Wake {
 pub enum Outcome {
     /// The job was finished in the transaction that stored its result.
     Finished,
+    /// Periodic work has ended until its next run.
+    UntilNextRun,
     /// It waits for a known moment; no attempt is counted.
     WaitUntil(Timestamp),
     /// It failed and knows itself when to try again and when to end.
@@ -93,7 +98,14 @@ pub struct Pool {
     pub store: Store,
     pub clock: Clock,
     pub wake: Wake,
-    pub limits: Limits,
+}
+
+/// Puts the periodic work into the table; what was missed is run once, soon after the start.
+pub fn schedule(tx: &Writer<'_>, now: Timestamp) -> Result<(), StoreError> {
+    for Schedule { job, first_after, .. } in Schedule::all() {
+        jobs::add_or_move(tx, &job, now.plus(first_after))?;
+    }
+    Ok(())
 }
 
 impl Pool {
@@ -103,7 +115,7 @@ impl Pool {
         H: Fn(Job) -> F,
         F: Future<Output = Outcome> + Send + 'static,
     {
-        let mut crew = Crew::default();
+        let mut crew = Crew { started_at: Some(self.clock.now()), ..Crew::default() };
         let mut look_at = self.clock.now();
         while !stop.is_cancelled() {
             // Asked for before the hints are taken, so that one given in between wakes us again.
@@ -113,10 +125,11 @@ impl Pool {
             if hints.look || !is_clear || look_at <= self.clock.now() {
                 look_at = self.start_due(&mut crew, &handle).await?;
             }
+            let mark_at = self.mark_long_running(&mut crew).await?;
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = woken => {}
-                () = self.clock.sleep_until(look_at) => {}
+                () = self.clock.sleep_until(mark_at.map_or(look_at, |at| at.min(look_at))) => {}
                 Some(ended) = crew.tasks.join_next_with_id() => {
                     if self.settle(&mut crew, ended).await? == Look::Now {
                         look_at = self.clock.now();
@@ -135,8 +148,13 @@ impl Pool {
         F: Future<Output = Outcome> + Send + 'static,
     {
         let offered = jobs.len();
-        let news = jobs.into_iter().filter(|job| crew.running.is_news(job)).collect();
-        self.start(crew, news, handle) == offered
+        // Whether background work may start is seen in the table alone.
+        let may_start = |job: &Job| crew.running.is_news(job) && job.kind().policy().class == Class::Answering;
+        let news: Vec<Job> = jobs.into_iter().filter(may_start).collect();
+        let started = startable(news, &mut crew.running, self.clock.now()).jobs;
+        let is_clear = started.len() == offered;
+        self.start(crew, started, handle);
+        is_clear
     }
 
     /// Starts what is due and has a place; gives when to look again at the latest.
@@ -146,7 +164,7 @@ impl Pool {
         F: Future<Output = Outcome> + Send + 'static,
     {
         let now = self.clock.now();
-        let per_lane = self.limits.per_lane;
+        let per_lane = most_per_lane();
         let looked = self
             .store
             .read(move |conn| Ok((jobs::due(conn, now, per_lane, LOOK_AHEAD)?, jobs::next_due(conn, now)?)))
@@ -158,25 +176,58 @@ impl Pool {
             }
             looked => looked?,
         };
-        self.start(crew, due, handle);
-        let latest = now.plus(LONGEST_SLEEP);
-        Ok(next.map_or(latest, |at| at.min(latest)))
+        let chosen = startable(due, &mut crew.running, now);
+        let suspects = chosen.jobs.iter().filter(|job| crew.is_suspect(job)).map(|job| job.id).collect();
+        self.mark(suspects).await?;
+        self.start(crew, chosen.jobs, handle);
+        Ok([next, chosen.look_at].into_iter().flatten().fold(now.plus(LONGEST_SLEEP), Timestamp::min))
     }
 
-    /// Starts those that have a place; gives how many.
-    fn start<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H) -> usize
+    /// Starts jobs that have their places.
+    fn start<H, F>(&self, crew: &mut Crew, jobs: Vec<Job>, handle: &H)
     where
         H: Fn(Job) -> F,
         F: Future<Output = Outcome> + Send + 'static,
     {
-        let chosen = startable(jobs, &mut crew.running, &self.limits);
-        let count = chosen.len();
-        for job in chosen {
-            let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind.as_str());
+        let now = self.clock.now();
+        for job in jobs {
+            let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind().as_str());
             let task = crew.tasks.spawn(handle(job.clone()).instrument(span));
-            crew.jobs.insert(task.id(), job);
+            if !crew.is_suspect(&job) {
+                crew.unmarked.push_back((now.plus(MARK_AFTER), job.id));
+            }
+            crew.jobs.insert(task.id(), (job, now));
         }
-        count
+    }
+
+    /// Marks the jobs that have been under way for long; gives when the next may have to be.
+    async fn mark_long_running(&self, crew: &mut Crew) -> Result<Option<Timestamp>, StoreError> {
+        let now = self.clock.now();
+        let mut ids = Vec::new();
+        while let Some((at, id)) = crew.unmarked.front().copied() {
+            let is_running = crew.running.is_running(id);
+            if at > now && is_running {
+                break;
+            }
+            crew.unmarked.pop_front();
+            ids.extend(is_running.then_some(id));
+        }
+        self.mark(ids).await?;
+        Ok(crew.unmarked.front().map(|(at, _)| *at))
+    }
+
+    /// A mark that cannot be written is missing at worst when the process ends of the very job.
+    async fn mark(&self, ids: Vec<JobId>) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        match self.store.write(Priority::Answering, move |tx| jobs::mark_started(tx, &ids)).await {
+            Err(error) if error.is_passing() => {
+                tracing::warn!(%error, "jobs under way could not be marked");
+                Ok(())
+            }
+            marked => marked,
+        }
     }
 
     /// Writes down what became of a job, and tells whether others may be due now.
@@ -185,9 +236,9 @@ impl Pool {
             Ok((id, outcome)) => (id, outcome),
             Err(error) => (error.id(), Outcome::Failed("panicked".to_owned())),
         };
-        let Some(job) = crew.jobs.remove(&id) else { return Ok(Look::Later) };
-        let is_over = matches!(outcome, Outcome::Finished) && !crew.running.is_crowded(&self.limits);
-        let written = self.write_outcome(&job, outcome).await;
+        let Some((job, began)) = crew.jobs.remove(&id) else { return Ok(Look::Later) };
+        let is_over = matches!(outcome, Outcome::Finished) && !crew.running.is_crowded();
+        let written = self.write_outcome(&job, began, outcome).await;
         crew.running.end(&job);
         match written {
             // The row is as it was, so the job is tried again: nothing is lost by going on.
@@ -200,11 +251,15 @@ impl Pool {
         Ok(if is_over { Look::Later } else { Look::Now })
     }
 
-    async fn write_outcome(&self, job: &Job, outcome: Outcome) -> Result<(), StoreError> {
+    async fn write_outcome(&self, job: &Job, began: Timestamp, outcome: Outcome) -> Result<(), StoreError> {
         let now = self.clock.now();
         let id = job.id;
         match outcome {
             Outcome::Finished => Ok(()),
+            Outcome::UntilNextRun => {
+                let at = next_run(job.kind(), began, now);
+                self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
+            }
             Outcome::WaitUntil(at) => self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await,
             Outcome::Hindered(error) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} cannot be done yet and waits");
@@ -217,9 +272,9 @@ impl Pool {
             }
             Outcome::Failed(error) => {
                 let random = now.millis().unsigned_abs().wrapping_mul(id.0.unsigned_abs() | 1);
-                let verdict = after_failure(job.attempts, now, random);
+                let verdict = after_failure(job, began, now, random);
                 tracing::warn!(
-                    job.id = id.0, job.kind = job.kind.as_str(), job.attempts = job.attempts + 1, %error,
+                    job.id = id.0, job.kind = job.kind().as_str(), job.attempts = job.attempts + 1, %error,
                     "job {id} failed: {}", if verdict == Verdict::Park { "parked" } else { "will be tried again" },
                 );
                 self.store
@@ -244,7 +299,11 @@ impl Pool {
             tracing::info!(jobs.left = crew.tasks.len(), "{} jobs stay for the next start", crew.tasks.len());
         }
         crew.tasks.shutdown().await;
-        Ok(())
+        let cut_short: Vec<JobId> = crew.jobs.values().map(|(job, _)| job.id).collect();
+        if cut_short.is_empty() {
+            return Ok(());
+        }
+        self.store.write(Priority::Answering, move |tx| jobs::unmark_started(tx, &cut_short)).await
     }
 }
 
@@ -277,6 +336,18 @@ enum Look {
 #[derive(Default)]
 struct Crew {
     tasks: JoinSet<Outcome>,
-    jobs: HashMap<Id, Job>,
+    /// With when each began.
+    jobs: HashMap<Id, (Job, Timestamp)>,
     running: Running,
+    /// Jobs under way that the table does not know to be, with when it is to be told, soonest first.
+    unmarked: VecDeque<(Timestamp, JobId)>,
+    /// When the daemon started to work.
+    started_at: Option<Timestamp>,
+}
+
+impl Crew {
+    /// Whether a process may have ended of this job before: such a one is marked before it starts.
+    fn is_suspect(&self, job: &Job) -> bool {
+        job.attempts > 0 || Some(job.due_at) <= self.started_at
+    }
 }

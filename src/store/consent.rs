@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, named_params};
 
 use super::{Reader, Result, Writer, messages, row, vectors};
-use crate::domain::{ChatId, ChatKey, Entity, Message, MessageId, StoredMessage, Timestamp, UserId, message_key};
+use crate::domain::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
 
 /// Where somebody opted out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
          ON CONFLICT (key) DO UPDATE SET text = excluded.text, entities = excluded.entities",
     )?
     .execute(named_params! {
-        ":key": message_key(message.chat, message.id), ":text": message.text,
+        ":key": MessageAt { chat: message.chat, message: message.id }.to_string(), ":text": message.text,
         ":entities": row::to_json(&message.entities, "entities")?,
     })?;
     Ok(())
@@ -88,7 +88,9 @@ pub fn for_job(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<Stor
 fn held(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<(String, Vec<Entity>)>> {
     let found: Option<(String, String)> = conn
         .prepare_cached("SELECT text, entities FROM held_text WHERE key = :key")?
-        .query_row(named_params! { ":key": message_key(chat, id) }, |raw| Ok((raw.get("text")?, raw.get("entities")?)))
+        .query_row(named_params! { ":key": MessageAt { chat, message: id }.to_string() }, |raw| {
+            Ok((raw.get("text")?, raw.get("entities")?))
+        })
         .optional()?;
     found.map(|(text, entities)| Ok((text, row::json(&entities, "entities")?))).transpose()
 }

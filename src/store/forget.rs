@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::named_params;
 
 use super::{Result, Writer, answers, inbox, links, messages, outbox};
-use crate::domain::{AnswerId, AnswerRecord, ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp, message_key};
+use crate::domain::{AnswerId, AnswerRecord, ChatId, ChatKey, MessageAt, MessageId, Seq, StoredMessage, Timestamp};
 
 /// How messages are forgotten.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +95,7 @@ fn remove(tx: &Writer<'_>, stored: &StoredMessage, leave: Leave) -> Result<()> {
     .execute(named_params! { ":chat": chat.0, ":id": id.0 })?;
     links::forget(tx, stored.chat, stored.seq)?;
     tx.prepare_cached("DELETE FROM held_text WHERE key = :key")?
-        .execute(named_params! { ":key": message_key(chat, id) })?;
+        .execute(named_params! { ":key": MessageAt { chat, message: id }.to_string() })?;
     match leave {
         Leave::Stub => messages::blank(tx, stored),
         Leave::Nothing => messages::delete(tx, stored.chat, stored.seq),
@@ -208,8 +208,8 @@ mod tests {
         answers::save(tx, &record)?;
         let to = ReplyTarget { chat: CHAT, thread: None, reply_to: None };
         let parts = vec![FormattedText::plain(text)];
-        let reply =
-            NewReply { key: number.to_string(), purpose: Purpose::Answer, answer: Some(id), to, parts, button: None };
+        let own = NewReply::own(Purpose::Answer, number.to_string(), to, parts);
+        let reply = NewReply { answer: Some(id), ..own };
         outbox::add(tx, &reply, Timestamp::from_secs(1))?;
         let part = outbox::parts(tx, &reply.key)?.remove(0);
         outbox::mark_sent(tx, part.id, MessageId(carrier))?;

@@ -3,9 +3,9 @@
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::{Reader, Result, Writer, row};
-use crate::domain::{ChatId, Job, JobId, JobKind, Timestamp};
+use crate::domain::{ChatId, Class, Job, JobId, JobKind, JobPayload, Timestamp};
 
-const COLUMNS: &str = "id, kind, key, lane, due_at, attempts";
+const COLUMNS: &str = "id, payload, due_at, attempts";
 
 /// A job that was put aside, for whoever looks after the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,71 +19,81 @@ pub struct ParkedJob {
 
 /// Adds a job unless one of this kind and key is or was there: the same trigger twice is one job.
 /// Gives whether it is new.
-pub fn add(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at: Timestamp) -> Result<bool> {
-    let added = tx
-        .prepare_cached(
-            "INSERT INTO job (kind, key, lane, due_at, state) VALUES (:kind, :key, :lane, :due_at, 'due')
-             ON CONFLICT (kind, key) DO NOTHING",
-        )?
-        .execute(named_params! { ":kind": kind.as_str(), ":key": key, ":lane": lane, ":due_at": due_at.millis() })?;
-    Ok(added == 1)
+pub fn add(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<bool> {
+    insert(tx, job, due_at, "NOTHING")
 }
 
-/// The job of this kind and key, while it is neither done nor put aside.
-pub fn find(conn: &Reader, kind: JobKind, key: &str) -> Result<Option<Job>> {
+/// Adds a job, or moves the one that is there to `due_at` and makes it due again. Its moment always changes, by which
+/// [`finish_unless_moved`] knows.
+pub fn add_or_move(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
+    let anew = "UPDATE SET due_at = excluded.due_at + (job.due_at = excluded.due_at), state = 'due', attempts = 0,
+                    started = 0, last_error = NULL, payload = excluded.payload";
+    insert(tx, job, due_at, anew).map(drop)
+}
+
+/// Adds a job, or makes one that has ended due again. One that waits keeps its moment.
+pub fn add_unless_due(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
+    let anew = "UPDATE SET due_at = excluded.due_at, state = 'due', attempts = 0, started = 0, last_error = NULL,
+                    payload = excluded.payload WHERE job.state <> 'due'";
+    insert(tx, job, due_at, anew).map(drop)
+}
+
+fn insert(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp, on_conflict: &str) -> Result<bool> {
+    let sql = format!(
+        "INSERT INTO job (kind, key, lane, due_at, state, payload) VALUES (:kind, :key, :lane, :due_at, 'due', :payload)
+         ON CONFLICT (kind, key) DO {on_conflict}"
+    );
+    let changed = tx.prepare_cached(&sql)?.execute(named_params! {
+        ":kind": job.kind().as_str(), ":key": job.key(), ":lane": job.lane(), ":due_at": due_at.millis(),
+        ":payload": row::to_json(job, "payload")?,
+    })?;
+    Ok(changed == 1)
+}
+
+/// The job with this kind and key, while it is neither done nor put aside.
+pub fn find(conn: &Reader, job: &JobPayload) -> Result<Option<Job>> {
     let sql = format!("SELECT {COLUMNS} FROM job WHERE kind = :kind AND key = :key AND state = 'due'");
     conn.prepare_cached(&sql)?
-        .query_row(named_params! { ":kind": kind.as_str(), ":key": key }, |raw| Ok(from_row(raw)))
+        .query_row(named_params! { ":kind": job.kind().as_str(), ":key": job.key() }, |raw| Ok(from_row(raw)))
         .optional()?
         .transpose()
 }
 
 /// Whether a job of this kind and key waits or is being worked on.
-pub fn is_due(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND key = :key AND state = 'due') AS found",
-        )?
-        .query_row(named_params! { ":kind": kind.as_str(), ":key": key }, |raw| raw.get("found"))?)
+pub fn is_due(conn: &Reader, job: &JobPayload) -> Result<bool> {
+    has_row(conn, job.kind(), &job.key(), "state = 'due'")
 }
 
 /// Whether a job of this kind and key is or was there.
 pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
-    Ok(conn
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND key = :key) AS known")?
-        .query_row(named_params! { ":kind": kind.as_str(), ":key": key }, |raw| raw.get("known"))?)
+    has_row(conn, kind, key, "true")
 }
 
-/// Adds a job, or moves the one that is there to `due_at` and makes it due again. Its moment always changes, by which
-/// [`finish_unless_moved`] knows.
-pub fn add_or_move(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at: Timestamp) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO job (kind, key, lane, due_at, state) VALUES (:kind, :key, :lane, :due_at, 'due')
-         ON CONFLICT (kind, key) DO UPDATE
-         SET due_at = excluded.due_at + (job.due_at = excluded.due_at), state = 'due', attempts = 0, last_error = NULL",
-    )?
-    .execute(named_params! { ":kind": kind.as_str(), ":key": key, ":lane": lane, ":due_at": due_at.millis() })?;
+fn has_row(conn: &Reader, kind: JobKind, key: &str, condition: &str) -> Result<bool> {
+    let sql = format!("SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND key = :key AND {condition}) AS found");
+    let params = named_params! { ":kind": kind.as_str(), ":key": key };
+    Ok(conn.prepare_cached(&sql)?.query_row(params, |raw| raw.get("found"))?)
+}
+
+/// Replaces what a job that still waits is to do, as when the message it is about was edited.
+pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
+    tx.prepare_cached("UPDATE job SET payload = :payload WHERE kind = :kind AND key = :key AND state = 'due'")?
+        .execute(named_params! {
+            ":kind": job.kind().as_str(), ":key": job.key(), ":payload": row::to_json(job, "payload")?,
+        })?;
     Ok(())
 }
 
-/// Adds a job, or makes one that has ended due again. One that waits keeps its moment.
-pub fn add_unless_due(tx: &Writer<'_>, kind: JobKind, key: &str, lane: i64, due_at: Timestamp) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO job (kind, key, lane, due_at, state) VALUES (:kind, :key, :lane, :due_at, 'due')
-         ON CONFLICT (kind, key) DO UPDATE
-         SET due_at = excluded.due_at, state = 'due', attempts = 0, last_error = NULL WHERE job.state <> 'due'",
-    )?
-    .execute(named_params! { ":kind": kind.as_str(), ":key": key, ":lane": lane, ":due_at": due_at.millis() })?;
-    Ok(())
-}
-
-/// Jobs that are due at `now`, oldest first: at most `per_lane` of a kind and lane, so that a crowded chat hides nobody.
+/// Jobs that are due at `now`, those that a member waits for first, then oldest first: at most `per_lane` of a kind and
+/// lane, so that a crowded chat hides nobody.
 pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
+    let background = JobKind::sql_list(|policy| policy.class == Class::Background);
     let sql = format!(
         "SELECT {COLUMNS} FROM (
-             SELECT {COLUMNS}, row_number() OVER (PARTITION BY kind, lane ORDER BY due_at, id) AS place
+             SELECT {COLUMNS}, kind IN ({background}) AS is_background,
+                    row_number() OVER (PARTITION BY kind, lane ORDER BY due_at, id) AS place
              FROM job WHERE state = 'due' AND due_at <= :now)
-         WHERE place <= :per_lane ORDER BY due_at, id LIMIT :limit"
+         WHERE place <= :per_lane ORDER BY is_background, due_at, id LIMIT :limit"
     );
     let mut statement = conn.prepare_cached(&sql)?;
     let params = named_params! {
@@ -103,17 +113,39 @@ pub fn next_due(conn: &Reader, now: Timestamp) -> Result<Option<Timestamp>> {
     Ok(at.map(Timestamp::from_millis))
 }
 
-/// Marks a job done. Its row stays, so that the same trigger is never worked on again.
+/// Marks jobs as being worked on: whatever ends the process meanwhile is charged to them.
+pub fn mark_started(tx: &Writer<'_>, ids: &[JobId]) -> Result<()> {
+    set_started(tx, ids, true)
+}
+
+/// Takes the mark back from jobs that were cut short by a stop, which is not their fault.
+pub fn unmark_started(tx: &Writer<'_>, ids: &[JobId]) -> Result<()> {
+    set_started(tx, ids, false)
+}
+
+fn set_started(tx: &Writer<'_>, ids: &[JobId], started: bool) -> Result<()> {
+    let mut statement = tx.prepare_cached("UPDATE job SET started = :started WHERE id = :id AND state = 'due'")?;
+    for id in ids {
+        statement.execute(named_params! { ":id": id.0, ":started": started })?;
+    }
+    Ok(())
+}
+
+/// Marks a job done. Its row stays for a while, so that the same trigger is not worked on again.
 pub fn finish(tx: &Writer<'_>, kind: JobKind, key: &str) -> Result<()> {
-    tx.prepare_cached("UPDATE job SET state = 'done', last_error = NULL WHERE kind = :kind AND key = :key")?
-        .execute(named_params! { ":kind": kind.as_str(), ":key": key })?;
+    tx.prepare_cached(
+        "UPDATE job SET state = 'done', last_error = NULL, payload = NULL WHERE kind = :kind AND key = :key",
+    )?
+    .execute(named_params! { ":kind": kind.as_str(), ":key": key })?;
     Ok(())
 }
 
 /// The same, unless it was asked for anew while it was worked on: then it is still to be done. Gives whether it is done.
 pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
     let ended = tx
-        .prepare_cached("UPDATE job SET state = 'done', last_error = NULL WHERE id = :id AND due_at = :due_at")?
+        .prepare_cached(
+            "UPDATE job SET state = 'done', last_error = NULL, payload = NULL WHERE id = :id AND due_at = :due_at",
+        )?
         .execute(named_params! { ":id": job.id.0, ":due_at": job.due_at.millis() })?;
     Ok(ended == 1)
 }
@@ -121,7 +153,8 @@ pub fn finish_unless_moved(tx: &Writer<'_>, job: &Job) -> Result<bool> {
 /// Writes down a failed attempt and when to try again, unless the job was ended while it was worked on.
 pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<()> {
     tx.prepare_cached(
-        "UPDATE job SET due_at = :at, attempts = attempts + 1, last_error = :error WHERE id = :id AND state = 'due'",
+        "UPDATE job SET due_at = :at, attempts = attempts + 1, started = 0, last_error = :error
+         WHERE id = :id AND state = 'due'",
     )?
     .execute(named_params! { ":id": id.0, ":at": at.millis(), ":error": error })?;
     Ok(())
@@ -129,7 +162,7 @@ pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<(
 
 /// Makes a job due later without counting an attempt: it did not fail, it waits. One that was ended in the meantime stays so.
 pub fn postpone(tx: &Writer<'_>, id: JobId, at: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE job SET due_at = :at WHERE id = :id AND state = 'due'")?
+    tx.prepare_cached("UPDATE job SET due_at = :at, started = 0 WHERE id = :id AND state = 'due'")?
         .execute(named_params! { ":id": id.0, ":at": at.millis() })?;
     Ok(())
 }
@@ -137,7 +170,7 @@ pub fn postpone(tx: &Writer<'_>, id: JobId, at: Timestamp) -> Result<()> {
 /// Puts a job aside for good, unless it was ended while it was worked on; `chime check` shows it.
 pub fn park(tx: &Writer<'_>, id: JobId, error: &str) -> Result<()> {
     tx.prepare_cached(
-        "UPDATE job SET state = 'parked', attempts = attempts + 1, last_error = :error
+        "UPDATE job SET state = 'parked', attempts = attempts + 1, started = 0, last_error = :error
          WHERE id = :id AND state = 'due'",
     )?
     .execute(named_params! { ":id": id.0, ":error": error })?;
@@ -170,41 +203,66 @@ pub fn unpark(tx: &Writer<'_>, which: Option<JobId>, now: Timestamp) -> Result<u
         .execute(named_params! { ":now": now.millis(), ":id": which.map(|id| id.0) })?)
 }
 
-/// Ends what was still to be said in a chat that the bot is no longer in.
+/// Ends the jobs of a chat that the bot is no longer in.
 pub fn end_all_of(tx: &Writer<'_>, chat: ChatId) -> Result<()> {
-    tx.prepare_cached(
-        "UPDATE job SET state = 'done' WHERE lane = :chat AND state = 'due'
-             AND kind IN ('answer', 'command', 'send', 'backlog', 'refusal', 'announce', 'leave')",
-    )?
-    .execute(named_params! { ":chat": chat.0 })?;
+    let kinds = JobKind::sql_list(|policy| policy.ends_with_chat);
+    let sql = format!(
+        "UPDATE job SET state = 'done', payload = NULL WHERE lane = :chat AND state = 'due' AND kind IN ({kinds})"
+    );
+    tx.prepare_cached(&sql)?.execute(named_params! { ":chat": chat.0 })?;
     Ok(())
 }
 
-/// Counts an attempt for every job that was due before the process started: it may have died while at one of them.
+/// Charges an attempt to the jobs that were worked on when the process ended: it may have died of one of them. What has
+/// used up its attempts is put aside. Gives how many jobs are due.
 pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
-    Ok(tx
-        .prepare_cached("UPDATE job SET attempts = attempts + 1 WHERE state = 'due' AND due_at <= :now")?
-        .execute(named_params! { ":now": now.millis() })?)
+    for kind in JobKind::ALL {
+        let policy = kind.policy();
+        let attempts = if policy.is_periodic { u32::MAX } else { policy.attempts };
+        tx.prepare_cached(
+            "UPDATE job SET attempts = attempts + 1, started = 0,
+                 state = CASE WHEN attempts + 1 >= :most THEN 'parked' ELSE state END,
+                 last_error = CASE WHEN attempts + 1 >= :most THEN 'the process ended while at it' ELSE last_error END
+             WHERE state = 'due' AND started = 1 AND kind = :kind",
+        )?
+        .execute(named_params! { ":kind": kind.as_str(), ":most": attempts })?;
+    }
+    let due = "SELECT count(*) AS due FROM job WHERE state = 'due' AND due_at <= :now";
+    let due: i64 = tx.prepare_cached(due)?.query_row(named_params! { ":now": now.millis() }, |raw| raw.get("due"))?;
+    row::number(due, "due")
 }
 
-/// Jobs not done yet, and jobs put aside. The one that never ends is not counted.
+/// Deletes rows of done jobs that were kept long enough, at most `limit`; gives how many.
+pub fn prune(tx: &Writer<'_>, now: Timestamp, limit: u32) -> Result<usize> {
+    let mut pruned = 0;
+    for kind in JobKind::ALL {
+        let cutoff = now.minus(kind.policy().row_kept);
+        pruned += tx
+            .prepare_cached(
+                "DELETE FROM job WHERE id IN
+                     (SELECT id FROM job WHERE state = 'done' AND kind = :kind AND due_at < :cutoff LIMIT :limit)",
+            )?
+            .execute(named_params! { ":kind": kind.as_str(), ":cutoff": cutoff.millis(), ":limit": limit })?;
+    }
+    Ok(pruned)
+}
+
+/// Jobs not done yet, and jobs put aside. Periodic ones, which never end, are not counted.
 pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
-    Ok(conn.query_row(
-        // Two counts of small partial indexes: most of the table is done.
-        "SELECT (SELECT count(*) FROM job WHERE state = 'due' AND kind <> 'retention') AS open,
-                (SELECT count(*) FROM job WHERE state = 'parked') AS parked",
-        [],
-        |raw| Ok((raw.get("open")?, raw.get("parked")?)),
-    )?)
+    let periodic = JobKind::sql_list(|policy| policy.is_periodic);
+    // Two counts of small partial indexes: most of the table is done.
+    let sql = format!(
+        "SELECT (SELECT count(*) FROM job WHERE state = 'due' AND kind NOT IN ({periodic})) AS open,
+                (SELECT count(*) FROM job WHERE state = 'parked') AS parked"
+    );
+    Ok(conn.prepare_cached(&sql)?.query_row([], |raw| Ok((raw.get("open")?, raw.get("parked")?)))?)
 }
 
 fn from_row(raw: &Row<'_>) -> Result<Job> {
-    let kind: String = row::get(raw, "kind")?;
+    let payload: String = row::get(raw, "payload")?;
     Ok(Job {
         id: JobId(row::get(raw, "id")?),
-        kind: row::word(&kind, "kind", JobKind::parse)?,
-        key: row::get(raw, "key")?,
-        lane: row::get(raw, "lane")?,
+        payload: row::json(&payload, "payload")?,
         due_at: Timestamp::from_millis(row::get(raw, "due_at")?),
         attempts: row::number(row::get(raw, "attempts")?, "attempts")?,
     })
@@ -213,7 +271,13 @@ fn from_row(raw: &Row<'_>) -> Result<Job> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::MessageAt;
+    use crate::domain::MessageId;
     use crate::store::{Priority, Store};
+
+    fn leave() -> JobPayload {
+        JobPayload::Leave { chat: ChatId(-100) }
+    }
 
     #[tokio::test]
     async fn what_is_asked_for_anew_while_it_is_worked_on_is_still_to_be_done() {
@@ -222,13 +286,13 @@ mod tests {
         let now = Timestamp::from_secs(1_000);
         let open = store
             .write(Priority::Background, move |tx| {
-                let ask = |tx: &Writer<'_>| add_or_move(tx, JobKind::Leave, "-100", -100, now);
+                let ask = |tx: &Writer<'_>| add_or_move(tx, &leave(), now);
                 ask(tx)?;
-                let worked_on = find(tx, JobKind::Leave, "-100")?.unwrap();
+                let worked_on = find(tx, &leave())?.unwrap();
                 // In the same moment.
                 ask(tx)?;
                 let is_done = finish_unless_moved(tx, &worked_on)?;
-                let anew = find(tx, JobKind::Leave, "-100")?.unwrap();
+                let anew = find(tx, &leave())?.unwrap();
                 Ok((is_done, finish_unless_moved(tx, &anew)?, counts(tx)?.0))
             })
             .await;
@@ -242,8 +306,8 @@ mod tests {
         let now = Timestamp::from_secs(1_000);
         let open_and_parked = store
             .write(Priority::Background, move |tx| {
-                add_or_move(tx, JobKind::Leave, "-100", -100, now)?;
-                let worked_on = find(tx, JobKind::Leave, "-100")?.unwrap();
+                add_or_move(tx, &leave(), now)?;
+                let worked_on = find(tx, &leave())?.unwrap();
                 end_all_of(tx, ChatId(-100))?;
                 postpone(tx, worked_on.id, now)?;
                 retry(tx, worked_on.id, now, "Telegram is away")?;
@@ -252,5 +316,68 @@ mod tests {
             })
             .await;
         assert_eq!(open_and_parked.unwrap(), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_restart_charges_what_was_worked_on_and_parks_it_in_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let now = Timestamp::from_secs(1_000);
+        let refusal = |id| JobPayload::Refusal { at: MessageAt { chat: ChatId(-100), message: MessageId(id) } };
+        let seen = store
+            .write(Priority::Background, move |tx| {
+                add(tx, &refusal(1), now)?;
+                add(tx, &refusal(2), now)?;
+                let running = find(tx, &refusal(1))?.unwrap().id;
+                mark_started(tx, &[running])?;
+                recover(tx, now)?;
+                let attempts = |id| Ok::<_, crate::store::StoreError>(find(tx, &refusal(id))?.map(|job| job.attempts));
+                let after_one = [attempts(1)?, attempts(2)?];
+                for _ in 0..7 {
+                    mark_started(tx, &[running])?;
+                    recover(tx, now)?;
+                }
+                Ok((after_one, attempts(1)?, counts(tx)?))
+            })
+            .await
+            .unwrap();
+        assert_eq!(seen, ([Some(1), Some(0)], None, (1, 1)));
+    }
+
+    #[tokio::test]
+    async fn every_kind_ends_with_its_chat_unless_its_policy_says_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (chat, now) = (ChatId(-100), Timestamp::from_secs(1_000));
+        let at = MessageAt { chat, message: MessageId(1) };
+        let left = store
+            .write(Priority::Background, move |tx| {
+                add(tx, &JobPayload::Answer { at, parsed: Default::default() }, now)?;
+                add(tx, &JobPayload::Another { at, parsed: Default::default() }, now)?;
+                add(tx, &JobPayload::Forget { request: 1, chat }, now)?;
+                end_all_of(tx, chat)?;
+                due(tx, now, 9, 9)
+            })
+            .await
+            .unwrap();
+        assert_eq!(left.iter().map(Job::kind).collect::<Vec<_>>(), [JobKind::Forget]);
+    }
+
+    #[tokio::test]
+    async fn rows_of_done_jobs_go_after_their_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let now = Timestamp::from_secs(1_000);
+        let month = JobKind::Leave.policy().row_kept;
+        let pruned = store
+            .write(Priority::Background, move |tx| {
+                add(tx, &leave(), now)?;
+                let waiting = prune(tx, now.plus(month * 2), 9)?;
+                finish(tx, JobKind::Leave, &leave().key())?;
+                Ok([waiting, prune(tx, now.plus(month), 9)?, prune(tx, now.plus(month * 2), 9)?])
+            })
+            .await
+            .unwrap();
+        assert_eq!(pruned, [0, 0, 1]);
     }
 }

@@ -2,8 +2,10 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::{Reader, Result, Writer, row};
-use crate::domain::{AnswerId, Button, ChatId, FormattedText, MessageId, Outgoing, ReplyTarget, ThreadId, Timestamp};
+use super::{Reader, Result, Writer, jobs, row};
+use crate::domain::{
+    AnswerId, Button, ChatId, FormattedText, JobPayload, MessageId, Outgoing, ReplyTarget, ThreadId, Timestamp,
+};
 
 /// What a reply is. A member who replies to an answer speaks to the bot; to a notice or command output, not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +66,21 @@ pub struct NewReply {
     pub parts: Vec<FormattedText>,
     /// Below the last part.
     pub button: Option<Button>,
+    /// The job that makes the reply anew when what it rests on is forgotten before it is out.
+    pub made_by: Option<JobPayload>,
+}
+
+impl NewReply {
+    /// Words of our own: the output of a command, or a notice.
+    pub fn own(purpose: Purpose, key: String, to: ReplyTarget, parts: Vec<FormattedText>) -> Self {
+        Self { key, purpose, answer: None, to, parts, button: None, made_by: None }
+    }
+
+    /// The job that sends it.
+    pub fn send_job(&self) -> JobPayload {
+        let made_by = self.made_by.clone().map(Box::new);
+        JobPayload::Send { reply: self.key.clone(), chat: self.to.chat, made_by }
+    }
 }
 
 /// One part of a reply.
@@ -90,8 +107,8 @@ impl Part {
 const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text, entities, state, \
                        unknown_sends, created_at, message_id, button";
 
-/// Writes a reply down. Its first part is marked as being sent at once, which saves a commit before the send; the
-/// others wait for theirs.
+/// Writes a reply down with the job that sends it: the one way to say something. Its first part is marked as being sent at
+/// once, which saves a commit before the send; the others wait for theirs.
 pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     for (number, part) in (0u32..).zip(&reply.parts) {
         let state = if number == 0 { State::Sending } else { State::Pending };
@@ -111,7 +128,8 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
             ":now": now.millis(), ":button": button.map(|it| row::to_json(it, "button")).transpose()?,
         })?;
     }
-    Ok(())
+    // A reply that is made anew is sent by the job of the one that was taken back.
+    jobs::add_unless_due(tx, &reply.send_job(), now)
 }
 
 /// The parts of a reply, in order.

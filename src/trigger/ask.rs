@@ -2,10 +2,17 @@
 
 use std::ops::Range;
 
+use crate::domain::ParsedTrigger;
+
 /// Marks that belong to the name they follow: `@bot, …`, `@bot: …`, `@bot - …`.
 const AFTER_NAME: [char; 9] = [',', ':', ';', '.', '!', '…', '-', '–', '—'];
 /// Marks that stand close to the word before them.
 const CLOSING: [char; 8] = [',', ':', ';', '.', '!', '?', '…', ')'];
+
+/// The ask in `text`, as it was parsed: see [`without`].
+pub fn ask_of(text: &str, parsed: &ParsedTrigger) -> String {
+    without(text, &parsed.cut)
+}
 
 /// `text` without the byte ranges `cut`, joined so that a reader would not notice: no doubled spaces, no comma that
 /// spoke to the name. Line breaks and everything else stay as they are.

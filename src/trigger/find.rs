@@ -1,9 +1,11 @@
 //! The rules by which a message is for the bot.
 
-use crate::domain::{BotIdentity, ChatKind, Kind, Message, Role};
+use std::ops::Range;
+
+use crate::domain::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, Message, ParsedTrigger, Role};
 use crate::trigger::address::{Address, address};
 use crate::trigger::ask::without;
-use crate::trigger::command::{Addressee, Call, CommandName};
+use crate::trigger::command::{Addressee, Call};
 use crate::trigger::generic::{is_generic, is_thanks};
 use crate::trigger::languages::Languages;
 
@@ -16,6 +18,15 @@ pub struct Trigger {
     pub ask: String,
     /// The ask only points at the conversation: see [`is_generic`].
     pub generic: bool,
+    /// Byte ranges of the text that are no part of the ask.
+    pub cut: Vec<Range<usize>>,
+}
+
+impl Trigger {
+    /// Without the words, as a job carries it.
+    pub fn parsed(&self) -> ParsedTrigger {
+        ParsedTrigger { how: self.how, is_generic: self.generic, cut: self.cut.clone() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,15 +37,6 @@ pub enum TriggerKind {
     Command(CommandName, String),
     /// Only thanks or emoji, to the bot: a reaction is reply enough.
     Thanks,
-}
-
-/// By which of the rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
-    Mention,
-    Reply,
-    Command,
-    Private,
 }
 
 /// What the message itself does not tell.
@@ -62,14 +64,15 @@ pub fn find(
     let address = if is_own { address(message, bot) } else { Address::default() };
     let ask = without(&message.text, &address.cut);
     if let Some(call) = &address.command {
-        return called(call, chat_kind, ask, rules.languages);
+        let found = called(call, chat_kind, ask, rules.languages)?;
+        return Some(Trigger { cut: address.cut, ..found });
     }
     let is_reply = rules.parent_is_answer && is_from_the_bot(parent, bot);
     let how = how(&address, is_reply, chat_kind)?;
     if (is_reply || how == How::Private) && is_mere_reaction(message, &ask, rules.languages) {
-        return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false });
+        return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
     }
-    Some(asked(how, ask, rules.languages))
+    Some(Trigger { cut: address.cut, ..asked(how, ask, rules.languages) })
 }
 
 fn is_from_a_person(message: &Message, bot: &BotIdentity) -> bool {
@@ -98,7 +101,7 @@ fn called(call: &Call, chat_kind: ChatKind, args: String, languages: &Languages)
     let name = match (CommandName::parse(&call.name), call.to) {
         (_, Addressee::AnotherBot) => return None,
         (Some(name), Addressee::Us) => name,
-        (Some(name), Addressee::Anyone) if is_private || name.is_ours_when_bare() => name,
+        (Some(name), Addressee::Anyone) if is_private || name.spec().addressing == Addressing::OursWhenBare => name,
         // Silence would be the worst reply to somebody who clearly means us.
         (None, Addressee::Us) => CommandName::Help,
         (None, Addressee::Anyone) if is_private => CommandName::Help,
@@ -106,21 +109,18 @@ fn called(call: &Call, chat_kind: ChatKind, args: String, languages: &Languages)
     };
     Some(match name {
         CommandName::Ask => asked(How::Command, args, languages),
-        CommandName::Why
-        | CommandName::Forget
-        | CommandName::Optout
-        | CommandName::Optin
-        | CommandName::Privacy
-        | CommandName::Claim
-        | CommandName::Help
-        | CommandName::Start => {
-            Trigger { kind: TriggerKind::Command(name, args.clone()), how: How::Command, ask: args, generic: false }
-        }
+        name => Trigger {
+            kind: TriggerKind::Command(name, args.clone()),
+            how: How::Command,
+            ask: args,
+            generic: false,
+            cut: Vec::new(),
+        },
     })
 }
 
 fn asked(how: How, ask: String, languages: &Languages) -> Trigger {
-    Trigger { kind: TriggerKind::Ask, how, generic: is_generic(&ask, languages), ask }
+    Trigger { kind: TriggerKind::Ask, how, generic: is_generic(&ask, languages), ask, cut: Vec::new() }
 }
 
 /// Thanks or emoji, typed or as a sticker.

@@ -13,8 +13,8 @@ mod languages;
 mod own_run;
 mod words;
 
-pub use command::CommandName;
-pub use find::{How, Rules, Trigger, TriggerKind, find};
+pub use ask::ask_of;
+pub use find::{Rules, Trigger, TriggerKind, find};
 pub use generic::{is_generic, is_thanks};
 pub use languages::Languages;
 pub use own_run::own_run;

@@ -13,28 +13,27 @@ use crate::answer::notices::notices;
 use crate::answer::press::OTHER_MATTER;
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::budget::Budget;
-use crate::answer::run::deliver::reply_key;
 use crate::answer::run::draft::{Draft, answered, apology, failure_of, offline};
 use crate::answer::run::gone::{Written, rests_on_what_is_gone};
 use crate::answer::run::guard::ModelGuard;
 use crate::answer::run::introduction::{self, Introduction};
 use crate::answer::run::log;
 use crate::answer::run::question::{Found, Question, Reading};
-use crate::answer::run::reply::{format_parts, reply_to, write_reply};
+use crate::answer::run::reply::{format_parts, reply_to};
 use crate::clock::{Clock, Stopwatch};
 use crate::config::RateLimit;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, BotIdentity, Button, ChatId, Job, JobKind, Matter, ThreadId, Timestamp,
-    parse_message_key,
+    AnswerId, AnswerRecord, AnswerStatus, BotIdentity, Button, ChatId, Job, MessageAt, ParsedTrigger, ThreadId,
+    Timestamp,
 };
 use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::NewReply;
-use crate::store::{self, Language, Priority, Reader, Store, StoreError, answers, chats, jobs, usage};
+use crate::store::{self, Language, Priority, Reader, Store, StoreError, answers, chats, jobs, outbox, usage};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
@@ -74,20 +73,20 @@ impl Answering {
         Self { parts }
     }
 
-    /// Works on an `answer` or `another` job: its key names the trigger.
-    pub async fn run(&self, job: &Job) -> Outcome {
-        match self.answer(job).instrument(log::trigger_span(job)).await {
+    /// Works on an `answer` or `another` job about the trigger `at`.
+    pub async fn run(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Outcome {
+        match self.answer(job, at, parsed).instrument(log::trigger_span(at)).await {
             Ok(()) => Outcome::Finished,
             Err(error) => match error.downcast_ref::<StoreError>() {
-                Some(error) => Outcome::of_store(error, format_args!("answering {}", job.key)),
-                None => Outcome::Failed(format!("answering {}: {error:#}", job.key)),
+                Some(error) => Outcome::of_store(error, job),
+                None => Outcome::Failed(format!("{job}: {error:#}")),
             },
         }
     }
 
-    async fn answer(&self, job: &Job) -> anyhow::Result<()> {
+    async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
         let watch = self.parts.clock.stopwatch();
-        let question = match self.find(job).await? {
+        let question = match self.find(job, at, parsed).await? {
             Found::Ready(question) => Some(question),
             Found::Gone | Found::Answered => None,
         };
@@ -146,15 +145,13 @@ impl Answering {
         }
     }
 
-    async fn find(&self, job: &Job) -> store::Result<Found> {
-        let Some((chat, message)) = parse_message_key(&job.key) else { return Ok(Found::Gone) };
-        let (params, bot) = (self.parts.params.clone(), self.parts.bot.clone());
-        let (languages, readings) = (self.parts.languages, Arc::clone(&self.parts.readings));
+    async fn find(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> store::Result<Found> {
+        let (params, readings) = (self.parts.params.clone(), Arc::clone(&self.parts.readings));
         let (introduction, now) = (self.parts.introduction.clone(), self.parts.clock.now());
         let model = self.parts.llm.model_name().to_owned();
-        let reading = Reading { params, model, bot, languages, readings, introduction, now };
-        let matter = matter_of(job);
-        self.parts.store.read(move |conn| reading.find(conn, (chat, message), matter)).await
+        let reading = Reading { params, model, readings, introduction, now };
+        let (matter, parsed) = (job.payload.matter(), parsed.clone());
+        self.parts.store.read(move |conn| reading.find(conn, at, &parsed, matter)).await
     }
 
     /// The same question with half of the room for its window.
@@ -272,8 +269,8 @@ impl Answering {
             record.id,
         );
         let button = button(&record, question.chat.language);
-        let reply = NewReply { button, ..reply_to(question.trigger(), record.id, reply_key(job), parts) };
-        let (kind, key) = (job.kind, job.key.clone());
+        let reply = NewReply { button, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
+        let job = job.payload.clone();
         let call = self.parts.budget.call(&record);
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             if let Some(call) = &call {
@@ -282,7 +279,7 @@ impl Answering {
             if let Some((estimated, real)) = counted {
                 usage::calibrate(tx, &record.model, estimated, real)?;
             }
-            if !jobs::is_due(tx, kind, &key)? {
+            if !jobs::is_due(tx, &job)? {
                 return Ok(Written::Ended);
             }
             if rests_on_what_is_gone(tx, &record)? {
@@ -292,9 +289,9 @@ impl Answering {
             if introduced {
                 chats::set_announced(tx, record.chat, now)?;
             }
-            write_reply(tx, &reply, now)?;
-            jobs::finish(tx, kind, &key)?;
-            Ok(Written::Down(jobs::find(tx, JobKind::Send, &reply.key)?))
+            outbox::add(tx, &reply, now)?;
+            jobs::finish(tx, job.kind(), &job.key())?;
+            Ok(Written::Down(jobs::find(tx, &reply.send_job())?))
         })
         .await?;
         match written {
@@ -306,7 +303,7 @@ impl Answering {
     }
 
     pub(super) async fn close(&self, job: &Job) -> store::Result<()> {
-        let (kind, key) = (job.kind, job.key.clone());
+        let (kind, key) = (job.kind(), job.key());
         self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
     }
 }
@@ -318,14 +315,6 @@ fn asked(built: &BuiltPrompt) -> Prompt {
         messages: vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)],
         max_answer_tokens: MAX_ANSWER_TOKENS,
         temperature: None,
-    }
-}
-
-/// The matter that a job is to answer about.
-fn matter_of(job: &Job) -> Matter {
-    match job.kind {
-        JobKind::Another => Matter::Second,
-        _ => Matter::First,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::access::{self, Allowance, subject, tell};
 use crate::answer::run::ask::Answering;
 use crate::config::{DailyTokens, Prices};
-use crate::domain::{AnswerRecord, Because, Job, JobKind, Refusal, Spent, StoredMessage, Timestamp};
+use crate::domain::{AnswerRecord, Because, Job, JobPayload, MessageAt, Refusal, Spent, StoredMessage, Timestamp};
 use crate::store::usage::Call;
 use crate::store::{self, Priority, Writer, jobs, refusals};
 
@@ -37,11 +37,11 @@ impl Answering {
     pub(super) async fn refuse(&self, job: &Job, trigger: &StoredMessage, allowance: Allowance) -> store::Result<()> {
         let Allowance::Over(because) = allowance else { return self.close(job).await };
         tracing::info!(chat.id = trigger.message.chat.0, r#type = because.as_str(), "chat.rate_limit");
-        let (kind, key, trigger, now) = (job.kind, job.key.clone(), trigger.clone(), self.parts.clock.now());
+        let (kind, key, trigger, now) = (job.kind(), job.key(), trigger.clone(), self.parts.clock.now());
         self.parts
             .store
             .write(Priority::Answering, move |tx| {
-                write_refusal(tx, &key, &trigger, because, now)?;
+                write_refusal(tx, &trigger, because, now)?;
                 jobs::finish(tx, kind, &key)
             })
             .await?;
@@ -50,18 +50,12 @@ impl Answering {
     }
 }
 
-fn write_refusal(
-    tx: &Writer<'_>,
-    key: &str,
-    trigger: &StoredMessage,
-    because: Because,
-    now: Timestamp,
-) -> store::Result<()> {
+fn write_refusal(tx: &Writer<'_>, trigger: &StoredMessage, because: Because, now: Timestamp) -> store::Result<()> {
     let message = &trigger.message;
     let subject = subject(because, trigger.conversation(), message.sender.id, now);
     let tell = tell(now, refusals::told(tx, &subject)?);
     let (chat, id, thread, until) = (message.chat, message.id, message.thread, now.next_day());
     refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, now)?;
-    jobs::add(tx, JobKind::Refusal, key, chat.0, now)?;
+    jobs::add(tx, &JobPayload::Refusal { at: MessageAt::of(trigger) }, now)?;
     Ok(())
 }

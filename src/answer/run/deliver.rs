@@ -9,7 +9,7 @@ use crate::answer::delivery::{Mark, SendResult, Standing, Step, after_mark, afte
 use crate::answer::run::log;
 use crate::clock::Clock;
 use crate::domain::{
-    BotIdentity, ChatId, Job, JobKind, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
+    BotIdentity, ChatId, Job, JobKind, JobPayload, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
 };
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
@@ -31,18 +31,6 @@ pub struct Delivery {
     pub held: Mutex<HashMap<ChatId, Timestamp>>,
 }
 
-/// The key of the reply that an answering job comes to: `answer:<telegram chat>:<message>`.
-pub(super) fn reply_key(job: &Job) -> String {
-    format!("{}:{}", job.kind.as_str(), job.key)
-}
-
-/// The answering job that a reply came from; none for what is no answer.
-fn answering_job(reply_key: &str) -> Option<(JobKind, String)> {
-    let (kind, trigger) = reply_key.split_once(':')?;
-    let kind = JobKind::parse(kind).filter(|kind| matches!(kind, JobKind::Answer | JobKind::Another))?;
-    Some((kind, trigger.to_owned()))
-}
-
 /// What is to be done after one part.
 enum Next {
     Part,
@@ -52,18 +40,18 @@ enum Next {
 }
 
 impl Delivery {
-    /// Works on a `send` job: its key is the reply's.
-    pub async fn run(&self, job: &Job) -> Outcome {
-        match self.deliver(job).instrument(log::reply_span()).await {
+    /// Works on a `send` job about the reply with the key `reply`, which `made_by` can make anew.
+    pub async fn run(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> Outcome {
+        match self.deliver(job, reply, made_by).instrument(log::reply_span()).await {
             Ok(Next::Wait(until)) => Outcome::WaitUntil(until),
             Ok(Next::Retry(at, why)) => Outcome::RetryAt(at, why),
             Ok(Next::Part | Next::End) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, format_args!("delivering reply {}", job.key)),
+            Err(error) => Outcome::of_store(&error, job),
         }
     }
 
-    async fn deliver(&self, job: &Job) -> store::Result<Next> {
-        let key = job.key.clone();
+    async fn deliver(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> store::Result<Next> {
+        let key = reply.to_owned();
         let parts = self.store.read(move |conn| outbox::parts(conn, &key)).await?;
         let is_untouched = parts.iter().all(|part| is_surely_unsent(part, job));
         let failed: Vec<Part> = parts.iter().filter(|part| part.state == State::Failed).cloned().collect();
@@ -74,7 +62,7 @@ impl Delivery {
         };
         log::reply_to(last.outgoing.to, last.answer);
         if last.is_forgotten() {
-            return self.start_over(job, is_untouched).await;
+            return self.start_over(job, made_by.filter(|_| is_untouched)).await;
         }
         let last = last.id;
         for part in open {
@@ -88,15 +76,15 @@ impl Delivery {
     }
 
     /// What the answer rested on was forgotten before it was out: it is made anew, unless some of it may be out.
-    async fn start_over(&self, job: &Job, is_untouched: bool) -> store::Result<Next> {
-        let Some((kind, trigger)) = answering_job(&job.key).filter(|_| is_untouched) else {
+    async fn start_over(&self, job: &Job, made_by: Option<&JobPayload>) -> store::Result<Next> {
+        let Some(made_by) = made_by.cloned() else {
             return self.give_up(job, "what it rests on was forgotten").await;
         };
-        let (key, lane, now) = (job.key.clone(), job.lane, self.clock.now());
+        let (key, now) = (job.key(), self.clock.now());
         self.record(move |tx| {
             outbox::remove(tx, &key)?;
             // In this order: words that are held for the answer go with the last job about them.
-            jobs::add_or_move(tx, kind, &trigger, lane, now)?;
+            jobs::add_or_move(tx, &made_by, now)?;
             jobs::finish(tx, JobKind::Send, &key)
         })
         .await?;
@@ -194,7 +182,7 @@ impl Delivery {
     async fn mark_sent(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> store::Result<Next> {
         let now = self.clock.now();
         let own = self.own_message(&part, message, now);
-        let key = job.key.clone();
+        let key = job.key();
         self.record(move |tx| {
             outbox::mark_sent(tx, part.id, message)?;
             keep_own_message(tx, &own, outbox::is_forgotten(tx, part.id)?)?;
@@ -267,7 +255,7 @@ impl Delivery {
 
     async fn mark_failed(&self, job: &Job, why: &str, unknown: Option<i64>) -> store::Result<()> {
         log::undeliverable(why);
-        let (key, error) = (job.key.clone(), why.to_owned());
+        let (key, error) = (job.key(), why.to_owned());
         self.record(move |tx| {
             if let Some(id) = unknown {
                 outbox::count_unknown(tx, id, &error)?;
@@ -298,7 +286,7 @@ impl Delivery {
     }
 
     async fn finish(&self, job: &Job) -> store::Result<()> {
-        let key = job.key.clone();
+        let key = job.key();
         self.record(move |tx| jobs::finish(tx, JobKind::Send, &key)).await
     }
 

@@ -7,21 +7,12 @@ use tracing::field::{Empty, display};
 
 use crate::answer::citations::Checked;
 use crate::context::ContextWindow;
-use crate::domain::{
-    AnswerId, AnswerRecord, Chosen, Job, Part, ReplyTarget, StoredMessage, TokenUse, parse_message_key,
-};
+use crate::domain::{AnswerId, AnswerRecord, Chosen, MessageAt, Part, ReplyTarget, StoredMessage, TokenUse};
 use crate::llm::{Completion, LlmError};
 
 /// The span of everything that is done for one trigger.
-pub fn trigger_span(job: &Job) -> Span {
-    let (chat, message) = parse_message_key(&job.key).unzip();
-    tracing::info_span!(
-        "trigger",
-        chat.id = chat.map(|id| id.0),
-        thread.id = Empty,
-        message.id = message.map(|id| id.0),
-        answer.id = Empty,
-    )
+pub fn trigger_span(at: MessageAt) -> Span {
+    tracing::info_span!("trigger", chat.id = at.chat.0, thread.id = Empty, message.id = at.message.0, answer.id = Empty,)
 }
 
 /// The span of the delivery of one reply. Its ids are recorded once they are known, by [`reply_to`].

@@ -5,11 +5,15 @@ use crate::access::{Allowance, Decision, admit};
 use crate::answer::notices::notices;
 use crate::answer::press::{Facts, Outcome as Pressed, Told, outcome};
 use crate::answer::run::ask::Answering;
-use crate::domain::{Alternative, AnswerRecord, ChatKind, Job, JobKind, Press, StoredMessage, Timestamp, message_key};
+use crate::domain::{
+    Alternative, AnswerRecord, BotIdentity, ChatKind, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Press,
+    StoredMessage, Timestamp,
+};
 use crate::scheduler::run::Outcome;
 use crate::store::chats::ChatRow;
 use crate::store::{self, Priority, Reader, Writer, answers, chats, jobs, messages, outbox, presses, refusals, usage};
 use crate::telegram::TelegramError;
+use crate::trigger::{self, Languages, Rules};
 
 /// After so many attempts a notice about a press is given up: Telegram forgets presses soon, and so do people.
 const NOTICE_ATTEMPTS: u32 = 3;
@@ -31,16 +35,16 @@ enum Written {
 }
 
 impl Answering {
-    /// Works on a `press` job: its key is Telegram's id of the press.
-    pub async fn press(&self, job: &Job) -> Outcome {
-        match self.see_to(job).await {
+    /// Works on a `press` job; `query` is Telegram's id of the press.
+    pub async fn press(&self, job: &Job, query: &str) -> Outcome {
+        match self.see_to(job, query).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, format_args!("press {}", job.key)),
+            Err(error) => Outcome::of_store(&error, job),
         }
     }
 
-    async fn see_to(&self, job: &Job) -> store::Result<Outcome> {
-        let key = job.key.clone();
+    async fn see_to(&self, job: &Job, query: &str) -> store::Result<Outcome> {
+        let key = query.to_owned();
         let Some(found) = self.parts.store.read(move |conn| find(conn, &key)).await? else {
             self.close(job).await?;
             return Ok(Outcome::Finished);
@@ -77,7 +81,8 @@ impl Answering {
     /// Decides, and where an answer is due, starts it in the same transaction: a second press finds that.
     async fn write_press(&self, job: &Job, found: Found, is_member: bool) -> store::Result<Written> {
         let (rate, budget, now) = (self.parts.rate, self.parts.budget, self.parts.clock.now());
-        let (key, is_offline) = (job.key.clone(), self.parts.llm.is_offline());
+        let (key, is_offline) = (job.key(), self.parts.llm.is_offline());
+        let rules = (self.parts.bot.clone(), self.parts.languages);
         self.parts
             .store
             .write(Priority::Answering, move |tx| {
@@ -116,7 +121,8 @@ impl Answering {
                             };
                             refusals::add_trigger(tx, counted, now, now.minus(limit.per))?;
                         }
-                        let another = start(tx, (answer, &trigger), &found.press, now)?;
+                        let parsed = parse(tx, &trigger, found.chat.chat.kind, &rules)?;
+                        let another = start(tx, (answer, &trigger), parsed, &found.press, now)?;
                         jobs::finish(tx, JobKind::Press, &key)?;
                         Ok(Written::Answering(another))
                     }
@@ -136,7 +142,7 @@ impl Answering {
             Err(error @ (TelegramError::NotSent(_) | TelegramError::Unknown(_) | TelegramError::Failed { .. }))
                 if job.attempts < NOTICE_ATTEMPTS =>
             {
-                return Ok(Outcome::Failed(format!("press {}: {error}", job.key)));
+                return Ok(Outcome::Failed(format!("{job}: {error}")));
             }
             Err(error) => tracing::info!(%error, "whoever pressed a button was not told what came of it"),
         }
@@ -176,13 +182,31 @@ fn readable_trigger(conn: &Reader, answer: &AnswerRecord) -> store::Result<Optio
 fn start(
     tx: &Writer<'_>,
     (answer, trigger): (AnswerRecord, &StoredMessage),
+    parsed: ParsedTrigger,
     press: &Press,
     now: Timestamp,
 ) -> store::Result<Option<Job>> {
     if let Some(alternative) = answer.alternative {
         answers::set_alternative(tx, answer.id, &Alternative { asked_by: Some(press.by), ..alternative })?;
     }
-    let key = message_key(trigger.message.chat, trigger.message.id);
-    jobs::add(tx, JobKind::Another, &key, trigger.message.chat.0, now)?;
-    jobs::find(tx, JobKind::Another, &key)
+    let another = JobPayload::Another { at: MessageAt::of(trigger), parsed };
+    jobs::add(tx, &another, now)?;
+    jobs::find(tx, &another)
+}
+
+/// The trigger parsed anew: the job that carried it is done.
+fn parse(
+    conn: &Reader,
+    trigger: &StoredMessage,
+    kind: ChatKind,
+    (bot, languages): &(BotIdentity, &Languages),
+) -> store::Result<ParsedTrigger> {
+    let message = &trigger.message;
+    let parent = match message.reply_to {
+        Some(parent) => messages::find(conn, message.chat, parent)?.map(|stored| stored.message),
+        None => None,
+    };
+    let rules = Rules { parent_is_answer: true, languages };
+    let found = trigger::find(message, parent.as_ref(), bot, kind, &rules);
+    Ok(found.map(|found| found.parsed()).unwrap_or_default())
 }

@@ -8,12 +8,12 @@ use crate::answer::run::introduction::Introduction;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
-    Alternative, BotIdentity, ChatId, FormattedText, Matter, MessageId, Spent, StoredMessage, Timestamp, UserId,
-    message_link,
+    Alternative, BotIdentity, FormattedText, How, Matter, MessageAt, ParsedTrigger, Spent, StoredMessage, Timestamp,
+    UserId, message_link,
 };
 use crate::store::chats::{self, ChatRow};
 use crate::store::{self, Reader, answers, consent, messages, usage};
-use crate::trigger::{self, How, Languages, Rules};
+use crate::trigger;
 
 /// What is known when the job is taken up.
 pub enum Found {
@@ -47,17 +47,16 @@ pub struct Reading {
     pub params: Params,
     /// The model that is asked, whose way of counting tokens may be known.
     pub model: String,
-    pub bot: BotIdentity,
-    pub languages: &'static Languages,
     pub readings: Arc<Readings>,
     pub introduction: Introduction,
     pub now: Timestamp,
 }
 
 impl Reading {
-    /// Reads the message `id` of `chat` and all that belongs to it, for an answer about `matter`.
-    pub fn find(&self, conn: &Reader, (chat, id): (ChatId, MessageId), matter: Matter) -> store::Result<Found> {
-        let (Some(trigger), Some(row)) = (consent::for_job(conn, chat, id)?, chats::find(conn, chat)?) else {
+    /// Reads the message `at` and all that belongs to it, for an answer about `matter`.
+    pub fn find(&self, conn: &Reader, at: MessageAt, parsed: &ParsedTrigger, matter: Matter) -> store::Result<Found> {
+        let (Some(trigger), Some(row)) = (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
+        else {
             return Ok(Found::Gone);
         };
         if answers::to_trigger(conn, trigger.chat, trigger.seq, matter)?.is_some() {
@@ -70,17 +69,8 @@ impl Reading {
                 None => return Ok(Found::Gone),
             },
         };
-        let parent = match trigger.message.reply_to {
-            Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
-            None => None,
-        };
-        // That it is a trigger was decided when it came in; here its ask is read.
-        let rules = Rules { parent_is_answer: true, languages: self.languages };
-        let found = trigger::find(&trigger.message, parent.as_ref(), &self.bot, row.chat.kind, &rules);
-        let is_tag = found.as_ref().is_some_and(|found| found.how == How::Mention);
-        let (ask, generic) =
-            found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
-        let chat = trigger.chat;
+        let (chat, is_tag) = (trigger.chat, parsed.how == How::Mention);
+        let ask = trigger::ask_of(&trigger.message.text, parsed);
         let asked = Asked { trigger, ask, is_tag };
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
@@ -92,7 +82,7 @@ impl Reading {
         Ok(Found::Ready(Box::new(Question {
             history,
             chat: row,
-            generic,
+            generic: parsed.is_generic,
             window,
             room,
             matter,

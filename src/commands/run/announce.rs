@@ -11,16 +11,15 @@ use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, chats};
 
 impl Commands {
-    /// Works on an `announce` job: its key is the chat.
-    pub async fn announce(&self, job: &Job) -> Outcome {
-        match self.tell_what_is_kept(job).await {
+    /// Works on an `announce` job about a chat.
+    pub async fn announce(&self, job: &Job, chat: ChatId) -> Outcome {
+        match self.tell_what_is_kept(job, chat).await {
             Ok(()) => Outcome::Finished,
-            Err(error) => Outcome::of_store(&error, format_args!("announcing to {}", job.key)),
+            Err(error) => Outcome::of_store(&error, job),
         }
     }
 
-    async fn tell_what_is_kept(&self, job: &Job) -> store::Result<()> {
-        let Ok(chat) = job.key.parse().map(ChatId) else { return self.finish(job).await };
+    async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> store::Result<()> {
         let access = self.access.clone();
         let found = self
             .store
@@ -36,14 +35,9 @@ impl Commands {
         let retention = own_retention.unwrap_or(self.promise.retention);
         let notice = Notice::Own(joined(&self.promise, retention, row.language.code()));
         let now = self.clock.now();
-        let reply = NewReply {
-            key: format!("announce:{}:{}", row.key, now.millis()),
-            purpose: Purpose::Notice,
-            answer: None,
-            to: ReplyTarget { chat, thread: None, reply_to: None },
-            parts: format(&notice),
-            button: None,
-        };
+        let key = format!("announce:{}:{}", row.key, now.millis());
+        let to = ReplyTarget { chat, thread: None, reply_to: None };
+        let reply = NewReply::own(Purpose::Notice, key, to, format(&notice));
         self.settle(job, reply, move |tx| chats::set_announced(tx, row.key, now)).await
     }
 }

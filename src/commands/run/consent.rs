@@ -4,12 +4,11 @@ use crate::access::run::is_owner;
 use crate::access::wording as doorway;
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, Order};
-use crate::domain::{ChatKind, Job};
+use crate::domain::{ChatKind, CommandName, Job};
 use crate::privacy::wording::{self, Reach};
 use crate::scheduler::run::Outcome;
 use crate::store::consent::{self, Scope};
 use crate::store::{self, chats};
-use crate::trigger::CommandName;
 
 impl Commands {
     pub(super) async fn obey(&self, job: &Job, order: Order) -> store::Result<Outcome> {

@@ -6,7 +6,8 @@ use crate::access::run::is_owner;
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, Order, format, of_telegram};
 use crate::domain::{
-    ChatId, ChatKey, ChatKind, Job, JobKind, MessagePlace, ReplyTarget, Seq, StoredMessage, Timestamp, UserId,
+    ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, MessagePlace, ReplyTarget, Seq, StoredMessage, Timestamp,
+    UserId,
 };
 use crate::privacy::run::{HeldLog, clear_up, prepare};
 use crate::privacy::wording::{self, Counts};
@@ -103,17 +104,17 @@ impl Commands {
     /// Writes the request down with the job that does it; it is told when it is done.
     async fn start_forgetting(&self, job: &Job, order: &Order, what: What) -> store::Result<Outcome> {
         let (request, now) = (self.request(order, what, false), self.now());
-        let (command, job, lane) = (command_row(order), job.clone(), order.message.message.chat.0);
+        let (command, job, here) = (command_row(order), job.clone(), order.message.message.chat);
         self.store
             .write(Priority::Answering, move |tx| {
                 if let What::Chat(chat) = what {
                     call_off(tx, chat)?;
                 }
                 let id = deletions::add(tx, &request)?;
-                jobs::add_or_move(tx, JobKind::Forget, &id.to_string(), lane, now)?;
+                jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
                 // Not counted as forgotten: nobody thinks of the command as one of their messages.
                 forget::messages(tx, &[command], Manner { leave: Leave::Stub, repeats })?;
-                jobs::finish(tx, job.kind, &job.key)
+                jobs::finish(tx, job.kind(), &job.key())
             })
             .await?;
         self.wake.wake();
@@ -121,7 +122,7 @@ impl Commands {
     }
 
     async fn announce_deletion(&self, job: &Job, order: &Order, wait: Duration) -> store::Result<Outcome> {
-        let (chat, lane) = (order.chat.key, order.message.message.chat.0);
+        let (chat, here) = (order.chat.key, order.message.message.chat);
         let pending = self.store.read(move |conn| pending_for(conn, chat)).await?;
         let now = self.now();
         let request = self.request(order, What::Chat(chat), true);
@@ -130,7 +131,7 @@ impl Commands {
         self.answer(job, &order.message, &notice, move |tx| {
             if pending.is_none() {
                 let id = deletions::add(tx, &request)?;
-                jobs::add_or_move(tx, JobKind::Forget, &id.to_string(), lane, due_at)?;
+                jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, due_at)?;
             }
             Ok(())
         })
@@ -146,16 +147,15 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    /// Works on a `forget` job: its key is the row of the request.
-    pub async fn forget(&self, job: &Job) -> Outcome {
-        match self.do_forget(job).await {
+    /// Works on a `forget` job; `request` is the row of the request.
+    pub async fn forget(&self, job: &Job, request: i64) -> Outcome {
+        match self.do_forget(job, request).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, format_args!("forgetting {}", job.key)),
+            Err(error) => Outcome::of_store(&error, job),
         }
     }
 
-    async fn do_forget(&self, job: &Job) -> store::Result<Outcome> {
-        let id = job.key.parse().unwrap_or(0);
+    async fn do_forget(&self, job: &Job, id: i64) -> store::Result<Outcome> {
         let Some(deletion) = self.store.read(move |conn| deletions::find(conn, id)).await? else {
             self.finish(job).await?;
             return Ok(Outcome::Finished);
@@ -177,7 +177,7 @@ impl Commands {
         match clear_up(&self.store, held).await {
             // Counted, other than what hinders work and passes: this may never pass.
             Err(error @ StoreError::Busy(_)) if held == HeldLog::IsWaitedFor => {
-                return Ok(Outcome::Failed(format!("clearing up after forgetting {}: {error}", job.key)));
+                return Ok(Outcome::Failed(format!("clearing up after {job}: {error}")));
             }
             cleared => cleared?,
         }
@@ -206,14 +206,8 @@ impl Commands {
     /// Tells how a request ended, and ends it.
     async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> store::Result<Outcome> {
         let id = deletion.id;
-        let reply = NewReply {
-            key: format!("forget:{id}:{}", deletion.request.asked_at.millis()),
-            purpose: Purpose::Command,
-            answer: None,
-            to: deletion.request.to,
-            parts: format(&Notice::Own(markdown)),
-            button: None,
-        };
+        let key = format!("forget:{id}:{}", deletion.request.asked_at.millis());
+        let reply = NewReply::own(Purpose::Command, key, deletion.request.to, format(&Notice::Own(markdown)));
         self.settle(job, reply, move |tx| deletions::remove(tx, id)).await?;
         Ok(Outcome::Finished)
     }

@@ -28,18 +28,15 @@ enum Place {
 }
 
 impl Commands {
-    /// Works on a `leave` job: its key is the chat.
-    pub async fn leave(&self, job: &Job) -> Outcome {
-        match self.turn_away(job).await {
+    /// Works on a `leave` job about a chat.
+    pub async fn leave(&self, job: &Job, chat: ChatId) -> Outcome {
+        match self.turn_away(job, chat).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, format_args!("leaving {}", job.key)),
+            Err(error) => Outcome::of_store(&error, job),
         }
     }
 
-    async fn turn_away(&self, job: &Job) -> store::Result<Outcome> {
-        let Ok(chat) = job.key.parse().map(ChatId) else {
-            return self.done(job).await;
-        };
+    async fn turn_away(&self, job: &Job, chat: ChatId) -> store::Result<Outcome> {
         let key = format!("leave:{chat}");
         match self.place(chat, key.clone()).await? {
             Place::NotTold { kind, can_be_claimed } => {
@@ -51,7 +48,7 @@ impl Commands {
                 };
                 let to = ReplyTarget { chat, thread: None, reply_to: None };
                 let parts = format(&Notice::Own(markdown));
-                self.write(NewReply { key, purpose: Purpose::Notice, answer: None, to, parts, button: None }).await?;
+                self.write(NewReply::own(Purpose::Notice, key, to, parts)).await?;
                 Ok(self.later())
             }
             Place::BeingTold => Ok(self.later()),
@@ -124,7 +121,7 @@ impl Commands {
 
     async fn write(&self, reply: NewReply) -> store::Result<()> {
         let now = self.clock.now();
-        self.store.write(Priority::Answering, move |tx| crate::answer::run::write_reply(tx, &reply, now)).await?;
+        self.store.write(Priority::Answering, move |tx| outbox::add(tx, &reply, now)).await?;
         self.wake.wake();
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Tells that a trigger was one too many: in words, by a reaction, or by one line where reactions are off.
 
 use crate::answer::notices::Notices;
-use crate::answer::run::{format_own, write_reply};
+use crate::answer::run::format_own;
 use crate::commands::run::{Commands, notices_of};
-use crate::domain::{Job, Refusal, ReplyTarget, Tell, Timestamp, clock_time, parse_message_key};
+use crate::domain::{Job, JobKind, MessageAt, Refusal, ReplyTarget, Tell, Timestamp, clock_time};
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Writer, jobs, refusals};
+use crate::store::{self, Priority, Writer, jobs, outbox, refusals};
 use crate::telegram::TelegramError;
 
 /// Seen, and left alone. One of the few emoji with which bots may react.
@@ -15,16 +15,16 @@ pub const REFUSED_REACTION: &str = "👀";
 const REACTION_ATTEMPTS: u32 = 3;
 
 impl Commands {
-    /// Works on a `refusal` job: its key names the refused trigger.
-    pub async fn tell_refusal(&self, job: &Job) -> Outcome {
-        match self.explain_refusal(job).await {
+    /// Works on a `refusal` job about the refused trigger `at`.
+    pub async fn tell_refusal(&self, job: &Job, at: MessageAt) -> Outcome {
+        match self.explain_refusal(job, at).await {
             Ok(outcome) => outcome,
-            Err(error) => Outcome::of_store(&error, format_args!("refusal {}", job.key)),
+            Err(error) => Outcome::of_store(&error, job),
         }
     }
 
-    async fn explain_refusal(&self, job: &Job) -> store::Result<Outcome> {
-        let Some((chat, message)) = parse_message_key(&job.key) else { return self.told(job).await };
+    async fn explain_refusal(&self, job: &Job, at: MessageAt) -> store::Result<Outcome> {
+        let MessageAt { chat, message } = at;
         let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, notices_of(conn, chat)?)));
         let (Some(refusal), notices) = found.await? else { return self.told(job).await };
         match refusal.tell {
@@ -40,7 +40,7 @@ impl Commands {
     async fn react_to(&self, job: &Job, refusal: Refusal, notices: &Notices) -> store::Result<Outcome> {
         match self.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
             Ok(()) => {
-                let (chat, message, key, kind) = (refusal.chat, refusal.message, job.key.clone(), job.kind);
+                let (chat, message, key, kind) = (refusal.chat, refusal.message, job.key(), job.kind());
                 self.store
                     .write(Priority::Answering, move |tx| {
                         refusals::remove(tx, chat, message)?;
@@ -51,7 +51,7 @@ impl Commands {
             }
             Err(TelegramError::Throttled { retry_after }) => Ok(Outcome::WaitUntil(self.clock.now().plus(retry_after))),
             Err(error) if may_pass(&error) && job.attempts < REACTION_ATTEMPTS => {
-                Ok(Outcome::Failed(format!("reacting to {}: {error}", job.key)))
+                Ok(Outcome::Failed(format!("{job}: {error}")))
             }
             Err(error) => {
                 tracing::info!(chat.id = refusal.chat.0, %error, "no reaction to a refused trigger, a line instead");
@@ -66,9 +66,8 @@ impl Commands {
     async fn write_refusal(&self, job: &Job, refusal: Refusal, words: String) -> store::Result<Outcome> {
         let to = ReplyTarget { chat: refusal.chat, thread: refusal.thread, reply_to: Some(refusal.message) };
         let parts = format_own(&words);
-        let key = format!("refusal:{}", job.key);
-        let reply = NewReply { key, purpose: Purpose::Notice, answer: None, to, parts, button: None };
-        let (job_key, kind, now) = (job.key.clone(), job.kind, self.clock.now());
+        let reply = NewReply::own(Purpose::Notice, job.payload.reply_key(), to, parts);
+        let (job_key, kind, now) = (job.key(), job.kind(), self.clock.now());
         self.store.write(Priority::Answering, move |tx| write(tx, &refusal, &reply, (kind, &job_key), now)).await?;
         self.wake.wake();
         Ok(Outcome::Finished)
@@ -84,11 +83,11 @@ fn write(
     tx: &Writer<'_>,
     refusal: &Refusal,
     reply: &NewReply,
-    (kind, key): (crate::domain::JobKind, &str),
+    (kind, key): (JobKind, &str),
     now: Timestamp,
 ) -> store::Result<()> {
     if refusal.tell == Tell::Words || refusals::close(tx, &refusal.subject)? {
-        write_reply(tx, reply, now)?;
+        outbox::add(tx, reply, now)?;
     }
     refusals::remove(tx, refusal.chat, refusal.message)?;
     jobs::finish(tx, kind, key)

@@ -3,7 +3,7 @@
 use crate::access::run::recent;
 use crate::access::{Decision, admit, subject};
 use crate::config::RateLimit;
-use crate::domain::{Because, ChatKey, Conversation, Job, JobKind, Message, Refusal, Timestamp, message_key};
+use crate::domain::{Because, ChatKey, Conversation, Job, JobKind, JobPayload, Message, MessageAt, Refusal, Timestamp};
 use crate::store::refusals::Counted;
 use crate::store::{self, Writer, jobs, refusals};
 
@@ -18,9 +18,9 @@ pub enum Start {
 }
 
 /// A trigger and the job that it asks for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Request<'a> {
-    pub kind: JobKind,
+    pub job: JobPayload,
     pub chat: ChatKey,
     /// With the words of a member who opted out, which are not stored.
     pub message: &'a Message,
@@ -34,31 +34,34 @@ impl Request<'_> {
 
 /// Adds the job that is asked for. A trigger is judged once: what was refused stays refused when it comes again.
 pub fn start(tx: &Writer<'_>, request: Request<'_>, limit: Option<RateLimit>, now: Timestamp) -> store::Result<Start> {
-    let Request { kind, message, .. } = request;
-    let key = message_key(message.chat, message.id);
-    let add = |kind| match jobs::add(tx, kind, &key, message.chat.0, now)? {
-        true => jobs::find(tx, kind, &key),
+    let (conversation, Request { job, message, .. }) = (request.conversation(), request);
+    let add = |job: &JobPayload| match jobs::add(tx, job, now)? {
+        true => jobs::find(tx, job),
         false => Ok(None),
     };
-    let Some(limit) = limit else {
-        return Ok(add(kind)?.map_or(Start::Known, Start::Started));
-    };
-    if jobs::exists(tx, kind, &key)? || jobs::exists(tx, JobKind::Refusal, &key)? {
+    let refusal = JobPayload::Refusal { at: MessageAt { chat: message.chat, message: message.id } };
+    let is_known = jobs::exists(tx, job.kind(), &job.key())? || jobs::exists(tx, JobKind::Refusal, &refusal.key())?;
+    if is_known {
+        // The message may have been edited: what is not worked on yet is about its present words.
+        jobs::replace(tx, &job)?;
         return Ok(Start::Known);
     }
+    let Some(limit) = limit else {
+        return Ok(add(&job)?.map_or(Start::Known, Start::Started));
+    };
     let at = asked_at(message);
-    let (conversation, user) = (request.conversation(), message.sender.id);
+    let user = message.sender.id;
     match admit(at, &recent(tx, conversation, user, at, limit)?, limit) {
         Decision::Allow => {
             let counted = Counted { conversation, chat: message.chat, message: message.id, user };
             refusals::add_trigger(tx, counted, at, at.minus(limit.per))?;
-            Ok(add(kind)?.map_or(Start::Known, Start::Started))
+            Ok(add(&job)?.map_or(Start::Known, Start::Started))
         }
         Decision::Refuse { because, until, tell } => {
             let subject = subject(because, conversation, user, at);
             let (chat, id, thread) = (message.chat, message.id, message.thread);
             refusals::add(tx, &Refusal { chat, message: id, thread, because, subject, until, tell }, at)?;
-            Ok(add(JobKind::Refusal)?.map_or(Start::Known, |job| Start::Refused(because, job)))
+            Ok(add(&refusal)?.map_or(Start::Known, |job| Start::Refused(because, job)))
         }
     }
 }

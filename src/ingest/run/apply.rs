@@ -7,8 +7,8 @@ use crate::access::run::served;
 use crate::access::{Access, ClaimCode};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, Because, BotIdentity, Chat, ChatId, ChatKey, Conversation, Event, Job, JobKind, Membership, Message,
-    Migration, Press, Timestamp,
+    Arrival, Because, BotIdentity, Chat, ChatId, ChatKey, Conversation, Event, Job, JobPayload, Membership, Message,
+    MessageAt, Migration, ParsedTrigger, Press, Timestamp,
 };
 use crate::ingest::run::admission::{self, Request, Start};
 use crate::ingest::run::read::ReadUpdate;
@@ -197,8 +197,9 @@ fn take_in_press(
     let Some(row) = chats::find(tx, press.chat)? else { return Ok(Content::Drop) };
     if served(tx, &row.chat, press.by, &setting.access)? == Access::Allowed {
         presses::add(tx, press, now)?;
-        jobs::add(tx, JobKind::Press, &press.query, press.chat.0, now)?;
-        applied.started.extend(jobs::find(tx, JobKind::Press, &press.query)?);
+        let job = JobPayload::Press { query: press.query.clone(), chat: press.chat };
+        jobs::add(tx, &job, now)?;
+        applied.started.extend(jobs::find(tx, &job)?);
     }
     Ok(Content::Drop)
 }
@@ -271,11 +272,15 @@ fn start_work(
     let Arrival { chat, message, parent, .. } = arrival;
     let rules = Rules { parent_is_answer: is_answer(tx, parent.as_ref())?, languages: setting.languages };
     let found = trigger::find(message, parent.as_ref(), &setting.bot, chat.kind, &rules);
-    let lane = message.chat.0;
-    match task_for(found.as_ref(), message.sent_at, is_news, at.there, setting.backlog_max_age) {
+    let at_message = MessageAt { chat: message.chat, message: message.id };
+    if found.is_none() && message.edited_at.is_some() {
+        // The tag is gone from it: whoever answers all the same takes the whole text for the ask.
+        jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
+    }
+    match task_for(found.as_ref(), at_message, message.sent_at, is_news, at.there, setting.backlog_max_age) {
         Task::Nothing => {}
-        Task::Start(kind) => {
-            match admission::start(tx, Request { kind, chat: chat_key, message }, setting.rate, at.now)? {
+        Task::Start(job) => {
+            match admission::start(tx, Request { job, chat: chat_key, message }, setting.rate, at.now)? {
                 Start::Known => {}
                 Start::Started(job) => {
                     if words == Words::Held {
@@ -295,7 +300,7 @@ fn start_work(
         Task::CountAsOld => {
             backlog::count_one(tx, message.chat, message.thread)?;
             let due_at = at.now.plus(BACKLOG_SETTLES);
-            jobs::add_or_move(tx, JobKind::Backlog, &message.chat.to_string(), lane, due_at)?;
+            jobs::add_or_move(tx, &JobPayload::Backlog { chat: message.chat }, due_at)?;
             applied.postponed = true;
         }
     }
@@ -312,7 +317,7 @@ fn announce(
 ) -> store::Result<()> {
     let Some(row) = chats::find(tx, chat)? else { return Ok(()) };
     if setting.announces && !chats::is_announced(tx, row.key)? {
-        jobs::add_unless_due(tx, JobKind::Announce, &chat.to_string(), chat.0, now)?;
+        jobs::add_unless_due(tx, &JobPayload::Announce { chat }, now)?;
         applied.postponed = true;
     }
     Ok(())

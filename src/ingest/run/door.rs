@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::access::run::{is_owner, served};
 use crate::access::{Access, is_unclaimed};
-use crate::domain::{Arrival, ChatId, ChatKind, JobKind, Membership, Timestamp};
+use crate::domain::{Arrival, ChatId, ChatKind, CommandName, JobPayload, Membership, Timestamp};
 use crate::ingest::run::apply::Setting;
 use crate::store::{self, Writer, admission, chats, jobs};
-use crate::trigger::{self, CommandName, Rules, Trigger, TriggerKind};
+use crate::trigger::{self, Rules, Trigger, TriggerKind};
 
 /// An update that an owner added the bot may come after the first message of the chat: so long is waited for it.
 const ADMISSION_SETTLES: Duration = Duration::from_secs(3);
@@ -19,7 +19,7 @@ pub fn admit(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting, now: Timesta
         && let Some((command, args)) = command_in(arrival, setting)
     {
         // Everybody may know what is kept of them and have it deleted, wherever else they may write.
-        if command.is_about_privacy() {
+        if command.spec().is_about_privacy {
             return Ok(Access::Allowed);
         }
         if command == CommandName::Claim && is_unclaimed(&setting.access, admission::has_owner(tx)?) {
@@ -36,7 +36,7 @@ pub fn admit(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting, now: Timesta
 
 /// A chat that wrote to us without being allowed: it is told how to be, once, and left.
 pub fn turn_away(tx: &Writer<'_>, chat: ChatId, now: Timestamp) -> store::Result<()> {
-    jobs::add_unless_due(tx, JobKind::Leave, &chat.to_string(), chat.0, now.plus(ADMISSION_SETTLES))
+    jobs::add_unless_due(tx, &JobPayload::Leave { chat }, now.plus(ADMISSION_SETTLES))
 }
 
 /// The bot came into a chat, or its standing there changed. Gives whether the chat is served.
@@ -52,7 +52,7 @@ pub fn enter(tx: &Writer<'_>, membership: &Membership, setting: &Setting, now: T
         // Whoever unblocks the bot has not said anything yet.
         (Access::Refused, ChatKind::Private) => {}
         (Access::Refused, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
-            jobs::add_or_move(tx, JobKind::Leave, &chat.id.to_string(), chat.id.0, now)?;
+            jobs::add_or_move(tx, &JobPayload::Leave { chat: chat.id }, now)?;
         }
     }
     Ok(access)

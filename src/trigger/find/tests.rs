@@ -112,7 +112,7 @@ fn scene(line: &str) -> String {
     let rules = Rules { parent_is_answer, languages: Languages::shipped() };
     match find(&message, parent.as_ref(), &bot(), chat_kind, &rules) {
         None => "nothing".to_owned(),
-        Some(Trigger { kind, how, ask, generic }) => {
+        Some(Trigger { kind, how, ask, generic, .. }) => {
             format!("{kind:?} by {how:?}: {ask:?}{}", if generic { " generic" } else { "" })
         }
     }

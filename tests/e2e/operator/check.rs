@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chime::clock::Clock;
-use chime::domain::{JobId, JobKind};
+use chime::domain::{ChatId, JobId, JobPayload, MessageAt, MessageId, ParsedTrigger};
 use chime::sandbox::faults::Fault;
 use chime::sandbox::{Setup, Standing};
 use chime::store::{Priority, jobs};
@@ -159,8 +159,9 @@ async fn parked_jobs_are_shown_and_retried_while_somebody_holds_the_database() {
     let now = Clock::system().now();
     store
         .write(Priority::Answering, move |tx| {
-            for key in ["1:1", "1:2"] {
-                jobs::add(tx, JobKind::Answer, key, 1, now)?;
+            for message in [MessageId(1), MessageId(2)] {
+                let at = MessageAt { chat: ChatId(1), message };
+                jobs::add(tx, &JobPayload::Answer { at, parsed: ParsedTrigger::default() }, now)?;
             }
             jobs::park(tx, JobId(1), "the prompt cannot be rendered")?;
             jobs::park(tx, JobId(2), "panicked")

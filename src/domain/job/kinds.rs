@@ -1,0 +1,137 @@
+//! The kinds of jobs: what each carries and how it is treated. A new kind is a new entry here, and an arm where `app`
+//! runs jobs.
+
+use serde::{Deserialize, Serialize};
+
+use super::policy::Policy;
+use super::{MessageAt, ParsedTrigger};
+use crate::domain::{ChatId, CommandName};
+
+/// Declares [`JobPayload`] and [`JobKind`] from one table. An entry reads: what the job does, its data, its name in the
+/// database, the key (unique per kind), the lane, the policy.
+macro_rules! job_kinds {
+    ($(
+        $(#[$doc:meta])+
+        $kind:ident { $($(#[$attribute:meta])* $field:ident: $type:ty),* }
+        = $name:literal, key $key:expr, lane $lane:expr, $policy:expr;
+    )+) => {
+        /// What a job is to do. Holds ids and numbers, and no word that anybody wrote.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum JobPayload {
+            $($(#[$doc])+ $kind { $($(#[$attribute])* $field: $type),* },)+
+        }
+
+        /// The kind of a job, without its data.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum JobKind {
+            $($(#[$doc])+ $kind,)+
+        }
+
+        impl JobPayload {
+            pub fn kind(&self) -> JobKind {
+                match self {
+                    $(Self::$kind { .. } => JobKind::$kind,)+
+                }
+            }
+
+            /// Unique among the jobs of this kind: the same work twice is one job.
+            pub fn key(&self) -> String {
+                match self {
+                    $(Self::$kind { $($field),* } => {
+                        $(let _ = $field;)*
+                        $key.to_string()
+                    })+
+                }
+            }
+
+            /// The Telegram chat that the job works for, 0 for none.
+            pub fn lane(&self) -> i64 {
+                match self {
+                    $(Self::$kind { $($field),* } => {
+                        $(let _ = $field;)*
+                        $lane
+                    })+
+                }
+            }
+        }
+
+        impl JobKind {
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$kind),+];
+
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)+
+                }
+            }
+
+            pub fn policy(self) -> Policy {
+                match self {
+                    $(Self::$kind => $policy,)+
+                }
+            }
+        }
+    };
+}
+
+job_kinds! {
+    /// Answer a trigger.
+    Answer { at: MessageAt, #[serde(default)] parsed: ParsedTrigger }
+    = "answer", key at, lane at.chat.0, Policy::ANSWERING;
+
+    /// Answer a trigger again, about the other matter that it may mean.
+    Another { at: MessageAt, #[serde(default)] parsed: ParsedTrigger }
+    = "another", key at, lane at.chat.0, Policy::ANSWERING;
+
+    /// See to a press on a button. `query` is the press's id at Telegram.
+    Press { query: String, chat: ChatId }
+    = "press", key query, lane chat.0, Policy::ANSWERING;
+
+    /// Reply to an in-chat command.
+    Command { at: MessageAt, name: CommandName, #[serde(default)] parsed: ParsedTrigger }
+    = "command", key at, lane at.chat.0, Policy::ANSWERING;
+
+    /// React to a mere thanks.
+    Thank { at: MessageAt }
+    = "thank", key at, lane at.chat.0, Policy::ANSWERING;
+
+    /// Deliver the parts of one reply. `made_by` is the job that makes it anew when what it rests on is forgotten.
+    Send { reply: String, chat: ChatId, #[serde(default)] made_by: Option<Box<JobPayload>> }
+    = "send", key reply, lane chat.0, Policy::ANSWERING;
+
+    /// Say once how many old triggers were left unanswered.
+    Backlog { chat: ChatId }
+    = "backlog", key chat, lane chat.0, Policy::ANSWERING;
+
+    /// Tell that a trigger was one too many.
+    Refusal { at: MessageAt }
+    = "refusal", key at, lane at.chat.0, Policy::ANSWERING;
+
+    /// Say once how to be allowed, and leave.
+    Leave { chat: ChatId }
+    = "leave", key chat, lane chat.0, Policy::ANSWERING;
+
+    /// Tell a chat what is kept of it.
+    Announce { chat: ChatId }
+    = "announce", key chat, lane chat.0, Policy::ANSWERING;
+
+    /// Delete what somebody asked in `chat` to have forgotten. `request` is the row of the request.
+    Forget { request: i64, chat: ChatId }
+    = "forget", key request, lane chat.0, Policy { ends_with_chat: false, ..Policy::ANSWERING };
+
+    /// Delete what has been kept long enough.
+    Retention {}
+    = "retention", key "", lane 0, Policy::PERIODIC;
+}
+
+impl JobKind {
+    pub fn parse(raw: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
+    }
+
+    /// The kinds that `chosen` accepts, as a list for SQL: `'answer', 'send'`. Names are our own words.
+    pub fn sql_list(chosen: impl Fn(&Policy) -> bool) -> String {
+        let names = Self::ALL.into_iter().filter(|kind| chosen(&kind.policy())).map(Self::as_str);
+        names.map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
+    }
+}

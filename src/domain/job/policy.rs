@@ -1,0 +1,51 @@
+//! How the jobs of a kind are treated.
+
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a job of a kind may take, how often it is tried, and when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    pub class: Class,
+    /// Places for jobs of this kind in one lane. A hung model in one chat leaves places for the others.
+    pub per_lane: usize,
+    /// Places for all jobs of this kind.
+    pub places: usize,
+    /// Attempts after which a job is parked.
+    pub attempts: u32,
+    /// Whether a job ends, undone, when the bot is removed from the chat that is its lane.
+    pub ends_with_chat: bool,
+    /// How long the row of a done job is kept: until then the same key is not worked on again.
+    pub row_kept: Duration,
+    /// Whether it comes again and again, so that its job never ends.
+    pub is_periodic: bool,
+}
+
+/// Who waits for a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// A member waits.
+    Answering,
+    /// Nobody waits: starts at a bounded rate, and never while an answering job waits for a place.
+    Background,
+}
+
+impl Policy {
+    /// Answering waits on a remote model nearly all the time, so places are cheap.
+    pub const ANSWERING: Self = Self {
+        class: Class::Answering,
+        per_lane: 16,
+        places: 128,
+        attempts: 8,
+        ends_with_chat: true,
+        row_kept: DAY.saturating_mul(30),
+        is_periodic: false,
+    };
+    /// Work of one chat is done one job after the other.
+    pub const BACKGROUND: Self =
+        Self { class: Class::Background, per_lane: 1, places: 2, row_kept: DAY, ..Self::ANSWERING };
+
+    /// Work that comes again and again: see the table of schedules.
+    pub const PERIODIC: Self = Self { ends_with_chat: false, is_periodic: true, ..Self::BACKGROUND };
+}
