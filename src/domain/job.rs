@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{ChatId, JobId, Matter, MessageId, StoredMessage, Timestamp};
 
 pub use kinds::{JobKind, JobPayload};
-pub use policy::{Class, Policy};
+pub use policy::{Class, Marked, Policy};
 pub use schedule::Schedule;
 
 /// A job that is due.

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
-use crate::domain::{Class, Job, JobId, Schedule, Timestamp};
+use crate::domain::{Class, Job, JobId, Marked, Schedule, Timestamp};
 use crate::scheduler::{Running, Verdict, after_failure, most_per_lane, next_run, startable};
 use crate::store::{Priority, Store, StoreError, Writer, jobs};
 
@@ -23,8 +23,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// How long jobs under way may go on after the stop; the rest stays in the table for the next start.
 const DRAIN: Duration = Duration::from_secs(7);
 
-/// A job that takes longer than this is marked in the table as being worked on. Most end sooner, and no commit is spent on
-/// them.
+/// After this a job is marked in the table as being worked on, unless that was done when it started.
 const MARK_AFTER: Duration = Duration::from_millis(200);
 /// After a full disk or a locked file, before the next try.
 const UNTIL_NEXT_TRY: Duration = Duration::from_millis(250);
@@ -193,8 +192,10 @@ impl Pool {
         for job in jobs {
             let span = tracing::info_span!("job", job.id = job.id.0, job.kind = job.kind().as_str());
             let task = crew.tasks.spawn(handle(job.clone()).instrument(span));
-            if !crew.is_suspect(&job) {
-                crew.unmarked.push_back((now.plus(MARK_AFTER), job.id));
+            match (crew.is_suspect(&job), job.kind().policy().marked) {
+                (true, _) => {}
+                (false, Marked::AtOnce) => crew.unmarked.push_front((now, job.id)),
+                (false, Marked::Later) => crew.unmarked.push_back((now.plus(MARK_AFTER), job.id)),
             }
             crew.jobs.insert(task.id(), (job, now));
         }

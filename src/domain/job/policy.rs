@@ -18,6 +18,8 @@ pub struct Policy {
     pub ends_with_chat: bool,
     /// How long the row of a done job is kept: until then the same key is not worked on again.
     pub row_kept: Duration,
+    /// When the table is told that a job is worked on. What ends the process after that is charged to the job.
+    pub marked: Marked,
     /// Whether it comes again and again, so that its job never ends.
     pub is_periodic: bool,
 }
@@ -31,6 +33,15 @@ pub enum Class {
     Background,
 }
 
+/// When a job is marked as being worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marked {
+    /// When it starts: it takes long in most cases.
+    AtOnce,
+    /// When it has taken long. Most end sooner, and no commit is spent on them.
+    Later,
+}
+
 impl Policy {
     /// Answering waits on a remote model nearly all the time, so places are cheap.
     pub const ANSWERING: Self = Self {
@@ -40,8 +51,11 @@ impl Policy {
         attempts: 8,
         ends_with_chat: true,
         row_kept: DAY.saturating_mul(30),
+        marked: Marked::Later,
         is_periodic: false,
     };
+    /// Work that asks a model while a member waits.
+    pub const ASKING: Self = Self { marked: Marked::AtOnce, ..Self::ANSWERING };
     /// Work of one chat is done one job after the other.
     pub const BACKGROUND: Self =
         Self { class: Class::Background, per_lane: 1, places: 2, row_kept: DAY, ..Self::ANSWERING };
