@@ -110,14 +110,14 @@ mod tests {
     #[test]
     fn a_payload_is_read_back_as_it_was_written() {
         let at = MessageAt { chat: ChatId(-100), message: MessageId(7) };
-        let parsed = ParsedTrigger { how: How::Reply, is_generic: true, cut: vec![0..4] };
+        let parsed = ParsedTrigger { how: How::Reply, is_generic: true, cut: vec![0..4, 9..12] };
         let answer = JobPayload::Answer { at, parsed };
         let send =
             JobPayload::Send { reply: answer.reply_key(), chat: at.chat, made_by: Some(Box::new(answer.clone())) };
         let written = serde_json::to_string(&send).unwrap();
         assert_eq!(
             written,
-            r#"{"send":{"reply":"answer:-100:7","chat":-100,"made_by":{"answer":{"at":{"chat":-100,"message":7},"parsed":{"how":"reply","is_generic":true,"cut":[{"start":0,"end":4}]}}}}}"#
+            r#"{"send":{"reply":"answer:-100:7","chat":-100,"made_by":{"answer":{"at":{"chat":-100,"message":7},"parsed":{"how":"reply","is_generic":true,"cut":[{"start":0,"end":4},{"start":9,"end":12}]}}}}}"#
         );
         assert_eq!(serde_json::from_str::<JobPayload>(&written).unwrap(), send);
         assert_eq!((answer.key().as_str(), answer.lane(), answer.kind()), ("-100:7", -100, JobKind::Answer));
