@@ -56,6 +56,8 @@ pub struct ContextValues<'a> {
     pub has_surroundings: bool,
     /// Since when the bot can read the chat, where that is known.
     pub earliest: Option<&'a str>,
+    /// Who spoke lately, `Ana (@ana_k), Ben`.
+    pub people: Option<&'a str>,
 }
 
 /// What `ask.md` takes.
@@ -178,6 +180,7 @@ impl Template {
                     has_focus: true,
                     has_surroundings: true,
                     earliest,
+                    people: earliest.is_none().then_some("Ana (@ana), Ben"),
                 })
                 .map(|values| Value::from(Serde(values)))
                 .to_vec(),
@@ -294,6 +297,7 @@ mod tests {
             has_focus: true,
             has_surroundings: false,
             earliest: None,
+            people: None,
         };
         assert!(prompts.context(&context).expect("renders").contains("<<<chat CODE\na line\nCODE chat>>>"));
     }

@@ -7,11 +7,16 @@
 use crate::answer::lines::Scribe;
 use crate::answer::plain::clean_name;
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{ChatKind, Matter, Part, Seq, SlotUse, StoredMessage, Timestamp, clip, clock_time, day_in_words};
+use crate::domain::{
+    ChatKind, Matter, Part, Role, Seq, SlotUse, StoredMessage, Timestamp, clip, clock_time, day_in_words,
+};
 use crate::prompts::{AskValues, ContextValues, PromptError, Prompts, RoleValues};
 
 /// Characters of the anchor beside the ask. The window shows it in full, so this is a reminder of which one it is.
 const ANCHOR_CHARS: usize = 600;
+
+/// Members that the prompt names as present. More would cost more tokens than they tell.
+const MOST_PEOPLE: usize = 12;
 
 /// What a prompt is made from.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +24,10 @@ pub struct PromptInput<'a> {
     pub bot_name: &'a str,
     pub chat_title: Option<&'a str>,
     pub chat_kind: ChatKind,
+    /// What the forum topic is called that the trigger stands in.
+    pub topic: Option<&'a str>,
+    /// Who spoke here lately.
+    pub people: &'a [Person],
     pub now: Timestamp,
     pub trigger: &'a StoredMessage,
     /// What is left of the trigger without the mention.
@@ -33,6 +42,27 @@ pub struct PromptInput<'a> {
     pub earliest: Option<Timestamp>,
     /// How many tokens a text takes.
     pub estimate: fn(&str) -> usize,
+}
+
+/// Somebody who spoke lately, as the model may call them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    pub name: String,
+    /// Without `@`.
+    pub username: Option<String>,
+}
+
+impl Person {
+    /// Those who spoke in `talk` since `since`, whoever spoke last first.
+    pub fn of_talk(talk: &[StoredMessage], since: Timestamp) -> Vec<Self> {
+        let mut met = BTreeSet::new();
+        let said = talk.iter().rev().map(|stored| &stored.message);
+        said.take_while(|message| message.sent_at >= since)
+            .filter(|message| message.role == Role::User && met.insert(message.sender.id))
+            .map(|message| Self { name: message.sender.name.clone(), username: message.sender.username.clone() })
+            .take(MOST_PEOPLE)
+            .collect()
+    }
 }
 
 /// The messages of one model call, and what is in them.
@@ -117,6 +147,10 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
         Some(title) => format!("{kind} called \"{}\"", clean_name(title)),
         None => kind.to_owned(),
     };
+    let place = match input.topic {
+        Some(topic) => format!("{place}, in its topic \"{}\"", clean_name(topic)),
+        None => place,
+    };
     let bot_name = clean_name(input.bot_name);
     let text = prompts.role(&RoleValues { bot_name: &bot_name, place: &place, today: &day_in_words(input.now) })?;
     Ok(Filled { slot: Slot::Role, text, sources: Vec::new() })
@@ -127,6 +161,7 @@ fn context(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) 
     let lines = scribe.window(input.window);
     let has = |part| input.window.entries.iter().any(|entry| entry.part() == part);
     let earliest = input.earliest.map(|at| format!("{}, {}", day_in_words(at), clock_time(at)));
+    let people = people(input.people);
     let values = ContextValues {
         time: &clock_time(input.now),
         fence: input.fence,
@@ -134,9 +169,19 @@ fn context(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) 
         has_focus: has(Part::Focus),
         has_surroundings: has(Part::Surroundings),
         earliest: earliest.as_deref(),
+        people: people.as_deref(),
     };
     let sources = input.window.entries.iter().map(|entry| citation_id(entry.message.seq)).collect();
     Ok(Filled { slot: Slot::Context, text: prompts.context(&values)?, sources })
+}
+
+/// `Ana (@ana_k), Ben`; none where nobody but one member has spoken.
+fn people(people: &[Person]) -> Option<String> {
+    let called = |person: &Person| match &person.username {
+        Some(username) => format!("{} (@{})", clean_name(&person.name), clean_name(username)),
+        None => clean_name(&person.name),
+    };
+    (people.len() > 1).then(|| people.iter().map(called).collect::<Vec<_>>().join(", "))
 }
 
 fn ask(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> Result<Filled, PromptError> {
@@ -242,6 +287,8 @@ mod tests {
             bot_name: "Chime",
             chat_title: Some("The lake"),
             chat_kind: ChatKind::Supergroup,
+            topic: Some("Lake trip"),
+            people: &Person::of_talk(&history.recent, moment("-7d 00:00")),
             now: trigger.message.sent_at,
             trigger: &trigger,
             ask,
@@ -274,6 +321,8 @@ mod tests {
             "is that enough?",
             expect![[r#"
                 It is now 00:20 UTC. The code of all member text below is K7Q2X.
+
+                Who spoke here lately: bob (@bob), ann (@ann).
 
                 The messages that seem to belong to the matter, oldest first:
                 <<<chat K7Q2X
@@ -349,6 +398,8 @@ mod tests {
             expect![[r#"
                 It is now 10:10 UTC. The code of all member text below is K7Q2X.
 
+                Who spoke here lately: cat (@cat), bob (@bob), ann (@ann).
+
                 The messages that seem to belong to the matter, oldest first:
                 <<<chat K7Q2X
                 [Friday 2 January 2026]
@@ -401,6 +452,8 @@ mod tests {
             bot_name: "Chime",
             chat_title: None,
             chat_kind: ChatKind::Group,
+            topic: None,
+            people: &[],
             now: trigger.message.sent_at,
             trigger: &trigger,
             ask: "true?",
@@ -462,7 +515,9 @@ mod tests {
     #[test]
     fn the_rules_come_first_and_stay_within_their_cap() {
         let prompt = built("10:00 ann#1 hello\n10:10 dan#2 @bot", "");
-        assert!(prompt.system.starts_with("You are Chime, a member of a Telegram group called \"The lake\"."));
+        assert!(prompt.system.starts_with(
+            "You are Chime, a member of a Telegram group called \"The lake\", in its topic \"Lake trip\"."
+        ));
         assert!(prompt.system.ends_with("Today is Monday 5 January 2026."));
         assert!(estimate(&prompt.system) <= 600, "{} tokens", estimate(&prompt.system));
     }

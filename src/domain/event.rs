@@ -22,6 +22,16 @@ pub struct Arrival {
     /// Whose words the message carries from elsewhere: the author of what it forwards, or of what it replies to in
     /// another chat. None also where Telegram does not say.
     pub lender: Option<UserId>,
+    pub topic: Option<TopicName>,
+}
+
+/// What the forum topic that a message stands in is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopicName {
+    pub name: String,
+    /// Whether the topic was made or renamed with this very message. A message in a topic also encloses how the topic was
+    /// called at first.
+    pub is_news: bool,
 }
 
 /// The bot's own standing in a chat changed.

@@ -28,7 +28,7 @@ pub use answer::{
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link};
 pub use command::{Addressing, CommandName, CommandSpec};
 pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
-pub use event::{Arrival, Event, Membership, Migration, Press, Reaction};
+pub use event::{Arrival, Event, Membership, Migration, Press, Reaction, TopicName};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
 pub use job::{Class, How, Job, JobKind, JobPayload, Marked, MessageAt, ParsedTrigger, Policy, Schedule};

@@ -8,7 +8,9 @@ use super::search::Indexed;
 use super::stems::Language;
 use super::{Reader, Result, Writer, messages, row, search};
 use crate::config::retention;
-use crate::domain::{Chat, ChatId, ChatKey, ChatKind, Migration, Sender, Seq, Timestamp, UserId};
+use crate::domain::{
+    Chat, ChatId, ChatKey, ChatKind, Conversation, Migration, Sender, Seq, ThreadId, Timestamp, TopicName, UserId,
+};
 
 /// A chat as kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -254,6 +256,25 @@ pub fn set_announced(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()
     tx.prepare_cached("UPDATE chat SET announced_at = :now WHERE chat_key = :key")?
         .execute(named_params! { ":now": now.millis(), ":key": key.0 })?;
     Ok(())
+}
+
+/// Remembers what a topic is called. Where the name is no news, one that is known stays: it may have been changed since.
+pub fn name_topic(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, topic: &TopicName) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO topic_name (chat_key, thread_id, name) VALUES (:key, :thread, :name)
+         ON CONFLICT (chat_key, thread_id) DO UPDATE SET name = excluded.name WHERE :is_news",
+    )?
+    .execute(named_params! { ":key": key.0, ":thread": thread.0, ":name": topic.name, ":is_news": topic.is_news })?;
+    Ok(())
+}
+
+/// What a topic is called, where Telegram said so.
+pub fn topic_name(conn: &Reader, conversation: Conversation) -> Result<Option<String>> {
+    let Some(thread) = conversation.thread else { return Ok(None) };
+    let found = conn
+        .prepare_cached("SELECT name FROM topic_name WHERE chat_key = :key AND thread_id = :thread")?
+        .query_row(named_params! { ":key": conversation.chat.0, ":thread": thread.0 }, |raw| raw.get("name"));
+    Ok(found.optional()?)
 }
 
 /// Remembers who writes in a chat, by their present name.

@@ -132,6 +132,22 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     jobs::add_unless_due(tx, &reply.send_job(), now)
 }
 
+/// Says that a part of a reply is the answer only up to this byte.
+pub fn set_talk_end(tx: &Writer<'_>, key: &str, part: usize, end: usize) -> Result<()> {
+    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    tx.prepare_cached("UPDATE outbox SET talk_end = :end WHERE reply_key = :key AND part = :part")?
+        .execute(named_params! { ":key": key, ":part": number(part), ":end": number(end) })?;
+    Ok(())
+}
+
+/// Up to which byte a part is the answer, where it is not all of it.
+pub fn talk_end(conn: &Reader, id: i64) -> Result<Option<usize>> {
+    let end: Option<i64> = conn
+        .prepare_cached("SELECT talk_end FROM outbox WHERE id = :id")?
+        .query_row(named_params! { ":id": id }, |raw| raw.get("talk_end"))?;
+    Ok(end.and_then(|end| usize::try_from(end).ok()))
+}
+
 /// The parts of a reply, in order.
 pub fn parts(conn: &Reader, key: &str) -> Result<Vec<Part>> {
     let sql = format!("SELECT {COLUMNS} FROM outbox WHERE reply_key = :key ORDER BY part");

@@ -6,7 +6,7 @@ use crate::domain::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, M
 use crate::trigger::address::{Address, address};
 use crate::trigger::ask::without;
 use crate::trigger::command::{Addressee, Call};
-use crate::trigger::generic::{is_generic, is_thanks};
+use crate::trigger::generic::{is_generic, is_thanks, is_thanks_by_name};
 use crate::trigger::languages::Languages;
 
 /// A message that addresses the bot.
@@ -69,14 +69,21 @@ pub fn find(
     }
     let is_reply = rules.parent_is_answer && is_from_the_bot(parent, bot);
     let how = how(&address, is_reply, chat_kind)?;
-    if (is_reply || how == How::Private) && is_mere_reaction(message, &ask, rules.languages) {
+    let is_thanks = match how {
+        How::Mention if !is_reply => is_thanks_by_name(&ask, rules.languages),
+        How::Mention | How::Reply | How::Private | How::Command => is_mere_reaction(message, &ask, rules.languages),
+    };
+    if is_thanks {
         return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
     }
     Some(Trigger { cut: address.cut, ..asked(how, ask, rules.languages) })
 }
 
 fn is_from_a_person(message: &Message, bot: &BotIdentity) -> bool {
-    !message.sender.is_bot && message.sender.id != bot.id && message.role == Role::User && message.kind != Kind::Service
+    !message.sender.is_bot
+        && message.sender.id != bot.id
+        && message.role != Role::Assistant
+        && message.kind != Kind::Service
 }
 
 /// A plain message in a topic "replies" to the service message that opened the topic, which may be the bot's own.

@@ -35,6 +35,13 @@ pub fn is_thanks(text: &str, languages: &Languages) -> bool {
     said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_thanks(&said))
 }
 
+/// Whether `ask`, of somebody who names the bot, is thanks. Narrower than [`is_thanks`]: a bare emoji points at the talk
+/// above, and what can ask as well ("true", "agreed") asks.
+pub fn is_thanks_by_name(ask: &str, languages: &Languages) -> bool {
+    let said = words(ask);
+    !said.is_empty() && is_thanks(ask, languages) && !languages.tables.iter().any(|language| language.only_asks(&said))
+}
+
 /// The blocks in which nearly all emoji are: pictographs, symbols and dingbats, stars and squares.
 fn is_emoji(c: char) -> bool {
     matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}')

@@ -50,6 +50,8 @@ pub(super) struct Language {
     around: HashSet<String>,
     /// What a question begins with.
     questions: HashSet<String>,
+    /// What points or asks in general, as it is written, without politeness.
+    asks: HashSet<String>,
 }
 
 /// The file's form. What the lists mean is explained in `languages/en.toml`.
@@ -142,7 +144,8 @@ impl Language {
             .collect();
         let around = phrases([&rows.fillers, &rows.politeness]).filter(|phrase| !thanks.contains(phrase)).collect();
         let questions = phrases([&rows.questions]).collect();
-        Self { code: file.language, fillers, generic, thanks, around, questions }
+        let asks = phrases([&rows.pointers, &rows.phrases]).collect();
+        Self { code: file.language, fillers, generic, thanks, around, questions, asks }
     }
 
     fn begins_question(&self, said: &[String]) -> bool {
@@ -153,6 +156,12 @@ impl Language {
     pub(super) fn only_points(&self, asked: &[String]) -> bool {
         let rest: Vec<&str> = asked.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect();
         is_made_of(&rest, |phrase| self.generic.contains(phrase))
+    }
+
+    /// Whether `said` is made of nothing but what points or asks in general.
+    pub(super) fn only_asks(&self, said: &[String]) -> bool {
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        is_made_of(&said, |phrase| self.asks.contains(phrase))
     }
 
     /// Whether `said` is thanks, with or without politeness around it.

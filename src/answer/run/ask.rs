@@ -178,6 +178,8 @@ impl Answering {
                 bot_name: &self.parts.bot.name,
                 chat_title: question.chat.chat.title.as_deref(),
                 chat_kind: question.chat.chat.kind,
+                topic: question.topic.as_deref(),
+                people: &question.people,
                 now: self.parts.clock.now(),
                 trigger: question.trigger(),
                 ask: &question.history.ask,
@@ -255,7 +257,7 @@ impl Answering {
         let checked = citations::check(&draft.markdown, &given, now);
         log::citations(&checked);
         let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
-        let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words)).is_some();
+        let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words));
         let counted = draft.counted;
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
@@ -286,12 +288,19 @@ impl Answering {
                 return Ok(Written::Gone);
             }
             answers::save(tx, &record)?;
-            if introduced {
+            write_reply(tx, &reply, now)?;
+            if let Some(introduced) = introduced {
+                outbox::set_talk_end(tx, &reply.key, introduced.part, introduced.talk_end)?;
                 chats::set_announced(tx, record.chat, now)?;
             }
+<<<<<<< HEAD
             outbox::add(tx, &reply, now)?;
             jobs::finish(tx, job.kind(), &job.key())?;
             Ok(Written::Down(jobs::find(tx, &reply.send_job())?))
+=======
+            jobs::finish(tx, kind, &key)?;
+            Ok(Written::Down(jobs::find(tx, JobKind::Send, &reply.key)?))
+>>>>>>> 01f85e9 (Tell talk from commands, digests and introductions)
         })
         .await?;
         match written {

@@ -9,12 +9,17 @@ use crate::answer::delivery::{Mark, SendResult, Standing, Step, after_mark, afte
 use crate::answer::run::log;
 use crate::clock::Clock;
 use crate::domain::{
+<<<<<<< HEAD
     BotIdentity, ChatId, Job, JobKind, JobPayload, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
+=======
+    AnswerStatus, BotIdentity, ChatId, Job, JobKind, Kind, Message, MessageId, Migration, Origin, Role, Sender,
+    Timestamp, utf16_len,
+>>>>>>> 01f85e9 (Tell talk from commands, digests and introductions)
 };
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::{Part, Purpose, State};
-use crate::store::{self, Priority, Store, Writer, chats, jobs, messages, outbox};
+use crate::store::{self, Priority, Reader, Store, Writer, answers, chats, jobs, messages, outbox};
 use crate::telegram::{Telegram, TelegramError};
 
 /// On a trigger whose reply could not be delivered, or perhaps was. One of the few emoji with which bots may react.
@@ -185,6 +190,7 @@ impl Delivery {
         let key = job.key();
         self.record(move |tx| {
             outbox::mark_sent(tx, part.id, message)?;
+            let own = as_talk(tx, own, &part)?;
             keep_own_message(tx, &own, outbox::is_forgotten(tx, part.id)?)?;
             if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
         })
@@ -323,6 +329,22 @@ fn begin(tx: &Writer<'_>, part: i64) -> store::Result<bool> {
 fn is_surely_unsent(part: &Part, job: &Job) -> bool {
     let is_waiting = part.state == State::Pending || part.state == State::Sending && job.attempts == 0;
     is_waiting && part.unknown_sends == 0
+}
+
+/// A message of ours as it enters the talk: without the introduction below it. A digest, an apology and a part that is
+/// nothing but the introduction are no talk.
+fn as_talk(conn: &Reader, mut own: Message, part: &Part) -> store::Result<Message> {
+    let talk_end = outbox::talk_end(conn, part.id)?;
+    if let Some(end) = talk_end {
+        own.text.truncate(own.text.floor_char_boundary(end));
+        let units = utf16_len(&own.text);
+        own.entities.retain(|entity| entity.offset + entity.length <= units);
+    }
+    let answer = part.answer.map(|id| answers::find(conn, id)).transpose()?.flatten();
+    if talk_end == Some(0) || answer.is_some_and(|answer| answer.status != AnswerStatus::Answered) {
+        own.role = Role::System;
+    }
+    Ok(own)
 }
 
 /// An answer that was forgotten while it was sent leaves no words.

@@ -26,16 +26,31 @@ impl Introduction {
     }
 }
 
+/// Where the introduction stands in a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Introduced {
+    pub part: usize,
+    /// Bytes of the part that are still the answer.
+    pub talk_end: usize,
+}
+
 /// Puts `words` below the last part of an answer, or after it where there is no room.
-pub fn append(parts: &mut Vec<FormattedText>, words: FormattedText) {
+pub fn append(parts: &mut Vec<FormattedText>, words: FormattedText) -> Introduced {
     const BETWEEN: &str = "\n\n";
     let units = utf16_len(BETWEEN) + utf16_len(&words.text);
     let has_room = |last: &&mut FormattedText| {
         utf16_len(&last.text) + units <= MAX_UNITS && last.entities.len() + words.entities.len() <= MAX_ENTITIES
     };
     match parts.last_mut().filter(has_room) {
-        Some(last) => last.push(BETWEEN, words),
-        None => parts.push(words),
+        Some(last) => {
+            let talk_end = last.text.len();
+            last.push(BETWEEN, words);
+            Introduced { part: parts.len() - 1, talk_end }
+        }
+        None => {
+            parts.push(words);
+            Introduced { part: parts.len() - 1, talk_end: 0 }
+        }
     }
 }
 

@@ -229,6 +229,9 @@ fn take_in_message(
         None => {}
     }
     applied.heard.insert(Conversation { chat: row.key, thread: message.thread }, false);
+    if let (Some(thread), Some(topic)) = (message.thread, &arrival.topic) {
+        chats::name_topic(tx, row.key, thread, topic)?;
+    }
     let news = match &kept.message {
         Keep::Whole(message) => {
             let taken = messages::take_in(tx, &row, message)?;

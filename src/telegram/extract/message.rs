@@ -1,7 +1,8 @@
 //! A message, its sender, and what it replies to.
 
 use crate::domain::{
-    Arrival, ChatId, Event, Kind, Message, MessageId, Migration, Origin, Role, Sender, ThreadId, Timestamp, UserId,
+    Arrival, ChatId, Entity, EntityKind, Event, Kind, Message, MessageId, Migration, Origin, Role, Sender, ThreadId,
+    Timestamp, TopicName, UserId, utf16_slice,
 };
 use crate::telegram::dto::{self, filled};
 use crate::telegram::extract::content::{content, in_one_line};
@@ -43,7 +44,8 @@ fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> 
     message.reply_to = reply.to;
     message.quote = reply.quote;
     message.snapshot = reply.snapshot;
-    Ok(Some(Arrival { chat, message, parent: reply.parent, lender: lender(wire) }))
+    let topic = topic_name(wire);
+    Ok(Some(Arrival { chat, message, parent: reply.parent, lender: lender(wire), topic }))
 }
 
 /// A message by itself, without what it replies to.
@@ -54,6 +56,8 @@ fn message(wire: &dto::Message, chat: ChatId, bot: UserId, origin: Origin) -> Re
     let role = match content.kind {
         Kind::Service => Role::System,
         _ if sender.id == bot => Role::Assistant,
+        // Said to a machine and not to people: kept, and no part of the talk.
+        _ if is_command(&content.text, &content.entities) => Role::System,
         _ => Role::User,
     };
     // What a linked channel posts is forwarded by Telegram itself, in the channel's name.
@@ -77,6 +81,16 @@ fn message(wire: &dto::Message, chat: ChatId, bot: UserId, origin: Origin) -> Re
         album: filled(head.media_group_id.as_deref()),
         via_bot: head.via_bot.as_ref().and_then(|bot| filled(bot.username.as_deref()).or_else(|| bot.display_name())),
         origin,
+    })
+}
+
+/// Whether a text is a command, for whichever bot. What stands behind `/ask` is a question like any other.
+fn is_command(text: &str, entities: &[Entity]) -> bool {
+    let leading = entities.iter().find(|entity| entity.offset == 0 && entity.kind == EntityKind::BotCommand);
+    leading.is_some_and(|entity| {
+        let command = utf16_slice(text, 0, entity.length).trim_start_matches('/');
+        let name = command.split('@').next().unwrap_or(command);
+        !name.eq_ignore_ascii_case("ask")
     })
 }
 
@@ -137,6 +151,18 @@ fn reply(wire: &dto::Message, chat: ChatId, bot: UserId) -> Reply {
         (None, None) => {
             Reply { quote, snapshot: head.reply_to_story.is_some().then(|| "[story]".to_owned()), ..Reply::default() }
         }
+    }
+}
+
+/// What the topic that a message stands in is called, where the message tells: it names the topic, or it encloses the one
+/// that did. A rename that came in between is not enclosed, so that only the making of the topic is read there.
+fn topic_name(wire: &dto::Message) -> Option<TopicName> {
+    let named = |topic: &Option<dto::Named>| topic.as_ref().and_then(|topic| filled(topic.name.as_deref()));
+    let said = named(&wire.service.forum_topic_created).or_else(|| named(&wire.service.forum_topic_edited));
+    let enclosed = || wire.head.reply_to_message.as_ref().and_then(|root| named(&root.service.forum_topic_created));
+    match said {
+        Some(name) => Some(TopicName { name, is_news: true }),
+        None => enclosed().map(|name| TopicName { name, is_news: false }),
     }
 }
 

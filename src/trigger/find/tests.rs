@@ -303,7 +303,7 @@ fn thanks_to_the_bot_want_a_reaction_only() {
             private | merci
                 Thanks by Private: "merci"
             [@chime](mention) thanks
-                Ask by Mention: "thanks" generic
+                Thanks by Mention: "thanks"
             to-member | thanks
                 nothing"#]],
     );

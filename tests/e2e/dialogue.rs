@@ -1,0 +1,113 @@
+//! The talk goes on: who asks, what belongs to the talk, and what the model is told of those who are in it.
+
+use std::time::Duration;
+
+use chime::domain::Role;
+use chime::sandbox::{BotAction, NewChat, NewMember, Post};
+use chime::testkit::World;
+
+#[tokio::test]
+async fn commands_and_what_the_bot_says_of_itself_are_never_fed_as_talk() {
+    World::without_daemon(async |w| {
+        w.announce();
+        w.start().await;
+        w.say("ann", "The boiler is loud again");
+        for text in ["/help@bot", "/roll 2d6", "/privacy@bot"] {
+            w.say("ben", text);
+            w.settled().await;
+        }
+        w.ignore_what_was_sent();
+        w.model.script(["Call the plumber.", "He comes on Tuesday."]);
+        let tag = w.say("ann", "@bot what do we do about the boiler?");
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.len() > "Call the plumber.".len() + 20, "the first answer introduces: {}", answer.text);
+        w.settled().await;
+        let tag = w.say("ann", "@bot and the boiler, when?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(2).await;
+        assert!(prompt.contains("Call the plumber."), "{prompt}");
+        for foreign in ["/help", "/roll", "/privacy", "I read along", "/optout"] {
+            assert!(!prompt.contains(foreign), "{foreign} in {prompt}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_digest_and_an_apology_are_shown_and_no_talk() {
+    World::offline(async |w| {
+        w.say("ann", "who has the key of the shed?");
+        w.say("ben", "it hangs behind the door");
+        let tag = w.say("cat", "@bot where is the key?");
+        let digest = w.answer_to(tag).await;
+        w.settled().await;
+        let stored = w.stored(w.chat, digest.id).await.expect("a stored reply");
+        assert_eq!(stored.message.role, Role::System);
+        let second = w.say("cat", "@bot where is the key?");
+        let again = w.answer_to(second).await;
+        assert!(!again.text.contains("No model is configured, so here are the messages I would answer from:\n\n• I"));
+        assert!(again.text.contains("it hangs behind the door"), "{}", again.text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_in_pieces_before_a_bare_tag_is_one_ask() {
+    World::run(async |w| {
+        w.say("ann", "I painted the fence");
+        w.say("ben", "does anybody know a plumber");
+        w.say("ben", "the tap in the kitchen drips");
+        w.model.script(["Nobody named one."]);
+        let tag = w.say("ben", "@bot");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        let asked = prompt.split("asks you, in").nth(1).expect("an ask");
+        assert!(asked.contains("does anybody know a plumber"), "{prompt}");
+        assert!(asked.contains("the tap in the kitchen drips") && !asked.contains("fence"), "{prompt}");
+        assert!(!prompt.contains("without a question of their own"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn thanks_with_the_bots_name_get_a_reaction_and_no_model_call() {
+    World::run(async |w| {
+        let before = w.telegram.cursor();
+        for text in ["thanks @bot", "@bot thank you so much!", "danke dir @bot"] {
+            let thanks = w.say("ann", text);
+            w.settled().await;
+            let seen = w.telegram.actions_since(before);
+            let is_thanked =
+                |action: &BotAction| matches!(action, BotAction::Reacted { message, .. } if *message == thanks);
+            assert!(seen.iter().any(is_thanked), "{text}: {seen:?}");
+        }
+        assert!(w.model.requests().is_empty());
+        w.say("ben", "it is all paid");
+        w.model.script(["Yes."]);
+        let tag = w.say("ann", "@bot is that true?");
+        w.answer_to(tag).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_model_knows_the_topic_and_who_is_here() {
+    World::run(async |w| {
+        let chat = w.telegram.add_chat(NewChat::forum("Club"));
+        let topic = w.telegram.create_topic(chat, "Lake trip");
+        let anna = w.telegram.add_member(chat, NewMember::named("Anna").username("anna_k"));
+        let ben = w.telegram.add_member(chat, "ben");
+        let mut at = w.clock.now();
+        for (from, text) in [(anna, "I bring the tent"), (ben, "and I the stove")] {
+            w.telegram.say(chat, Post::new(from, text, at).in_thread(topic));
+            at = at.plus(Duration::from_secs(1));
+        }
+        w.model.script(["Anna and ben."]);
+        let tag = w.telegram.say(chat, Post::new(ben, "@bot who is in this group?", at).in_thread(topic));
+        w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("in its topic \"Lake trip\""), "{prompt}");
+        assert!(prompt.contains("Who spoke here lately: ben, Anna (@anna_k)."), "{prompt}");
+    })
+    .await;
+}
