@@ -4,6 +4,8 @@
 //! chat, and only then, in the user message, the window and the ask. Everything that members wrote stands between
 //! fences that nobody can guess, and a line of member text can neither close a fence nor pass for another message.
 
+use std::collections::BTreeSet;
+
 use crate::answer::lines::Scribe;
 use crate::answer::plain::clean_name;
 use crate::context::{ContextWindow, Entry};
