@@ -375,6 +375,8 @@ mod tests {
             bot_name: "Chime",
             chat_title: None,
             chat_kind: ChatKind::Group,
+            topic: None,
+            people: &[],
             now: trigger.message.sent_at,
             trigger,
             ask: &trigger.message.text,
