@@ -288,19 +288,13 @@ impl Answering {
                 return Ok(Written::Gone);
             }
             answers::save(tx, &record)?;
-            write_reply(tx, &reply, now)?;
+            outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
                 outbox::set_talk_end(tx, &reply.key, introduced.part, introduced.talk_end)?;
                 chats::set_announced(tx, record.chat, now)?;
             }
-<<<<<<< HEAD
-            outbox::add(tx, &reply, now)?;
             jobs::finish(tx, job.kind(), &job.key())?;
             Ok(Written::Down(jobs::find(tx, &reply.send_job())?))
-=======
-            jobs::finish(tx, kind, &key)?;
-            Ok(Written::Down(jobs::find(tx, JobKind::Send, &reply.key)?))
->>>>>>> 01f85e9 (Tell talk from commands, digests and introductions)
         })
         .await?;
         match written {

@@ -9,12 +9,8 @@ use crate::answer::delivery::{Mark, SendResult, Standing, Step, after_mark, afte
 use crate::answer::run::log;
 use crate::clock::Clock;
 use crate::domain::{
-<<<<<<< HEAD
-    BotIdentity, ChatId, Job, JobKind, JobPayload, Kind, Message, MessageId, Migration, Origin, Role, Sender, Timestamp,
-=======
-    AnswerStatus, BotIdentity, ChatId, Job, JobKind, Kind, Message, MessageId, Migration, Origin, Role, Sender,
-    Timestamp, utf16_len,
->>>>>>> 01f85e9 (Tell talk from commands, digests and introductions)
+    AnswerStatus, BotIdentity, ChatId, Job, JobKind, JobPayload, Kind, Message, MessageId, Migration, Origin, Role,
+    Sender, Timestamp, utf16_len,
 };
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};

@@ -15,16 +15,12 @@ use crate::domain::{
 };
 use crate::store::chats::{self, ChatRow};
 use crate::store::{self, Reader, answers, consent, messages, usage};
-<<<<<<< HEAD
-use crate::trigger;
-=======
-use crate::trigger::{self, How, Languages, Rules, own_run};
+use crate::trigger::{self, Languages, own_run};
 
 /// Messages before a tag that are looked at for a question of its author.
 const IN_A_ROW: usize = 6;
 /// Who spoke within this time is here.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
->>>>>>> 01f85e9 (Tell talk from commands, digests and introductions)
 
 /// What is known when the job is taken up.
 pub enum Found {
@@ -84,26 +80,12 @@ impl Reading {
                 None => return Ok(Found::Gone),
             },
         };
-<<<<<<< HEAD
         let (chat, is_tag) = (trigger.chat, parsed.how == How::Mention);
         let ask = trigger::ask_of(&trigger.message.text, parsed);
-=======
-        let parent = match trigger.message.reply_to {
-            Some(parent) => messages::find(conn, chat, parent)?.map(|stored| stored.message),
-            None => None,
-        };
-        // That it is a trigger was decided when it came in; here its ask is read.
-        let rules = Rules { parent_is_answer: true, languages: self.languages };
-        let found = trigger::find(&trigger.message, parent.as_ref(), &self.bot, row.chat.kind, &rules);
-        let is_tag = found.as_ref().is_some_and(|found| found.how == How::Mention);
-        let (ask, generic) =
-            found.map_or_else(|| (trigger.message.text.clone(), false), |found| (found.ask, found.generic));
-        let chat = trigger.chat;
-        let (ask, generic) = match generic {
-            true => self.in_pieces(conn, &trigger, ask)?,
+        let (ask, generic) = match parsed.is_generic {
+            true => in_pieces(conn, &trigger, ask)?,
             false => (ask, false),
         };
->>>>>>> 01f85e9 (Tell talk from commands, digests and introductions)
         let asked = Asked { trigger, ask, is_tag };
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
@@ -117,13 +99,9 @@ impl Reading {
         Ok(Found::Ready(Box::new(Question {
             history,
             chat: row,
-<<<<<<< HEAD
-            generic: parsed.is_generic,
-=======
             topic,
             people,
             generic,
->>>>>>> 01f85e9 (Tell talk from commands, digests and introductions)
             window,
             room,
             matter,
@@ -135,21 +113,19 @@ impl Reading {
     }
 }
 
-impl Reading {
-    /// The ask of a tag that says nothing by itself: the question that its author wrote just before it, in one message or
-    /// several. Also whether there was none. A tag in a reply points at the message it replies to instead.
-    fn in_pieces(&self, conn: &Reader, trigger: &StoredMessage, ask: String) -> store::Result<(String, bool)> {
-        if trigger.message.reply_to.is_some() {
-            return Ok((ask, true));
-        }
-        let moment = (trigger.message.sent_at, trigger.message.id);
-        let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
-        let run = own_run(&before, trigger);
-        let question = run.iter().position(|stored| self.languages.is_question(&stored.message.text));
-        let Some(question) = question else { return Ok((ask, true)) };
-        let pieces = run[question..].iter().map(|stored| stored.message.text.as_str()).chain([ask.as_str()]);
-        Ok((pieces.filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n"), false))
+/// The ask of a tag that says nothing by itself: the question that its author wrote just before it, in one message or
+/// several. Also whether there was none. A tag in a reply points at the message it replies to instead.
+fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> store::Result<(String, bool)> {
+    if trigger.message.reply_to.is_some() {
+        return Ok((ask, true));
     }
+    let moment = (trigger.message.sent_at, trigger.message.id);
+    let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
+    let run = own_run(&before, trigger);
+    let question = run.iter().position(|stored| Languages::shipped().is_question(&stored.message.text));
+    let Some(question) = question else { return Ok((ask, true)) };
+    let pieces = run[question..].iter().map(|stored| stored.message.text.as_str()).chain([ask.as_str()]);
+    Ok((pieces.filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n"), false))
 }
 
 /// What the first answer to `trigger` left open.
