@@ -44,6 +44,7 @@ pub mod memory;
 pub mod privacy;
 pub mod prompts;
 pub mod resilience;
+pub mod retrieval;
 pub mod sandbox;
 pub mod scheduler;
 pub mod store;

@@ -30,9 +30,11 @@ const ROOMS: &[Room] = &[
     room("access", &["domain", "config"], &["store"]),
     room("privacy", &["domain", "config"], &["store", "clock", "scheduler"]),
     room("prompts", &["domain"], &[]),
+    // Embed: words are compared by their vectors, which the model that ships computes on the spot.
+    room("retrieval", &["domain", "embed", "trigger"], &["store", "clock"]),
     // Llm: a server may make the vectors that messages are compared by.
-    room("context", &["domain", "config", "trigger"], &["store", "embed", "llm", "clock", "resilience"]),
     room("memory", &["domain", "config", "trigger", "prompts"], &["store", "embed", "llm", "clock", "scheduler"]),
+    room("context", &["domain", "config", "trigger", "retrieval"], &["store", "embed", "llm", "clock", "resilience"]),
     room(
         "answer",
         &["domain", "config", "trigger", "access", "context", "prompts"],
@@ -50,7 +52,7 @@ const ROOMS: &[Room] = &[
         &["store", "telegram", "clock", "scheduler"],
     ),
     room("scheduler", &["domain"], &["store", "clock"]),
-    room("eval", &["domain", "context", "embed", "trigger", "store", "clock"], &[]),
+    room("eval", &["domain", "context", "retrieval", "embed", "trigger", "store", "clock"], &[]),
     room("health", &["domain", "store", "answer", "ingest", "telemetry"], &["clock"]),
     room("checkup", &["domain", "config", "embed", "store", "llm", "telegram"], &["clock"]),
     room("sandbox", &["domain", "clock"], &[]),
@@ -61,6 +63,7 @@ const ROOMS: &[Room] = &[
             "app",
             "eval",
             "embed",
+            "retrieval",
             "checkup",
             "config",
             "store",
@@ -110,6 +113,7 @@ const PURE: &[&str] = &[
     "privacy",
     "context",
     "memory",
+    "retrieval",
     "answer",
     "commands",
     "ingest",

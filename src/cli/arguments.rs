@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::ContextConfig;
 use crate::domain::JobId;
 use crate::eval::Selector;
+use crate::eval::recall::{Retriever, Scope};
 
 /// A Telegram group member that answers about the conversation at hand.
 #[derive(Debug, Parser)]
@@ -63,6 +64,9 @@ pub enum EvalCommand {
     /// Choosing the messages that a trigger is about
     #[command(after_help = "Example:\n  chime eval context tests/data/pack --selector seed")]
     Context(EvalContextOptions),
+    /// Finding old messages and sessions for a question
+    #[command(after_help = "Example:\n  chime eval recall tests/data/pack --scope session --retriever bm25")]
+    Recall(EvalRecallOptions),
     /// How fast it is in made-up chats, in a database of its own
     #[command(
         after_help = "Example:\n  chime eval speed --messages 100k\n  chime eval speed --messages 10k,100k,1m --plot growth.svg"
@@ -105,6 +109,28 @@ pub struct EvalContextOptions {
     #[arg(long, default_value_t = 20)]
     pub k: usize,
     /// Write one JSON line per query: what was selected, and a longer ranking
+    #[arg(long, value_name = "FILE")]
+    pub predictions: Option<PathBuf>,
+    /// One JSON object of all figures
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct EvalRecallOptions {
+    /// Folders with messages.jsonl and queries.jsonl
+    #[arg(required = true, value_name = "PACK")]
+    pub packs: Vec<PathBuf>,
+    /// What is ranked
+    #[arg(long, value_enum, default_value = "turn")]
+    pub scope: Scope,
+    /// Who ranks
+    #[arg(long, value_enum, default_value = "fitted")]
+    pub retriever: Retriever,
+    /// Messages that count as selected
+    #[arg(long, default_value_t = 20)]
+    pub k: usize,
+    /// Write one JSON line per question: what was selected, and a longer ranking
     #[arg(long, value_name = "FILE")]
     pub predictions: Option<PathBuf>,
     /// One JSON object of all figures

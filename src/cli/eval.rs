@@ -1,5 +1,7 @@
 //! `chime eval`: how well messages are chosen, on packs whose answers are known.
 
+mod recall;
+
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write};
@@ -18,6 +20,7 @@ use crate::eval::speed::measure;
 pub async fn run(command: EvalCommand) -> Exit {
     let done = match command {
         EvalCommand::Context(options) => context(&options),
+        EvalCommand::Recall(options) => recall::recall(&options),
         EvalCommand::Speed(options) => speed(&options).await,
     };
     match done {

@@ -19,6 +19,34 @@ pub struct Pack {
     pub queries: Vec<PackQuery>,
     /// Everything before a trigger is a candidate, further back than its window too.
     pub reaches_back: bool,
+    pub questions: Vec<PackQuestion>,
+    /// The conversation that each message belongs to, by chat and message. Gold.
+    pub conversations: HashMap<(String, i64), String>,
+}
+
+/// A question about the whole chat: what is asked, and apart from it what is right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PackQuestion {
+    pub ask: QuestionAsk,
+    pub gold: QuestionGold,
+}
+
+/// What a retriever is given of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionAsk {
+    pub query_id: String,
+    pub chat_id: String,
+    pub question: String,
+    /// Unix seconds.
+    pub date: i64,
+}
+
+/// What it is judged by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionGold {
+    pub context: Vec<i64>,
+    pub sessions: Vec<String>,
+    pub category: u32,
 }
 
 /// A message as a selector may see it.
@@ -98,6 +126,15 @@ pub enum PackError {
     NoMessage { path: PathBuf, query: String, message: i64 },
 }
 
+/// The gold of a message, read apart from what a retriever sees.
+#[derive(Deserialize)]
+struct RawConversation {
+    chat_id: String,
+    message_id: i64,
+    #[serde(default)]
+    gold_conversation_id: Option<String>,
+}
+
 #[derive(Deserialize)]
 struct RawQuery {
     query_id: String,
@@ -115,35 +152,55 @@ struct RawQuery {
     gold_far: Option<Vec<i64>>,
     #[serde(default)]
     slice: Slice,
+    #[serde(default)]
+    question: Option<String>,
+    #[serde(default)]
+    date: Option<i64>,
+    #[serde(default)]
+    category: u32,
+    #[serde(default)]
+    gold_sessions: Vec<String>,
 }
 
 impl Pack {
-    /// Reads `messages.jsonl` and `queries.jsonl` of a folder. Queries about recall (`qa`) are another command's.
+    /// Reads `messages.jsonl` and `queries.jsonl` of a folder.
     pub fn read(folder: &Path) -> Result<Self, PackError> {
         let mut chats: HashMap<String, Vec<PackMessage>> = HashMap::new();
         for message in lines::<PackMessage>(&folder.join("messages.jsonl"))? {
             chats.entry(message.chat_id.clone()).or_default().push(message);
         }
         let path = folder.join("queries.jsonl");
-        let mut queries = Vec::new();
+        let (mut queries, mut questions) = (Vec::new(), Vec::new());
         let mut reaches_back = false;
         for raw in lines::<RawQuery>(&path)? {
             reaches_back |= raw.gold_far.is_some();
-            if let Some(query) = query(raw) {
+            if raw.variant == QUESTION {
+                questions.extend(question(raw));
+            } else if let Some(query) = query(raw) {
                 check(&query, &chats, &path)?;
                 queries.push(query);
             }
         }
         let name =
             folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into());
-        Ok(Self { name, chats, queries, reaches_back })
+        let conversations = (lines::<RawConversation>(&folder.join("messages.jsonl"))?.into_iter())
+            .filter_map(|raw| Some(((raw.chat_id, raw.message_id), raw.gold_conversation_id?)))
+            .collect();
+        Ok(Self { name, chats, queries, reaches_back, questions, conversations })
     }
 }
 
+/// The variant of questions about the whole chat.
+pub const QUESTION: &str = "qa";
+
+fn question(raw: RawQuery) -> Option<PackQuestion> {
+    Some(PackQuestion {
+        ask: QuestionAsk { query_id: raw.query_id, chat_id: raw.chat_id, question: raw.question?, date: raw.date? },
+        gold: QuestionGold { context: raw.gold_context, sessions: raw.gold_sessions, category: raw.category },
+    })
+}
+
 fn query(raw: RawQuery) -> Option<PackQuery> {
-    if raw.variant == "qa" {
-        return None;
-    }
     Some(PackQuery {
         ask: QueryAsk {
             query_id: raw.query_id,

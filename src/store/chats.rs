@@ -5,11 +5,11 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::search::Indexed;
-use super::stems::Language;
 use super::{Reader, Result, Writer, messages, row, search};
 use crate::config::retention;
 use crate::domain::{
-    Chat, ChatId, ChatKey, ChatKind, Conversation, Migration, Sender, Seq, ThreadId, Timestamp, TopicName, UserId,
+    Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, ThreadId, Timestamp, TopicName,
+    UserId,
 };
 
 /// A chat as kept.

@@ -9,8 +9,8 @@ pub use talk::{after, before, before_marked, between, marks_before, within};
 use super::chats::{self, ChatRow};
 use super::row::Columns;
 use super::search::Indexed;
-use super::stems::Language;
 use super::{Reader, Result, Writer, row, search, vectors};
+use crate::domain::Language;
 use crate::domain::{
     ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId, Timestamp, UserId,
 };

@@ -40,15 +40,14 @@ mod migrate;
 mod open;
 mod row;
 mod snapshot;
-mod stems;
 mod writer;
 
+pub use crate::domain::{Language, stems};
 pub use copy::{back_up, restore};
 pub use error::StoreError;
 pub use handle::{Priority, Store};
 pub use open::{Inspection, Opened, amend, inspect, size};
 pub use snapshot::{Copied, copy_to};
-pub use stems::{Language, stems};
 pub use writer::in_savepoint;
 
 /// A connection that may read.

@@ -3,9 +3,9 @@
 use rusqlite::named_params;
 
 use super::messages::row_id;
-use super::stems::{Language, stems};
+
 use super::{Reader, Result, Writer};
-use crate::domain::{ChatKey, Seq};
+use crate::domain::{ChatKey, Language, Seq, stems};
 
 /// What the index is told about a message; deleting needs the very same again.
 pub struct Indexed<'a> {

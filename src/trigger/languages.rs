@@ -125,6 +125,11 @@ impl Languages {
         self.tables.iter().zip(counts).filter(move |(_, count)| *count == most).map(|(language, _)| language)
     }
 
+    /// The codes of the languages of which a text has the most stop words; all of them where it has none.
+    pub fn likely_codes(&self, text: &str) -> Vec<&str> {
+        self.likely(text).map(|language| language.code.as_str()).collect()
+    }
+
     /// The languages' two-letter codes.
     pub fn codes(&self) -> impl Iterator<Item = &str> {
         self.tables.iter().map(|language| language.code.as_str())

@@ -1,5 +1,7 @@
 //! Words as the full-text index keeps them: lower-case stems.
 
+use std::borrow::Cow;
+
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -66,19 +68,25 @@ impl Language {
     }
 }
 
+/// Turns lower-case words of one language into their stems.
+pub struct WordStemmer(Option<Stemmer>);
+
+impl WordStemmer {
+    pub fn new(language: Language) -> Self {
+        Self(language.algorithm().map(Stemmer::create))
+    }
+
+    pub fn stem<'a>(&self, lower_case: &'a str) -> Cow<'a, str> {
+        // The Greek stemmer panics on some words: these stay whole, in the text as in a query.
+        let stem = |stemmer: &Stemmer| unless_it_panics(|| stemmer.stem(lower_case));
+        self.0.as_ref().and_then(stem).unwrap_or(Cow::Borrowed(lower_case))
+    }
+}
+
 /// The words of `text` in order, lower-case and stemmed.
 pub fn stems(text: &str, language: Language) -> Vec<String> {
-    let stemmer = language.algorithm().map(Stemmer::create);
-    text.unicode_words()
-        .map(|word| {
-            let lower = word.to_lowercase();
-            match &stemmer {
-                // The Greek stemmer panics on some words: these stay whole, in the text as in a query.
-                Some(stemmer) => unless_it_panics(|| stemmer.stem(&lower).into_owned()).unwrap_or(lower),
-                None => lower,
-            }
-        })
-        .collect()
+    let stemmer = WordStemmer::new(language);
+    text.unicode_words().map(|word| stemmer.stem(&word.to_lowercase()).into_owned()).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,103 @@
+//! Words as the engine compares them: each distinct word once, with its stem, its trigrams and its vector.
+
+use std::collections::HashMap;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::domain::{Language, WordStemmer};
+use crate::embed::Embedder;
+
+/// The words of a text in order, lower-case.
+pub fn words(text: &str) -> Vec<String> {
+    text.unicode_words().map(lower).collect()
+}
+
+fn lower(word: &str) -> String {
+    word.to_lowercase().replace('’', "'")
+}
+
+/// A word of a [`Lexicon`].
+pub type WordId = u32;
+
+/// Every word that was met, once.
+pub struct Lexicon<'e> {
+    stemmer: WordStemmer,
+    embedder: Option<&'e Embedder>,
+    ids: HashMap<String, WordId>,
+    entries: Vec<Word>,
+}
+
+pub struct Word {
+    pub stem: String,
+    /// Of the word between two marks, packed, ascending, each once.
+    pub trigrams: Vec<u64>,
+    /// Of unit length; empty where the embedding model does not know the word.
+    pub vector: Vec<f32>,
+}
+
+impl<'e> Lexicon<'e> {
+    /// Without an embedding model words have no vectors.
+    pub fn new(language: Language, embedder: Option<&'e Embedder>) -> Self {
+        Self { stemmer: WordStemmer::new(language), embedder, ids: HashMap::new(), entries: Vec::new() }
+    }
+
+    pub fn embedder(&self) -> Option<&'e Embedder> {
+        self.embedder
+    }
+
+    /// Its number; new words are added.
+    pub fn id(&mut self, word: String) -> WordId {
+        if let Some(id) = self.ids.get(&word) {
+            return *id;
+        }
+        let id = WordId::try_from(self.entries.len()).unwrap_or(WordId::MAX);
+        self.entries.push(Word {
+            stem: self.stemmer.stem(&word).into_owned(),
+            trigrams: trigrams(&word),
+            vector: self.embedder.map_or_else(Vec::new, |embedder| embedder.embed(&word)),
+        });
+        self.ids.insert(word, id);
+        id
+    }
+
+    pub fn word(&self, id: WordId) -> &Word {
+        &self.entries[id as usize]
+    }
+
+    /// How many words were met.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+/// Bits of a character in a packed trigram: three of 21 bits fit.
+const CHAR_BITS: u32 = 21;
+
+fn trigrams(word: &str) -> Vec<u64> {
+    let marked: Vec<u64> =
+        std::iter::once('^').chain(word.chars()).chain(std::iter::once('$')).map(|c| u64::from(u32::from(c))).collect();
+    let mut packed: Vec<u64> =
+        marked.windows(3).map(|of| of[0] << (2 * CHAR_BITS) | of[1] << CHAR_BITS | of[2]).collect();
+    packed.sort_unstable();
+    packed.dedup();
+    packed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_kept_once_with_its_stem_and_trigrams() {
+        let mut lexicon = Lexicon::new(Language::DEFAULT, None);
+        let ids: Vec<WordId> = words("Tables table TABLES").into_iter().map(|word| lexicon.id(word)).collect();
+        assert_eq!(ids, [0, 1, 0]);
+        assert_eq!(lexicon.word(0).stem, lexicon.word(1).stem);
+        assert_eq!((lexicon.word(1).trigrams.len(), lexicon.count()), (5, 2));
+    }
+
+    #[test]
+    fn words_are_lower_case_with_one_kind_of_apostrophe() {
+        assert_eq!(words("Don’t go, at 7.30!"), ["don't", "go", "at", "7.30"]);
+    }
+}

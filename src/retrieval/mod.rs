@@ -1,0 +1,34 @@
+//! Finds old messages and sessions for a question. The one retrieval engine: recall ranks a chat's memory with it, and the
+//! picker ranks candidates for a tag that asks something.
+//!
+//! *Owns*: reading a question (words, names, dates, what kind of answer it wants), the features of a message for it, their
+//! weights, the named profiles, the score of a session.
+//! *Never*: fetches anything outside `run.rs`; knows what is done with what it finds.
+//! *Entry*: [`Question::read`], then [`rank`] over [`Passage`]s: plain values, from a handful to a few thousand. Every score
+//! is a sum of absolute features, so scores of different chats and questions compare. [`rank_sessions`] ranks sessions by
+//! their best messages and their summaries.
+//!
+//! In reading order: `languages`, `lexicon`, `dates`, `question`, `passage`, `similarity`, `features`, `profile`, `rank`,
+//! `baselines`, `sessions`.
+
+mod baselines;
+mod dates;
+mod features;
+mod languages;
+mod lexicon;
+mod passage;
+mod profile;
+mod question;
+mod rank;
+mod sessions;
+mod similarity;
+
+pub use dates::{Span, spans_named};
+pub use features::Features;
+pub use languages::Tables;
+pub use lexicon::Lexicon;
+pub use passage::{Passage, SESSION_SILENCE, in_sessions};
+pub use profile::{Profile, Weights};
+pub use question::{Asked, Person, Question};
+pub use rank::{Frequencies, Ranked, rank};
+pub use sessions::{SessionScore, SessionText, rank_sessions};

@@ -1,0 +1,157 @@
+//! A question as the engine reads it.
+
+use crate::domain::{Language, Timestamp, UserId};
+use crate::retrieval::dates::{Span, spans_named};
+use crate::retrieval::languages::Tables;
+use crate::retrieval::lexicon::words;
+
+/// A member whom a question may name.
+#[derive(Debug, Clone, Copy)]
+pub struct Person<'a> {
+    pub id: UserId,
+    pub name: &'a str,
+    pub username: Option<&'a str>,
+}
+
+/// What is known about a question beside its words.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub language: Language,
+    pub now: Timestamp,
+    /// Seconds that the chat's clock is ahead of UTC.
+    pub utc_offset: i32,
+    pub by: Option<UserId>,
+    /// Who wrote in the chat.
+    pub people: &'a [Person<'a>],
+}
+
+/// What a question asks for.
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub tables: Tables,
+    pub language: Language,
+    /// What tells something, each once: no function words, no names of members.
+    pub words: Vec<String>,
+    /// The question without the names of members: what is embedded.
+    pub bare: String,
+    /// The members it names, and the asker where it asks about what they said themselves.
+    pub named: Vec<UserId>,
+    pub spans: Vec<Span>,
+    pub asks_when: bool,
+    pub asks_number: bool,
+}
+
+/// A name in another case form ends otherwise; shorter names must be met whole.
+const MIN_INFLECTED_CHARS: usize = 4;
+/// Characters that an ending may have.
+const MAX_ENDING_CHARS: usize = 3;
+
+impl Question {
+    /// Reads `text`, which is without the bot's own name.
+    pub fn read(text: &str, asked: &Asked<'_>) -> Self {
+        let tables = Tables::of(asked.language, text);
+        let said = words(text);
+        let names: Vec<(String, UserId)> = (asked.people.iter())
+            .flat_map(|person| {
+                let called = words(person.name).into_iter().chain(person.username.map(str::to_lowercase));
+                called.map(|name| (name, person.id))
+            })
+            .filter(|(name, _)| !tables.is_stop_word(name))
+            .collect();
+        let is_name = |word: &str| names.iter().any(|(name, _)| is_form_of(word, name));
+        let mut named: Vec<UserId> = Vec::new();
+        for (_, id) in names.iter().filter(|(name, _)| said.iter().any(|word| is_form_of(word, name))) {
+            if !named.contains(id) {
+                named.push(*id);
+            }
+        }
+        let asks = |of: fn(&super::languages::Table) -> &super::languages::Phrases| {
+            tables.iter().any(|table| of(table).any_in(&said))
+        };
+        if asks(|table| &table.asks_oneself) {
+            named.extend(asked.by.filter(|by| !named.contains(by)));
+        }
+        let mut telling: Vec<String> = Vec::new();
+        for word in said.iter().filter(|word| !tables.is_stop_word(word) && !is_name(word)) {
+            if !telling.contains(word) {
+                telling.push(word.clone());
+            }
+        }
+        let bare: Vec<&str> =
+            text.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
+        Self {
+            words: telling,
+            bare: if bare.is_empty() { text.to_owned() } else { bare.join(" ") },
+            named,
+            spans: spans_named(&said, tables, asked.now, asked.utc_offset),
+            asks_when: asks(|table| &table.asks_when),
+            asks_number: asks(|table| &table.asks_number),
+            tables,
+            language: asked.language,
+        }
+    }
+}
+
+/// Whether `word` is `name`, or one of its forms: "Annas", "Катей".
+fn is_form_of(word: &str, name: &str) -> bool {
+    if word == name {
+        return true;
+    }
+    let word = word.strip_suffix("'s").unwrap_or(word);
+    let (word_chars, name_chars) = (word.chars().count(), name.chars().count());
+    if word == name || name_chars < MIN_INFLECTED_CHARS || word_chars < MIN_INFLECTED_CHARS {
+        return word == name;
+    }
+    // The last letter may give way to the ending.
+    let shared = word.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+    shared + 1 >= name_chars && word_chars <= shared + MAX_ENDING_CHARS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(code: &str, text: &str) -> Question {
+        let people = [
+            Person { id: UserId(1), name: "Caroline", username: Some("caro") },
+            Person { id: UserId(2), name: "Катя", username: None },
+            Person { id: UserId(3), name: "Will B.", username: None },
+        ];
+        Question::read(
+            text,
+            &Asked {
+                language: Language::from_code(code),
+                now: Timestamp::from_secs(1_715_774_400),
+                utc_offset: 0,
+                by: Some(UserId(9)),
+                people: &people,
+            },
+        )
+    }
+
+    #[test]
+    fn names_and_function_words_leave_the_question() {
+        let question = read("eng", "When did Caroline's dog eat the cake, and the cake tin?");
+        assert_eq!(question.words, ["dog", "eat", "cake", "tin"]);
+        assert_eq!(
+            (question.named.as_slice(), question.bare.as_str()),
+            (&[UserId(1)][..], "When did dog eat the cake, and the cake tin?")
+        );
+        assert!(question.asks_when && !question.asks_number);
+    }
+
+    #[test]
+    fn names_are_met_in_their_forms_and_a_function_word_is_no_name() {
+        assert_eq!(read("rus", "Сколько Кате заплатили?").named, [UserId(2)]);
+        assert_eq!(read("eng", "will it rain?").named, []);
+        assert_eq!(read("eng", "what did i promise?").named, [UserId(9)]);
+    }
+
+    #[test]
+    fn it_is_told_what_kind_of_answer_is_wanted() {
+        assert!(read("eng", "How many chairs did we order?").asks_number);
+        assert!(read("deu", "Wann fährt der Zug?").asks_when);
+        assert!(read("rus", "Сколько человек придёт?").asks_number);
+        assert!(!read("tur", "Kim geliyor?").asks_when);
+    }
+}
