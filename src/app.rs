@@ -6,6 +6,7 @@
 
 mod jobs;
 mod menu;
+mod models;
 mod service;
 mod tasks;
 mod vectors;
@@ -19,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{ClaimCode, is_unclaimed};
-use crate::answer::run::{Answering, AnsweringParts, Budget, Delivery, Introduction, ModelGuard};
+use crate::answer::run::{Answering, AnsweringParts, Delivery, Introduction};
 use crate::app::jobs::Crew;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
@@ -31,9 +32,9 @@ use crate::context::Params;
 use crate::context::run::{Foresight, NOTED, Readings};
 use crate::domain::{BotIdentity, Heard, estimate_tokens};
 use crate::embed::{EmbedError, Embedder};
+use crate::gateway::run::Gateway;
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
-use crate::llm::{Llm, LlmOptions};
 use crate::privacy::run::Keeper;
 use crate::privacy::wording::Promise;
 use crate::prompts::{PromptError, Prompts};
@@ -127,9 +128,9 @@ impl Parts {
     async fn launch(self) -> Result<App, AppError> {
         let wake = Wake::default();
         let health = PollHealth::new(&self.clock);
-        let guard = ModelGuard::default();
-        let crew = Arc::new(self.crew(&wake, &guard)?);
-        let http = self.http(&health, &guard).await?;
+        let gateway = models::gateway(&self.config, &self.store, &self.clock)?;
+        let crew = Arc::new(self.crew(&wake, &gateway));
+        let http = self.http(&health, &gateway).await?;
         let mut tasks = Tasks::new(self.stop.clone());
         if let Some(server) = http {
             tasks.spawn("http", |stop| async move {
@@ -183,11 +184,11 @@ impl Parts {
         }
     }
 
-    fn crew(&self, wake: &Wake, guard: &ModelGuard) -> Result<Crew, AppError> {
+    fn crew(&self, wake: &Wake, gateway: &Gateway) -> Crew {
         let answering = Answering::new(AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
-            llm: self.llm()?,
+            gateway: gateway.clone(),
             clock: self.clock.clone(),
             wake: wake.clone(),
             prompts: Arc::clone(&self.prompts),
@@ -195,8 +196,6 @@ impl Parts {
             languages: self.languages,
             params: context_params(&self.config.context),
             readings: Arc::clone(&self.readings),
-            guard: guard.clone(),
-            budget: Budget { caps: self.config.limits.daily_tokens, prices: self.config.limits.prices },
             rate: self.config.limits.rate,
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
         });
@@ -220,7 +219,7 @@ impl Parts {
             bot: self.bot.clone(),
             held: std::sync::Mutex::default(),
         };
-        Ok(Crew { answering, commands, delivery, keeper })
+        Crew { answering, commands, delivery, keeper }
     }
 
     fn promise(&self) -> Promise {
@@ -234,31 +233,17 @@ impl Parts {
         }
     }
 
-    async fn http(&self, health: &PollHealth, guard: &ModelGuard) -> Result<Option<HealthServer>, AppError> {
+    async fn http(&self, health: &PollHealth, gateway: &Gateway) -> Result<Option<HealthServer>, AppError> {
         let Some(address) = self.config.http.address else { return Ok(None) };
         let patient = Patient {
             store: self.store.clone(),
             clock: self.clock.clone(),
             poll: health.clone(),
             poll_patience: patience(self.config.telegram.poll_timeout),
-            guard: guard.clone(),
+            gateway: gateway.clone(),
         };
         let server = HealthServer::bind(address, patient).await;
         server.map(Some).map_err(|source| AppError::Address { address, source })
-    }
-
-    fn llm(&self) -> Result<Llm, AppError> {
-        let config = &self.config.llm;
-        let Some(model) = config.model.clone() else { return Ok(Llm::Offline) };
-        let options = LlmOptions {
-            api_key: config.api_key.clone(),
-            base_url: config.base_url.clone(),
-            model,
-            fallback: config.model_fallback.clone(),
-            timeout: config.timeout,
-            deadline: config.deadline,
-        };
-        Llm::new(options).map_err(|error| AppError::Http(error.to_string()))
     }
 }
 

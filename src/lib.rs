@@ -14,6 +14,7 @@
 //!               context ── what is being talked about (pure; run.rs fetches)
 //!               answer  ── prompt, citations, outbox policy (pure; run.rs drives)
 //!                                               │
+//!                                gateway ── may a model be asked, which, what did it cost
 //!                                llm ── ask, under resilience
 //!                                               │
 //!  Telegram <── telegram <── reply checked, sent, recorded in store
@@ -37,6 +38,7 @@ pub mod context;
 pub mod domain;
 pub mod embed;
 pub mod eval;
+pub mod gateway;
 pub mod health;
 pub mod ingest;
 pub mod llm;

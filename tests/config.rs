@@ -75,6 +75,8 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                     base_url: "https://api.openai.com/v1",
                     model: None,
                     model_fallback: None,
+                    model_summary: None,
+                    model_extract: None,
                     timeout: 60s,
                     deadline: 90s,
                 },

@@ -26,6 +26,7 @@ const ROOMS: &[Room] = &[
     room("embed", &["domain", "config"], &[]),
     room("llm", &["domain", "config", "resilience", "clock"], &[]),
     room("telegram", &["domain", "config", "resilience"], &[]),
+    room("gateway", &["domain", "config", "access", "resilience", "llm", "store"], &["clock"]),
     room("trigger", &["domain", "config"], &[]),
     room("access", &["domain", "config"], &["store"]),
     room("privacy", &["domain", "config"], &["store", "clock", "scheduler"]),
@@ -39,7 +40,7 @@ const ROOMS: &[Room] = &[
         "answer",
         &["domain", "config", "trigger", "access", "context", "prompts"],
         // Privacy: the first answer in a chat tells what is kept.
-        &["store", "embed", "llm", "telegram", "clock", "scheduler", "resilience", "privacy"],
+        &["store", "embed", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy"],
     ),
     room(
         "commands",
@@ -53,7 +54,7 @@ const ROOMS: &[Room] = &[
     ),
     room("scheduler", &["domain"], &["store", "clock"]),
     room("eval", &["domain", "context", "retrieval", "embed", "trigger", "store", "clock"], &[]),
-    room("health", &["domain", "store", "answer", "ingest", "telemetry"], &["clock"]),
+    room("health", &["domain", "store", "gateway", "ingest", "telemetry"], &["clock"]),
     room("checkup", &["domain", "config", "embed", "store", "llm", "telegram"], &["clock"]),
     room("sandbox", &["domain", "clock"], &[]),
     room("telemetry", &["config"], &[]),
@@ -83,6 +84,7 @@ const ROOMS: &[Room] = &[
         &[
             "domain",
             "embed",
+            "gateway",
             "config",
             "clock",
             "resilience",

@@ -1,13 +1,29 @@
-//! The answer job as a state machine: pure. `run.rs` performs the effects and feeds their results back.
+//! What happens to a trigger, from its job to the reply: pure. `run.rs` does what each step says and feeds the result back.
+
+use crate::domain::Because;
 
 /// Attempts that may have killed the process. After them the member gets an apology instead of another try.
 const MAX_MODEL_ATTEMPTS: u32 = 3;
 
+/// What is to be done next. `C` is a completion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step<C> {
+    /// Ask the model, and tell [`Asking::ended`] how that went.
+    Ask(Asking),
+    Reply(C),
+    /// Reply with what the window holds: no model is configured.
+    Digest,
+    /// Reply that the model failed, with the messages themselves.
+    Apologise,
+    /// No answer today; the member is told.
+    Refuse(Because),
+}
+
+/// A call of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    Fresh,
-    Asking { window: WindowSize, choice: Choice },
-    Settled,
+pub struct Asking {
+    pub window: WindowSize,
+    pub choice: Choice,
 }
 
 /// Which of the two models is asked first.
@@ -26,27 +42,12 @@ pub enum WindowSize {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    /// The job was taken up; `attempts` began before.
-    Begun {
-        attempts: u32,
-        backend: Backend,
-    },
-    /// An answer to this trigger is already stored.
-    FoundAnswered,
-    /// The trigger is no longer there: forgotten, or its author opted out.
-    FoundGone,
-    ModelAnswered,
-    ModelFailed(Failure),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
     Model,
     /// The model, while the day's tokens run low.
     Thrifty,
     /// The model, but the day's tokens are used up.
-    Spent,
+    Spent(Because),
     Offline,
 }
 
@@ -58,122 +59,74 @@ pub enum Failure {
     Final,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    AskModel {
-        window: WindowSize,
-        choice: Choice,
-    },
-    ReplyWithAnswer,
-    ReplyWithDigest,
-    ReplyWithApology,
-    /// No answer today; the member is told.
-    Refuse,
-    /// Nothing to say: close the job.
-    Close,
-}
-
-impl Stage {
-    /// One step. Every trigger ends in exactly one reply, unless it is gone or was answered before.
-    pub fn step(self, event: Event) -> (Self, Option<Effect>) {
-        match (self, event) {
-            (Self::Fresh, Event::FoundAnswered | Event::FoundGone) => (Self::Settled, Some(Effect::Close)),
-            (Self::Fresh, Event::Begun { attempts, .. }) if attempts >= MAX_MODEL_ATTEMPTS => {
-                (Self::Settled, Some(Effect::ReplyWithApology))
-            }
-            (Self::Fresh, Event::Begun { backend: Backend::Offline, .. }) => {
-                (Self::Settled, Some(Effect::ReplyWithDigest))
-            }
-            (Self::Fresh, Event::Begun { backend: Backend::Spent, .. }) => (Self::Settled, Some(Effect::Refuse)),
-            (Self::Fresh, Event::Begun { backend: Backend::Model, .. }) => ask(WindowSize::Full, Choice::Best),
-            (Self::Fresh, Event::Begun { backend: Backend::Thrifty, .. }) => ask(WindowSize::Halved, Choice::Cheaper),
-            (Self::Asking { .. }, Event::ModelAnswered) => (Self::Settled, Some(Effect::ReplyWithAnswer)),
-            (Self::Asking { window: WindowSize::Full, choice }, Event::ModelFailed(Failure::PromptTooLong)) => {
-                ask(WindowSize::Halved, choice)
-            }
-            (Self::Asking { .. }, Event::ModelFailed(Failure::PromptTooLong | Failure::Final)) => {
-                (Self::Settled, Some(Effect::ReplyWithApology))
-            }
-            // Anything else is an echo of what is over.
-            (stage @ Self::Fresh, Event::ModelAnswered | Event::ModelFailed(_))
-            | (stage @ Self::Asking { .. }, Event::Begun { .. } | Event::FoundAnswered | Event::FoundGone)
-            | (stage @ Self::Settled, _) => (stage, None),
-        }
+/// The first step for a trigger whose job was begun `attempts` times before. Every one ends in exactly one reply.
+pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
+    match backend {
+        _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise,
+        Backend::Offline => Step::Digest,
+        Backend::Spent(because) => Step::Refuse(because),
+        Backend::Model => Step::Ask(Asking { window: WindowSize::Full, choice: Choice::Best }),
+        Backend::Thrifty => Step::Ask(Asking { window: WindowSize::Halved, choice: Choice::Cheaper }),
     }
 }
 
-fn ask(window: WindowSize, choice: Choice) -> (Stage, Option<Effect>) {
-    (Stage::Asking { window, choice }, Some(Effect::AskModel { window, choice }))
+impl Asking {
+    /// What follows a call that ended.
+    pub fn ended<C>(self, outcome: Result<C, Failure>) -> Step<C> {
+        match (outcome, self.window) {
+            (Ok(completion), _) => Step::Reply(completion),
+            (Err(Failure::PromptTooLong), WindowSize::Full) => {
+                Step::Ask(Self { window: WindowSize::Halved, choice: self.choice })
+            }
+            (Err(Failure::PromptTooLong | Failure::Final), _) => Step::Apologise,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(events: &[Event], expected: &[Effect]) {
-        let mut stage = Stage::Fresh;
-        let mut effects = Vec::new();
-        for event in events {
-            let (next, effect) = stage.step(*event);
-            stage = next;
-            effects.extend(effect);
-        }
-        assert_eq!(effects, expected);
-    }
+    const FULL: Asking = Asking { window: WindowSize::Full, choice: Choice::Best };
+    const TOO_LONG: Result<&str, Failure> = Err(Failure::PromptTooLong);
 
-    const BEGUN: Event = Event::Begun { attempts: 0, backend: Backend::Model };
-    const FULL: Effect = Effect::AskModel { window: WindowSize::Full, choice: Choice::Best };
-    const HALVED: Effect = Effect::AskModel { window: WindowSize::Halved, choice: Choice::Best };
+    fn first(backend: Backend) -> Step<&'static str> {
+        begin(0, backend)
+    }
 
     #[test]
     fn a_trigger_is_answered_by_the_model() {
-        check(&[BEGUN, Event::ModelAnswered], &[FULL, Effect::ReplyWithAnswer]);
+        assert_eq!(first(Backend::Model), Step::Ask(FULL));
+        assert_eq!(FULL.ended(Ok("Friday.")), Step::Reply("Friday."));
+        assert_eq!(FULL.ended::<&str>(Err(Failure::Final)), Step::Apologise);
     }
 
     #[test]
     fn without_a_model_a_digest_goes_out() {
-        check(&[Event::Begun { attempts: 0, backend: Backend::Offline }], &[Effect::ReplyWithDigest]);
+        assert_eq!(first(Backend::Offline), Step::Digest);
     }
 
     #[test]
     fn a_prompt_that_is_too_long_is_halved_once() {
-        let too_long = Event::ModelFailed(Failure::PromptTooLong);
-        check(&[BEGUN, too_long, Event::ModelAnswered], &[FULL, HALVED, Effect::ReplyWithAnswer]);
-        check(&[BEGUN, too_long, too_long], &[FULL, HALVED, Effect::ReplyWithApology]);
+        let halved = Asking { window: WindowSize::Halved, ..FULL };
+        assert_eq!(FULL.ended(TOO_LONG), Step::Ask(halved));
+        assert_eq!(halved.ended(TOO_LONG), Step::Apologise);
     }
 
     #[test]
     fn when_tokens_run_low_a_smaller_question_goes_to_the_cheaper_model() {
-        let thrifty = Event::Begun { attempts: 0, backend: Backend::Thrifty };
-        let asked = Effect::AskModel { window: WindowSize::Halved, choice: Choice::Cheaper };
-        check(&[thrifty, Event::ModelAnswered], &[asked, Effect::ReplyWithAnswer]);
-        check(&[thrifty, Event::ModelFailed(Failure::PromptTooLong)], &[asked, Effect::ReplyWithApology]);
+        let thrifty = Asking { window: WindowSize::Halved, choice: Choice::Cheaper };
+        assert_eq!(first(Backend::Thrifty), Step::Ask(thrifty));
+        assert_eq!(thrifty.ended(TOO_LONG), Step::Apologise);
     }
 
     #[test]
     fn when_tokens_are_used_up_the_trigger_is_refused() {
-        check(&[Event::Begun { attempts: 0, backend: Backend::Spent }], &[Effect::Refuse]);
-    }
-
-    #[test]
-    fn a_final_failure_is_told() {
-        check(&[BEGUN, Event::ModelFailed(Failure::Final)], &[FULL, Effect::ReplyWithApology]);
+        assert_eq!(first(Backend::Spent(Because::DailyTokens)), Step::Refuse(Because::DailyTokens));
     }
 
     #[test]
     fn a_trigger_that_keeps_killing_the_process_gets_an_apology_without_a_model_call() {
-        check(&[Event::Begun { attempts: 3, backend: Backend::Model }], &[Effect::ReplyWithApology]);
-    }
-
-    #[test]
-    fn what_was_answered_or_is_gone_is_closed_in_silence() {
-        check(&[Event::FoundAnswered], &[Effect::Close]);
-        check(&[Event::FoundGone, BEGUN], &[Effect::Close]);
-    }
-
-    #[test]
-    fn nothing_is_said_twice() {
-        check(&[BEGUN, Event::ModelAnswered, Event::ModelAnswered, BEGUN], &[FULL, Effect::ReplyWithAnswer]);
+        assert_eq!(begin::<()>(3, Backend::Model), Step::Apologise);
     }
 }

@@ -5,7 +5,6 @@ mod budget;
 mod deliver;
 mod draft;
 mod gone;
-mod guard;
 mod introduction;
 mod log;
 mod press;
@@ -13,8 +12,6 @@ mod question;
 mod reply;
 
 pub use ask::{Answering, AnsweringParts};
-pub use budget::Budget;
 pub use deliver::Delivery;
-pub use guard::{GuardState, ModelGuard};
 pub use introduction::Introduction;
 pub use reply::{format_own, format_parts};

@@ -84,6 +84,18 @@ pub const MODEL_FALLBACK: Key = Key::new(
     "A second, cheaper model of the same server, asked when the first one fails or the day's tokens run low.",
 );
 
+pub const MODEL_SUMMARY: Key = Key::new(
+    "MODEL_SUMMARY",
+    "gpt-4.1-nano",
+    "The model of the same server that summarizes in the background; `MODEL` where it is not set.",
+);
+
+pub const MODEL_EXTRACT: Key = Key::new(
+    "MODEL_EXTRACT",
+    "gpt-4.1-nano",
+    "The model of the same server that extracts facts as JSON; `MODEL` where it is not set.",
+);
+
 pub const MODEL_TIMEOUT: Key =
     Key::new("MODEL_TIMEOUT", "60s", "How long one call of a model may take.").default("60s");
 
@@ -201,6 +213,8 @@ pub const KEYS: &[Key] = &[
     OPENAI_BASE_URL,
     MODEL,
     MODEL_FALLBACK,
+    MODEL_SUMMARY,
+    MODEL_EXTRACT,
     OWNER_IDS,
     ALLOWED_CHATS,
     PRIVATE_CHATS,

@@ -18,6 +18,10 @@ pub struct LlmConfig {
     pub model: Option<String>,
     /// `MODEL_FALLBACK`, of the same server.
     pub model_fallback: Option<String>,
+    /// `MODEL_SUMMARY`, default `MODEL`.
+    pub model_summary: Option<String>,
+    /// `MODEL_EXTRACT`, default `MODEL`.
+    pub model_extract: Option<String>,
     /// `MODEL_TIMEOUT`, default 60s: one call.
     pub timeout: Duration,
     /// `ANSWER_DEADLINE`, default 90s: a whole answer with retries and fallback.
@@ -44,6 +48,8 @@ impl LlmConfig {
             Ok(None)
         };
         let model_fallback = settings.text(&keys::MODEL_FALLBACK, NAME);
+        let model_summary = settings.text(&keys::MODEL_SUMMARY, NAME);
+        let model_extract = settings.text(&keys::MODEL_EXTRACT, NAME);
         let timeout = settings.duration(&keys::MODEL_TIMEOUT, range.clone());
         let deadline = settings.duration(&keys::ANSWER_DEADLINE, range);
         Ok(Self {
@@ -51,6 +57,8 @@ impl LlmConfig {
             base_url: base_url?,
             model: model?,
             model_fallback: model_fallback?,
+            model_summary: model_summary?,
+            model_extract: model_extract?,
             timeout: timeout?,
             deadline: deadline?,
         })

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::answer::run::GuardState;
+use crate::gateway::GuardState;
 use crate::ingest::run::{Trouble, TroubleKind};
 use crate::store::usage::DayTotal;
 use crate::telemetry::Count;

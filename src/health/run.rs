@@ -12,9 +12,9 @@ use axum::{Json, Router};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::run::ModelGuard;
 use crate::clock::Clock;
 use crate::domain::Timestamp;
+use crate::gateway::run::Gateway;
 use crate::health::report::{Kept, metrics};
 use crate::health::{Health, Vitals};
 use crate::ingest::run::PollHealth;
@@ -29,7 +29,7 @@ pub struct Patient {
     pub poll: PollHealth,
     /// A poll that takes longer than this hangs.
     pub poll_patience: Duration,
-    pub guard: ModelGuard,
+    pub gateway: Gateway,
 }
 
 /// `GET /healthz` and `GET /metrics` on one address.
@@ -84,7 +84,7 @@ impl Patient {
             poll_patience: self.poll_patience,
             trouble: self.poll.trouble(),
             kept: kept.map_err(|error| error.to_string()),
-            guard: self.guard.state(),
+            guard: self.gateway.state(),
             memory_bytes: resident_bytes(),
             counts: counters().counts(),
             phases: counters().phases(),

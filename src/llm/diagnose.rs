@@ -55,6 +55,9 @@ pub fn other_dialect(failure: &Failure, spoken: Dialect) -> Option<Dialect> {
     if !spoken.completion_limit && complaint.text.contains("max_completion_tokens") {
         return Some(Dialect { completion_limit: true, ..spoken });
     }
+    if !spoken.free_form && (complaint.text.contains("response_format") || complaint.text.contains("json_schema")) {
+        return Some(Dialect { free_form: true, ..spoken });
+    }
     if !spoken.default_temperature && objects_to("temperature") {
         return Some(Dialect { default_temperature: true, ..spoken });
     }

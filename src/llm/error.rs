@@ -94,6 +94,19 @@ impl LlmError {
         }
     }
 
+    /// Whether the model may have read the prompt all the same, so that somebody pays for it.
+    pub fn may_have_cost(&self) -> bool {
+        match self {
+            Self::TimedOut | Self::Filtered | Self::Empty | Self::Malformed { .. } => true,
+            Self::Unreachable(error) => !error.is_connect(),
+            Self::Throttled { .. }
+            | Self::Unavailable { .. }
+            | Self::PromptTooLong
+            | Self::Refused { .. }
+            | Self::NotConfigured(_) => false,
+        }
+    }
+
     /// One word for logs and counts.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -22,4 +22,4 @@ pub use backend::{Llm, LlmOptions};
 pub use embeddings::Embeddings;
 pub use error::{Check, LlmError, Recovery};
 pub use openai::OpenAi;
-pub use prompt::{Completion, Prompt, PromptMessage, PromptRole};
+pub use prompt::{AnswerFormat, Completion, Prompt, PromptMessage, PromptRole};

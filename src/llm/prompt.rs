@@ -1,6 +1,8 @@
 //! What goes to a model and what comes back.
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::domain::{TokenUse, estimate_tokens};
 
@@ -11,6 +13,16 @@ pub struct Prompt {
     pub max_answer_tokens: u32,
     /// `None` leaves it to the server.
     pub temperature: Option<f32>,
+    pub format: AnswerFormat,
+}
+
+/// The form in which an answer is wanted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum AnswerFormat {
+    #[default]
+    Text,
+    /// JSON by a schema, strictly. Servers that know no schemas are asked without it, so the prompt has to say it too.
+    Json { name: &'static str, schema: Value },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,11 +54,43 @@ pub struct Completion {
     pub truncated: bool,
 }
 
+impl Completion {
+    /// The answer as JSON. A fence around it, or words before and behind it, do no harm.
+    pub fn parse_json<T: DeserializeOwned>(&self) -> Option<T> {
+        let start = self.text.find(['{', '['])?;
+        let end = self.text.rfind(['}', ']'])?;
+        serde_json::from_str(self.text.get(start..=end)?).ok()
+    }
+}
+
 impl Prompt {
     /// Tokens of the whole prompt, rather too many than too few.
     pub fn estimated_tokens(&self) -> usize {
         /// What a chat template puts around each message.
         const WRAPPING: usize = 4;
         self.messages.iter().map(|message| estimate_tokens(&message.content) + WRAPPING).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_read_whatever_stands_around_it() {
+        let parsed = |text: &str| {
+            let completion = Completion {
+                text: text.to_owned(),
+                model: "m".to_owned(),
+                tokens: TokenUse::default(),
+                tokens_counted: false,
+                truncated: false,
+            };
+            completion.parse_json::<Vec<u32>>()
+        };
+        assert_eq!(parsed("[1, 2]"), Some(vec![1, 2]));
+        assert_eq!(parsed("Here it is:\n```json\n[1, 2]\n```"), Some(vec![1, 2]));
+        assert_eq!(parsed("{\"tags\": []}"), None, "another shape");
+        assert_eq!(parsed("none"), None);
     }
 }

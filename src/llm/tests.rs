@@ -41,7 +41,7 @@ fn client(options: LlmOptions) -> OpenAi {
 fn prompt() -> Prompt {
     let content = "When is the dinner? PRIVATE WORDS".to_owned();
     let messages = vec![PromptMessage { role: PromptRole::User, content }];
-    Prompt { messages, max_answer_tokens: 100, temperature: Some(0.3) }
+    Prompt { messages, max_answer_tokens: 100, temperature: Some(0.3), format: AnswerFormat::Text }
 }
 
 async fn started() -> ModelServer {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::domain::{TokenUse, is_blank};
 use crate::llm::diagnose::diagnose_body;
 use crate::llm::thinking::without_thinking;
-use crate::llm::{LlmError, Prompt};
+use crate::llm::{AnswerFormat, LlmError, Prompt};
 
 /// Which form of the request a model takes. The default suits most servers, and refusals teach the rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Dialect {
     pub completion_limit: bool,
     /// No temperature but the default one is accepted.
     pub default_temperature: bool,
+    /// The form of the answer cannot be asked for beside the prompt.
+    pub free_form: bool,
 }
 
 /// The text of a completion and what is known about it.
@@ -42,6 +44,12 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     if let Some(temperature) = prompt.temperature.filter(|_| !dialect.default_temperature) {
         // Rounded as f64, or 0.3 is sent as 0.30000001192092896.
         body["temperature"] = json!((f64::from(temperature) * 1000.0).round() / 1000.0);
+    }
+    if let AnswerFormat::Json { name, schema } = &prompt.format
+        && !dialect.free_form
+    {
+        let schema = json!({"name": name, "strict": true, "schema": schema});
+        body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
     }
     body
 }
@@ -342,6 +350,7 @@ mod tests {
             messages: vec![PromptMessage { role: PromptRole::System, content: "Be brief.".into() }],
             max_answer_tokens: 300,
             temperature: Some(0.3),
+            format: AnswerFormat::Text,
         };
         let plain = json!({
             "model": "m",
@@ -351,9 +360,17 @@ mod tests {
             "temperature": 0.3,
         });
         assert_eq!(request("m", &prompt, Dialect::default()), plain);
-        let newest = Dialect { completion_limit: true, default_temperature: true };
+        let newest = Dialect { completion_limit: true, default_temperature: true, free_form: false };
         let messages = &plain["messages"];
         let said = json!({"model": "m", "messages": messages, "stream": false, "max_completion_tokens": 300});
         assert_eq!(request("m", &prompt, newest), said);
+        let format = AnswerFormat::Json { name: "tags", schema: json!({"type": "object"}) };
+        let strict = request("m", &Prompt { format, ..prompt.clone() }, Dialect::default());
+        assert_eq!(strict["response_format"]["json_schema"]["name"], "tags");
+        let plain = Dialect { free_form: true, ..Dialect::default() };
+        assert_eq!(
+            request("m", &Prompt { format: AnswerFormat::Text, ..prompt }, plain)["response_format"],
+            Value::Null
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! One answer, from the job to the reply in the outbox.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +9,12 @@ use ulid::Ulid;
 
 use crate::access::Allowance;
 use crate::answer::citations::{self, Checked};
-use crate::answer::job::{Backend, Choice, Effect, Event, Failure, Stage, WindowSize};
+use crate::answer::job::{Backend, Choice, Failure, Step, WindowSize, begin};
 use crate::answer::notices::notices;
 use crate::answer::press::OTHER_MATTER;
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
-use crate::answer::run::budget::Budget;
 use crate::answer::run::draft::{Draft, answered, apology, failure_of, offline};
 use crate::answer::run::gone::{Written, rests_on_what_is_gone};
-use crate::answer::run::guard::ModelGuard;
 use crate::answer::run::introduction::{self, Introduction};
 use crate::answer::run::log;
 use crate::answer::run::question::{Found, Question, Reading};
@@ -28,17 +27,17 @@ use crate::domain::{
     AnswerId, AnswerRecord, AnswerStatus, BotIdentity, Button, ChatId, Job, MessageAt, ParsedTrigger, ThreadId,
     Timestamp,
 };
-use crate::llm::{Completion, Llm, LlmError, Prompt, PromptMessage, PromptRole};
+use crate::gateway::run::{Ask, Bill, Gateway};
+use crate::gateway::{Economy, Purpose};
+use crate::llm::{AnswerFormat, Completion, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::NewReply;
-use crate::store::{self, Language, Priority, Reader, Store, StoreError, answers, chats, jobs, outbox, usage};
+use crate::store::{self, Language, Priority, Reader, Store, StoreError, answers, chats, jobs, outbox};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
-/// Room for an answer. Chats want short ones; this only stops a model that does not.
-const MAX_ANSWER_TOKENS: u32 = 1500;
 /// An answer that comes sooner than this needs no sign of work.
 const TYPING_AFTER: Duration = Duration::from_millis(300);
 /// Telegram shows the sign for five seconds.
@@ -48,7 +47,7 @@ const TYPING_EVERY: Duration = Duration::from_millis(4500);
 pub struct AnsweringParts {
     pub store: Store,
     pub telegram: Telegram,
-    pub llm: Llm,
+    pub gateway: Gateway,
     pub clock: Clock,
     pub wake: Wake,
     pub prompts: Arc<Prompts>,
@@ -56,8 +55,6 @@ pub struct AnsweringParts {
     pub languages: &'static Languages,
     pub params: Params,
     pub readings: Arc<Readings>,
-    pub guard: ModelGuard,
-    pub budget: Budget,
     /// None: nobody asks too often.
     pub rate: Option<RateLimit>,
     pub introduction: Introduction,
@@ -86,69 +83,41 @@ impl Answering {
 
     async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
         let watch = self.parts.clock.stopwatch();
-        let question = match self.find(job, at, parsed).await? {
-            Found::Ready(question) => Some(question),
-            Found::Gone | Found::Answered => None,
-        };
-        let Some(mut question) = question else {
-            // Nothing to do is an outcome too; the machine says so for both ways of getting here.
-            let (_, effect) = Stage::Fresh.step(Event::FoundGone);
-            debug_assert_eq!(effect, Some(Effect::Close));
-            return Ok(self.close(job).await?);
+        let mut question = match self.find(job, at, parsed).await? {
+            Found::Ready(question) => question,
+            Found::Gone | Found::Answered => return Ok(self.close(job).await?),
         };
         log::found(question.trigger(), &question.window, watch.elapsed());
-        let allowance = self.parts.budget.allowance(question.spent);
-        let backend = match allowance {
-            _ if self.parts.llm.is_offline() => Backend::Offline,
+        let backend = match self.parts.gateway.allowance(question.spent) {
+            _ if self.parts.gateway.is_offline() => Backend::Offline,
             Allowance::Ample => Backend::Model,
             Allowance::Tight => Backend::Thrifty,
-            Allowance::Over(_) => Backend::Spent,
+            Allowance::Over(because) => Backend::Spent(because),
         };
-        let mut stage = Stage::Fresh;
-        let mut event = Event::Begun { attempts: job.attempts, backend };
         let mut built = self.prompt(&question)?;
-        let mut completion = None;
-        loop {
-            let (next, effect) = stage.step(event);
-            stage = next;
-            event = match effect {
-                Some(Effect::AskModel { window, choice }) => {
-                    if window == WindowSize::Halved {
+        let mut step = begin(job.attempts, backend);
+        let draft = loop {
+            step = match step {
+                Step::Ask(asking) => {
+                    if asking.window == WindowSize::Halved {
                         self.halve(&mut question).await?;
                         built = self.prompt(&question)?;
                     }
-                    match self.ask_guarded(&question, &built, choice).await {
-                        Ok(answer) => {
-                            completion = Some(answer);
-                            Event::ModelAnswered
-                        }
-                        Err(failure) => Event::ModelFailed(failure),
-                    }
+                    asking.ended(self.ask(&question, &built, asking.choice).await)
                 }
-                Some(Effect::ReplyWithAnswer) => {
-                    let estimated = asked(&built).estimated_tokens();
-                    let draft = completion.take().map(|completion| answered(completion, estimated));
-                    let draft = draft.unwrap_or_else(|| apology(&question.window, question.chat.language));
-                    return self.settle(job, *question, built, draft, watch).await;
-                }
-                Some(Effect::ReplyWithDigest) => {
-                    let draft = offline(&question.window, question.earliest);
-                    return self.settle(job, *question, built, draft, watch).await;
-                }
-                Some(Effect::ReplyWithApology) => {
-                    let draft = apology(&question.window, question.chat.language);
-                    return self.settle(job, *question, built, draft, watch).await;
-                }
-                Some(Effect::Refuse) => return Ok(self.refuse(job, question.trigger(), allowance).await?),
-                Some(Effect::Close) | None => return Ok(self.close(job).await?),
+                Step::Reply((completion, bill)) => break answered(completion, bill),
+                Step::Digest => break offline(&question.window, question.earliest),
+                Step::Apologise => break apology(&question.window, question.chat.language),
+                Step::Refuse(because) => return Ok(self.refuse(job, question.trigger(), because).await?),
             };
-        }
+        };
+        self.settle(job, *question, built, draft, watch).await
     }
 
     async fn find(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> store::Result<Found> {
         let (params, readings) = (self.parts.params.clone(), Arc::clone(&self.parts.readings));
         let (introduction, now) = (self.parts.introduction.clone(), self.parts.clock.now());
-        let model = self.parts.llm.model_name().to_owned();
+        let model = self.parts.gateway.model_name(Purpose::Answer).to_owned();
         let reading = Reading { params, model, readings, introduction, now };
         let (matter, parsed) = (job.payload.matter(), parsed.clone());
         self.parts.store.read(move |conn| reading.find(conn, at, &parsed, matter)).await
@@ -193,46 +162,35 @@ impl Answering {
         )?)
     }
 
-    /// Asks the model unless it has kept failing, and takes note of how that went.
-    async fn ask_guarded(
+    /// Asks the model, with a sign of work in the chat as soon as it takes a while.
+    async fn ask(
         &self,
         question: &Question,
         built: &BuiltPrompt,
         choice: Choice,
-    ) -> Result<Completion, Failure> {
-        let conversation = question.trigger().conversation();
-        if !self.parts.guard.admits(conversation, self.parts.clock.now()) {
-            log::not_asked();
-            return Err(Failure::Final);
-        }
-        let asked = self.ask(question, built, choice).await;
-        self.parts.guard.settle(conversation, asked.as_ref().err(), self.parts.clock.now());
-        asked.map_err(|error| failure_of(&error))
-    }
-
-    /// Asks the model, with a sign of work in the chat as soon as it takes a while.
-    async fn ask(&self, question: &Question, built: &BuiltPrompt, choice: Choice) -> Result<Completion, LlmError> {
-        let Llm::OpenAi(model) = &self.parts.llm else { return Err(LlmError::NotConfigured("offline")) };
-        let prompt = asked(built);
-        let watch = self.parts.clock.stopwatch();
-        let completing = async {
-            match choice {
-                Choice::Best => model.complete(&prompt, &self.parts.clock).await,
-                Choice::Cheaper => model.complete_cheaply(&prompt, &self.parts.clock).await,
-            }
+    ) -> Result<(Completion, Bill), Failure> {
+        let (prompt, watch) = (asked(built), self.parts.clock.stopwatch());
+        let ask = Ask {
+            purpose: Purpose::Answer,
+            conversation: question.trigger().conversation(),
+            on_behalf_of: Some(question.asked_by),
+            economy: match choice {
+                Choice::Best => Economy::Best,
+                Choice::Cheaper => Economy::Cheaper,
+            },
+            prompt: &prompt,
         };
+        let message = &question.trigger().message;
         let answered = tokio::select! {
-            answered = completing => answered,
-            () = self.keep_typing(question.trigger().message.chat, question.trigger().message.thread) => {
-                Err(LlmError::NotConfigured("typing never ends"))
-            }
+            answered = self.parts.gateway.ask_within_budget(ask) => answered,
+            never = self.keep_typing(message.chat, message.thread) => match never {},
         };
         log::asked(&answered, watch.elapsed());
-        answered
+        answered.map_err(|error| failure_of(&error))
     }
 
     /// Never returns; a failure never matters.
-    async fn keep_typing(&self, chat: ChatId, thread: Option<ThreadId>) {
+    async fn keep_typing(&self, chat: ChatId, thread: Option<ThreadId>) -> Infallible {
         self.parts.clock.sleep(TYPING_AFTER).await;
         loop {
             if let Err(error) = self.parts.telegram.typing(chat, thread).await {
@@ -258,7 +216,7 @@ impl Answering {
         log::citations(&checked);
         let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words));
-        let counted = draft.counted;
+        let bill = draft.bill.clone();
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         log::cited_outside_focus(&record);
@@ -273,13 +231,9 @@ impl Answering {
         let button = button(&record, question.chat.language);
         let reply = NewReply { button, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
         let job = job.payload.clone();
-        let call = self.parts.budget.call(&record);
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
-            if let Some(call) = &call {
-                usage::add(tx, call)?;
-            }
-            if let Some((estimated, real)) = counted {
-                usage::calibrate(tx, &record.model, estimated, real)?;
+            if let Some(bill) = &bill {
+                bill.write(tx)?;
             }
             if !jobs::is_due(tx, &job)? {
                 return Ok(Written::Ended);
@@ -316,8 +270,9 @@ fn asked(built: &BuiltPrompt) -> Prompt {
     let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
     Prompt {
         messages: vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)],
-        max_answer_tokens: MAX_ANSWER_TOKENS,
+        max_answer_tokens: Purpose::Answer.max_answer_tokens(),
         temperature: None,
+        format: AnswerFormat::Text,
     }
 }
 

@@ -5,7 +5,9 @@ use crate::answer::notices::notices;
 use crate::answer::{digest, wording};
 use crate::context::ContextWindow;
 use crate::domain::{AnswerStatus, Timestamp, TokenUse};
-use crate::llm::{Completion, LlmError, Recovery};
+use crate::gateway::AskError;
+use crate::gateway::run::Bill;
+use crate::llm::Completion;
 use crate::store::Language;
 
 /// An answer before it is checked, formatted and stored.
@@ -14,25 +16,29 @@ pub struct Draft {
     pub markdown: String,
     pub model: String,
     pub tokens: TokenUse,
-    /// How many tokens we took the prompt for, and how many the server counted, where it did.
-    pub counted: Option<(usize, u64)>,
+    /// What the call took, where a model was asked.
+    pub bill: Option<Bill>,
 }
 
-pub fn failure_of(error: &LlmError) -> Failure {
-    match error.recovery() {
-        Recovery::ShrinkPrompt => Failure::PromptTooLong,
-        Recovery::RetryLater(_) | Recovery::GiveUp => Failure::Final,
+pub fn failure_of(error: &AskError) -> Failure {
+    match error {
+        AskError::TooLong => Failure::PromptTooLong,
+        AskError::Offline
+        | AskError::OverBudget(_)
+        | AskError::BreakerOpen { .. }
+        | AskError::RetryLater(_)
+        | AskError::Final(_)
+        | AskError::Store(_) => Failure::Final,
     }
 }
 
-/// `estimated` is what we took the prompt for, in tokens.
-pub fn answered(completion: Completion, estimated: usize) -> Draft {
+pub fn answered(completion: Completion, bill: Bill) -> Draft {
     Draft {
         status: AnswerStatus::Answered,
         markdown: completion.text,
         model: completion.model,
         tokens: completion.tokens,
-        counted: completion.tokens_counted.then_some((estimated, completion.tokens.prompt)),
+        bill: Some(bill),
     }
 }
 
@@ -42,7 +48,7 @@ pub fn offline(window: &ContextWindow, earliest: Option<Timestamp>) -> Draft {
         markdown: digest::digest(window, earliest),
         model: "offline".to_owned(),
         tokens: TokenUse::default(),
-        counted: None,
+        bill: None,
     }
 }
 
@@ -52,6 +58,6 @@ pub fn apology(window: &ContextWindow, language: Language) -> Draft {
         markdown: wording::apology(window, notices(language.code())),
         model: "none".to_owned(),
         tokens: TokenUse::default(),
-        counted: None,
+        bill: None,
     }
 }

@@ -8,7 +8,9 @@ use tracing::field::{Empty, display};
 use crate::answer::citations::Checked;
 use crate::context::ContextWindow;
 use crate::domain::{AnswerId, AnswerRecord, Chosen, MessageAt, Part, ReplyTarget, StoredMessage, TokenUse};
-use crate::llm::{Completion, LlmError};
+use crate::gateway::AskError;
+use crate::gateway::run::Bill;
+use crate::llm::Completion;
 
 /// The span of everything that is done for one trigger.
 pub fn trigger_span(at: MessageAt) -> Span {
@@ -41,10 +43,10 @@ pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
 }
 
 /// The model was asked.
-pub fn asked(answered: &Result<Completion, LlmError>, took: Duration) {
+pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
     let ms = millis(took);
     match answered {
-        Ok(Completion { model, tokens: TokenUse { prompt, completion }, .. }) => tracing::info!(
+        Ok((Completion { model, tokens: TokenUse { prompt, completion }, .. }, _)) => tracing::info!(
             phase = "model", ms, model.name = %model, tokens.prompt = prompt, tokens.completion = completion,
             "chat.metrics",
         ),
@@ -53,11 +55,6 @@ pub fn asked(answered: &Result<Completion, LlmError>, took: Duration) {
             tracing::warn!(error_type = error.kind(), %error, "chat.error: the model did not answer");
         }
     }
-}
-
-/// The model kept failing and was not asked.
-pub fn not_asked() {
-    tracing::warn!(error_type = "breaker_open", "chat.error: the model keeps failing and was not asked");
 }
 
 pub fn citations(checked: &Checked) {

@@ -1,7 +1,7 @@
 //! A press on a button: one visible outcome, which is an answer or a short notice.
 
 use crate::access::run::recent;
-use crate::access::{Allowance, Decision, admit};
+use crate::access::{Decision, admit};
 use crate::answer::notices::notices;
 use crate::answer::press::{Facts, Outcome as Pressed, Told, outcome};
 use crate::answer::run::ask::Answering;
@@ -80,8 +80,8 @@ impl Answering {
 
     /// Decides, and where an answer is due, starts it in the same transaction: a second press finds that.
     async fn write_press(&self, job: &Job, found: Found, is_member: bool) -> store::Result<Written> {
-        let (rate, budget, now) = (self.parts.rate, self.parts.budget, self.parts.clock.now());
-        let (key, is_offline) = (job.key(), self.parts.llm.is_offline());
+        let (rate, gateway, now) = (self.parts.rate, self.parts.gateway.clone(), self.parts.clock.now());
+        let key = job.key();
         let rules = (self.parts.bot.clone(), self.parts.languages);
         self.parts
             .store
@@ -97,10 +97,7 @@ impl Answering {
                     (Some(limit), Some(conversation)) => admit(now, &recent(tx, conversation, by, now, limit)?, limit),
                     (None, _) | (_, None) => Decision::Allow,
                 };
-                let allowance = match is_offline {
-                    true => Allowance::Ample,
-                    false => budget.allowance(usage::spent(tx, now, found.chat.key, by)?),
-                };
+                let allowance = gateway.allowance(usage::spent(tx, now, found.chat.key, by)?);
                 let facts = Facts {
                     data: &found.press.data,
                     is_member,

@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::llm::diagnose::diagnose;
 use crate::llm::transport::Failure;
 use crate::llm::wire;
-use crate::llm::{LlmError, Prompt, PromptMessage, PromptRole};
+use crate::llm::{AnswerFormat, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::resilience::within;
 
 /// Enough for a model that thinks before it speaks to reach its first word.
@@ -69,5 +69,6 @@ fn question(words: &str) -> Prompt {
         messages: vec![PromptMessage { role: PromptRole::User, content: words.to_owned() }],
         max_answer_tokens: ROOM,
         temperature: None,
+        format: AnswerFormat::Text,
     }
 }

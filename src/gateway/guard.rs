@@ -1,8 +1,12 @@
-//! Whether the model is asked at all: a breaker for each conversation, and one for the server behind all of them.
+//! Whether a model is asked at all: for each purpose a breaker for each conversation, and one for the server behind all of
+//! them.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::domain::{Conversation, Timestamp};
+use crate::gateway::Purpose;
 use crate::llm::LlmError;
 use crate::resilience::{Admission, Breaker, Breakers, Outcome};
 
@@ -15,14 +19,14 @@ pub struct ModelGuard(Arc<Mutex<Guarded>>);
 
 #[derive(Debug)]
 struct Guarded {
-    server: Breaker,
-    conversations: Breakers<Conversation>,
+    servers: HashMap<Purpose, Breaker>,
+    conversations: Breakers<(Purpose, Conversation)>,
 }
 
 /// What an operator sees of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardState {
-    /// The model server as a whole answers.
+    /// The server answers those who wait for an answer.
     pub is_closed: bool,
     /// Conversations whose calls keep failing.
     pub open_conversations: usize,
@@ -31,38 +35,42 @@ pub struct GuardState {
 impl Default for ModelGuard {
     fn default() -> Self {
         let conversations = Breakers::new(CONVERSATIONS);
-        Self(Arc::new(Mutex::new(Guarded { server: Breaker::default(), conversations })))
+        Self(Arc::new(Mutex::new(Guarded { servers: HashMap::new(), conversations })))
     }
 }
 
 impl ModelGuard {
-    /// Whether the model may be asked. Who is let through must [`settle`](Self::settle).
-    pub fn admits(&self, conversation: Conversation, now: Timestamp) -> bool {
+    /// Asks whether the model may be asked. Who is let through must [`settle`](Self::settle).
+    ///
+    /// # Errors
+    /// How long it is left alone.
+    pub fn admit(&self, subject: (Purpose, Conversation), now: Timestamp) -> Result<(), Duration> {
         let mut guarded = self.lock();
-        if guarded.conversations.admit(&conversation, now) != Admission::Go {
-            return false;
+        if let Admission::Wait(span) = guarded.conversations.admit(&subject, now) {
+            return Err(span);
         }
-        let (server, admission) = std::mem::take(&mut guarded.server).admit(now);
-        guarded.server = server;
-        if admission == Admission::Go {
-            return true;
-        }
+        let (server, admission) = guarded.servers.remove(&subject.0).unwrap_or_default().admit(now);
+        guarded.servers.insert(subject.0, server);
+        let Admission::Wait(span) = admission else { return Ok(()) };
         // Should this have been the conversation's probe: it was not made.
-        guarded.conversations.withdraw(&conversation, now);
-        false
+        guarded.conversations.withdraw(&subject, now);
+        Err(span)
     }
 
     /// Takes in how the call ended.
-    pub fn settle(&self, conversation: Conversation, failure: Option<&LlmError>, now: Timestamp) {
+    pub fn settle(&self, subject: (Purpose, Conversation), failure: Option<&LlmError>, now: Timestamp) {
         let mut guarded = self.lock();
-        let server = std::mem::take(&mut guarded.server);
-        guarded.server = server.settle(of_server(failure), now);
-        guarded.conversations.settle(&conversation, of_conversation(failure), now);
+        let server = guarded.servers.remove(&subject.0).unwrap_or_default();
+        guarded.servers.insert(subject.0, server.settle(of_server(failure), now));
+        guarded.conversations.settle(&subject, of_conversation(failure), now);
     }
 
     pub fn state(&self) -> GuardState {
         let guarded = self.lock();
-        GuardState { is_closed: guarded.server.is_closed(), open_conversations: guarded.conversations.open_count() }
+        GuardState {
+            is_closed: guarded.servers.get(&Purpose::Answer).is_none_or(Breaker::is_closed),
+            open_conversations: guarded.conversations.open_count(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Guarded> {
@@ -95,8 +103,12 @@ mod tests {
 
     const FAILED: Option<&LlmError> = Some(&LlmError::TimedOut);
 
-    fn conversation(chat: u32) -> Conversation {
-        Conversation { chat: ChatKey(chat), thread: None }
+    fn conversation(chat: u32) -> (Purpose, Conversation) {
+        (Purpose::Answer, Conversation { chat: ChatKey(chat), thread: None })
+    }
+
+    fn admits(guard: &ModelGuard, subject: (Purpose, Conversation), now: Timestamp) -> bool {
+        guard.admit(subject, now).is_ok()
     }
 
     fn at(secs: i64) -> Timestamp {
@@ -107,7 +119,7 @@ mod tests {
     fn fail_five_times(guard: &ModelGuard, spread: bool, failure: Option<&LlmError>) {
         for n in 0..5 {
             let conversation = conversation(if spread { n } else { 0 });
-            assert!(guard.admits(conversation, at(n.into())), "{n}");
+            assert!(admits(guard, conversation, at(n.into())), "{n}");
             guard.settle(conversation, failure, at(n.into()));
         }
     }
@@ -116,20 +128,20 @@ mod tests {
     fn a_server_that_fails_everybody_is_left_alone_and_probed_later() {
         let guard = ModelGuard::default();
         fail_five_times(&guard, true, FAILED);
-        assert!(!guard.admits(conversation(9), at(5)));
+        assert!(!admits(&guard, conversation(9), at(5)));
         assert_eq!(guard.state(), GuardState { is_closed: false, open_conversations: 0 });
-        assert!(guard.admits(conversation(9), at(40)), "one probe");
-        assert!(!guard.admits(conversation(8), at(40)), "and no second one");
+        assert!(admits(&guard, conversation(9), at(40)), "one probe");
+        assert!(!admits(&guard, conversation(8), at(40)), "and no second one");
         guard.settle(conversation(9), None, at(41));
-        assert!(guard.admits(conversation(8), at(41)));
+        assert!(admits(&guard, conversation(8), at(41)));
     }
 
     #[test]
     fn a_conversation_that_the_model_refuses_leaves_the_others_alone() {
         let guard = ModelGuard::default();
         fail_five_times(&guard, false, Some(&LlmError::Filtered));
-        assert!(!guard.admits(conversation(0), at(5)));
-        assert!(guard.admits(conversation(1), at(5)));
+        assert!(!admits(&guard, conversation(0), at(5)));
+        assert!(admits(&guard, conversation(1), at(5)));
         assert_eq!(guard.state(), GuardState { is_closed: true, open_conversations: 1 });
     }
 
@@ -138,9 +150,22 @@ mod tests {
         let guard = ModelGuard::default();
         fail_five_times(&guard, false, FAILED);
         let later = at(4).plus(Duration::from_secs(30));
-        assert!(guard.admits(conversation(1), later), "another conversation probes the server");
-        assert!(!guard.admits(conversation(0), later));
+        assert!(admits(&guard, conversation(1), later), "another conversation probes the server");
+        assert!(!admits(&guard, conversation(0), later));
         guard.settle(conversation(1), None, later);
-        assert!(guard.admits(conversation(0), later), "as soon as the server is well");
+        assert!(admits(&guard, conversation(0), later), "as soon as the server is well");
+    }
+
+    #[test]
+    fn background_work_that_fails_leaves_answering_alone() {
+        let guard = ModelGuard::default();
+        let summary = |n| (Purpose::Summary, conversation(n).1);
+        for n in 0..5 {
+            assert!(admits(&guard, summary(n), at(n.into())));
+            guard.settle(summary(n), FAILED, at(n.into()));
+        }
+        assert_eq!(guard.admit(summary(9), at(5)), Err(Duration::from_secs(29)));
+        assert!(admits(&guard, conversation(9), at(5)));
+        assert!(guard.state().is_closed);
     }
 }

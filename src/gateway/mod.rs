@@ -1,0 +1,17 @@
+//! The one way to ask a model: whether it may be asked, which model and for how long, what it cost.
+//!
+//! *Owns*: the purposes with their models, limits and deadlines, the breakers, the day's budget, the ledger of calls and how
+//! each model counts tokens.
+//! *Never*: prompt text, what an answer is used for, the wire format (that is `llm`).
+//! *Entry*: [`run::Gateway`]; whoever wants an answer calls [`run::Gateway::ask`].
+
+mod budget;
+mod error;
+mod guard;
+mod purpose;
+pub mod run;
+
+pub use budget::Budget;
+pub use error::AskError;
+pub use guard::{GuardState, ModelGuard};
+pub use purpose::{Economy, Purpose};
