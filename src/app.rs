@@ -198,6 +198,8 @@ impl Parts {
             readings: Arc::clone(&self.readings),
             rate: self.config.limits.rate,
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
+            access: self.config.access.clone(),
+            backlog_max_age: self.config.ingest.backlog_max_age,
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -209,8 +211,13 @@ impl Parts {
             promise: self.promise(),
             has_claim_code: self.claim.is_some(),
         };
-        let keeper =
-            Keeper { store: self.store.clone(), clock: self.clock.clone(), config: self.config.privacy.clone() };
+        let keeper = Keeper {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            config: self.config.privacy.clone(),
+            rests_until: std::sync::Mutex::default(),
+        };
         let delivery = Delivery {
             store: self.store.clone(),
             telegram: self.telegram.clone(),

@@ -29,7 +29,8 @@ const ROOMS: &[Room] = &[
     room("gateway", &["domain", "config", "access", "resilience", "llm", "store"], &["clock"]),
     room("trigger", &["domain", "config"], &[]),
     room("access", &["domain", "config"], &["store"]),
-    room("privacy", &["domain", "config"], &["store", "clock", "scheduler"]),
+    // Telegram: how old things are is told by both clocks.
+    room("privacy", &["domain", "config"], &["store", "telegram", "clock", "scheduler"]),
     room("prompts", &["domain"], &[]),
     // Embed: words are compared by their vectors, which the model that ships computes on the spot.
     room("retrieval", &["domain", "embed", "trigger"], &["store", "clock"]),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 15] = [
+const SAMPLES: [&str; 16] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -23,8 +23,9 @@ const SAMPLES: [&str; 15] = [
     include_str!("data/migrations/0013.sql"),
     include_str!("data/migrations/0014.sql"),
     include_str!("data/migrations/0015.sql"),
+    include_str!("data/migrations/0016.sql"),
 ];
-const MIGRATIONS: [&str; 15] = [
+const MIGRATIONS: [&str; 16] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -40,6 +41,7 @@ const MIGRATIONS: [&str; 15] = [
     include_str!("../migrations/0013_memory.sql"),
     include_str!("../migrations/0014_typed_jobs.sql"),
     include_str!("../migrations/0015_talk_and_topics.sql"),
+    include_str!("../migrations/0016_origins.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

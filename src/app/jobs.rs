@@ -29,6 +29,7 @@ impl Crew {
             JobPayload::Leave { chat } => self.commands.leave(&job, *chat).await,
             JobPayload::Announce { chat } => self.commands.announce(&job, *chat).await,
             JobPayload::Forget { request, .. } => self.commands.forget(&job, *request).await,
+            JobPayload::Scrub {} => self.keeper.scrub(&job).await,
             JobPayload::Retention {} => self.keeper.run().await,
         }
     }

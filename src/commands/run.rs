@@ -6,6 +6,8 @@ mod forget;
 mod leave;
 mod refusal;
 
+use crate::access::Access;
+use crate::access::run::served;
 use crate::answer::notices::{Notices, notices};
 use crate::answer::run::{format_own, format_parts};
 use crate::answer::wording::UsedMessage;
@@ -72,11 +74,11 @@ impl Commands {
         name: CommandName,
         parsed: ParsedTrigger,
     ) -> store::Result<Outcome> {
-        let bot = self.bot.clone();
-        match self.store.read(move |conn| find(conn, at, name, &parsed, &bot)).await? {
+        let (bot, access) = (self.bot.clone(), self.access.clone());
+        match self.store.read(move |conn| find(conn, at, name, &parsed, (&bot, &access))).await? {
             Reaction::Say(said) => {
                 let (trigger, notice) = *said;
-                self.answer(job, &trigger, &notice, |_| Ok(())).await?;
+                self.answer_showing(job, &trigger, &notice).await?;
             }
             Reaction::Do(order) => return self.obey(job, *order).await,
             Reaction::Nothing => self.finish(job).await?,
@@ -123,6 +125,23 @@ impl Commands {
             .await?;
         self.wake.wake();
         Ok(())
+    }
+
+    /// Replies to a command with what shows something of messages: it goes when they go.
+    async fn answer_showing(&self, job: &Job, trigger: &StoredMessage, notice: &Notice) -> store::Result<()> {
+        let key = job.payload.reply_key();
+        let shown = match notice {
+            Notice::Why { record, .. } => {
+                let of_window = record.window.iter().map(|chosen| chosen.seq);
+                Some((record.chat, of_window.chain([record.trigger]).collect::<Vec<_>>()))
+            }
+            Notice::Help { .. } | Notice::WhyWhat | Notice::Own(_) => None,
+        };
+        self.answer(job, trigger, notice, move |tx| match shown {
+            Some((chat, seqs)) => outbox::note_uses(tx, &key, chat, seqs),
+            None => Ok(()),
+        })
+        .await
     }
 
     /// Replies to a command. `also` happens in the transaction that writes the reply down.
@@ -191,10 +210,15 @@ fn find(
     at: MessageAt,
     command: CommandName,
     parsed: &ParsedTrigger,
-    bot: &BotIdentity,
+    (bot, access): (&BotIdentity, &AccessConfig),
 ) -> store::Result<Reaction> {
     let (message, row) = (store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
     let (Some(message), Some(chat)) = (message, row) else { return Ok(Reaction::Nothing) };
+    let is_open_to_all = command.spec().is_about_privacy || command == CommandName::Claim;
+    // It was allowed when the command came in; the operator may have changed that since.
+    if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
+        return Ok(Reaction::Nothing);
+    }
     let explained = if command == CommandName::Why { explain(conn, &message)? } else { None };
     Ok(match explained.or_else(|| for_command(command, bot.username())) {
         Some(notice) => Reaction::Say(Box::new((message, notice))),

@@ -19,9 +19,8 @@ pub struct Arrival {
     pub chat: Chat,
     pub message: Message,
     pub parent: Option<Message>,
-    /// Whose words the message carries from elsewhere: the author of what it forwards, or of what it replies to in
-    /// another chat. None also where Telegram does not say.
-    pub lender: Option<UserId>,
+    /// Members whom a service message names beside its sender: who was added, removed, invited.
+    pub named: Vec<UserId>,
     pub topic: Option<TopicName>,
 }
 

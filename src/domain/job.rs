@@ -6,6 +6,7 @@ mod schedule;
 
 use std::fmt;
 use std::ops::Range;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,9 @@ use super::{ChatId, JobId, Matter, MessageId, StoredMessage, Timestamp};
 pub use kinds::{JobKind, JobPayload};
 pub use policy::{Class, Marked, Policy};
 pub use schedule::Schedule;
+
+/// The line about old triggers waits for this long after the last of them, so that it is one line.
+pub const BACKLOG_SETTLES: Duration = Duration::from_secs(3);
 
 /// A job that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]

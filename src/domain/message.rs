@@ -28,11 +28,24 @@ pub struct Message {
     pub snapshot: Option<String>,
     /// Where a forwarded message came from, as shown by Telegram.
     pub forward_origin: Option<String>,
+    /// Where the words stood first that the message carries from elsewhere: a forward's, or those of a reply to another chat.
+    pub borrowed: Option<Borrowed>,
     /// Messages of one album share this.
     pub album: Option<String>,
     /// The bot through which the text was made.
     pub via_bot: Option<String>,
     pub origin: Origin,
+}
+
+/// Where borrowed words stood first, as far as Telegram says. A forward from a channel or a reply to a public chat names the
+/// message; a forward of a person's words names the person and the second they were written in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Borrowed {
+    pub chat: Option<ChatId>,
+    pub message: Option<MessageId>,
+    /// None for people who hide their account in forwards.
+    pub author: Option<UserId>,
+    pub sent_at: Option<Timestamp>,
 }
 
 /// Who wrote a message: the chat that it was written in the name of, else the user.

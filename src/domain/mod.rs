@@ -32,8 +32,10 @@ pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_w
 pub use event::{Arrival, Event, Membership, Migration, Press, Reaction, TopicName};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
-pub use job::{Class, How, Job, JobKind, JobPayload, Marked, MessageAt, ParsedTrigger, Policy, Schedule};
-pub use message::{Kind, Message, Origin, Role, Sender, StoredMessage};
+pub use job::{
+    BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, Marked, MessageAt, ParsedTrigger, Policy, Schedule,
+};
+pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use panics::unless_it_panics;
 pub use refusal::{Because, Refusal, Tell, Told};

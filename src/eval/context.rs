@@ -130,6 +130,7 @@ fn to_stored(message: &PackMessage, seq: u32) -> StoredMessage {
             quote: None,
             snapshot: None,
             forward_origin: None,
+            borrowed: None,
             album: None,
             via_bot: None,
             origin: Origin::Update,

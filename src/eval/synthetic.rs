@@ -64,6 +64,7 @@ pub fn message(chat: ChatId, number: u32, start: Timestamp) -> Message {
         quote: None,
         snapshot: None,
         forward_origin: None,
+        borrowed: None,
         album: None,
         via_bot: None,
         origin: Origin::Update,

@@ -12,6 +12,8 @@ use crate::telemetry::Count;
 
 /// Telegram may be out of reach for this long before it is worth an alarm.
 const HICCUP: Duration = Duration::from_secs(15);
+/// Clocks further apart than this are wrong: ages are told wrongly, and certificates may look invalid.
+const SKEW_HARMFUL: Duration = Duration::from_secs(300);
 
 /// What was measured.
 #[derive(Debug, Clone)]
@@ -20,6 +22,8 @@ pub struct Vitals {
     /// A poll that takes longer than this hangs.
     pub poll_patience: Duration,
     pub trouble: Option<Trouble>,
+    /// Seconds by which this machine's clock is ahead of Telegram's.
+    pub clock_ahead_s: Option<i64>,
     /// Jobs to do and jobs put aside, and the day's tokens; or why the database does not say.
     pub kept: Result<Kept, String>,
     pub guard: GuardState,
@@ -70,6 +74,10 @@ impl Health {
             Ok(Kept { jobs_parked: 0, .. }) => {}
             Ok(Kept { jobs_parked, .. }) => degraded.push(format!("{jobs_parked} jobs are parked, see chime check")),
         }
+        if let Some(ahead) = vitals.clock_ahead_s.filter(|ahead| ahead.unsigned_abs() > SKEW_HARMFUL.as_secs()) {
+            let side = if ahead > 0 { "ahead of" } else { "behind" };
+            degraded.push(format!("the clock of this machine is {} s {side} Telegram's", ahead.unsigned_abs()));
+        }
         if !vitals.guard.is_closed {
             degraded.push("the model server keeps failing".to_owned());
         }
@@ -99,6 +107,7 @@ impl Health {
             },
             "reasons": self.reasons,
             "last_poll_age_s": vitals.poll_age.as_millis() as f64 / 1000.0,
+            "clock_skew_s": vitals.clock_ahead_s,
             "jobs_due": kept.map(|kept| kept.jobs_due),
             "jobs_parked": kept.map(|kept| kept.jobs_parked),
             "breaker": if vitals.guard.is_closed { "closed" } else { "open" },
@@ -207,6 +216,7 @@ mod tests {
             poll_age: Duration::from_millis(1500),
             poll_patience: Duration::from_secs(80),
             trouble: None,
+            clock_ahead_s: Some(0),
             kept: Ok(Kept { jobs_due: 2, ..Kept::default() }),
             guard: GuardState { is_closed: true, open_conversations: 0 },
             memory_bytes: None,

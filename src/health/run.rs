@@ -83,6 +83,7 @@ impl Patient {
             poll_age: self.poll.silent_for(),
             poll_patience: self.poll_patience,
             trouble: self.poll.trouble(),
+            clock_ahead_s: self.poll.ahead_s(),
             kept: kept.map_err(|error| error.to_string()),
             guard: self.gateway.state(),
             memory_bytes: resident_bytes(),

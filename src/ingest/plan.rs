@@ -31,6 +31,10 @@ pub fn task_for(
         (TriggerKind::Ask, false, _) => Task::Start(JobPayload::Answer { at, parsed }),
         (TriggerKind::Command(name, _), false, _) => Task::Start(JobPayload::Command { at, name: *name, parsed }),
         (TriggerKind::Thanks, false, _) => Task::Start(JobPayload::Thank { at }),
+        // What somebody says about being kept holds whenever it arrives; only once, however often.
+        (TriggerKind::Command(name, _), true, true) if name.spec().is_about_privacy => {
+            Task::Start(JobPayload::Command { at, name: *name, parsed })
+        }
         (TriggerKind::Ask, true, true) => Task::CountAsOld,
         (TriggerKind::Ask, true, false) | (TriggerKind::Command(..) | TriggerKind::Thanks, true, _) => Task::Nothing,
     }

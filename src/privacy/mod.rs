@@ -18,6 +18,6 @@ pub mod wording;
 pub use joined::{joined, language_of_app};
 pub use repeats::repeats;
 pub use request::{Asker, Refusal, Request, Standing, Target, Verdict, decide};
-pub use retention::{Cutoffs, cutoffs};
+pub use retention::{Cutoffs, Reckoning, cutoffs, reckon};
 pub use strip::{Keep, Stripped, Withheld, strip};
 pub use traces::{Traces, traces};

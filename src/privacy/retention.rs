@@ -10,6 +10,30 @@ const RAW_UPDATES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// A bot that was removed by mistake is added again soon.
 const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// Clocks that differ by more than this are not to be trusted with deleting.
+const LARGE_SKEW: Duration = DAY;
+
+/// By which moment it is told how old things are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reckoning {
+    By(Timestamp),
+    /// The clocks differ by this much, so that nothing is deleted.
+    Refused(Duration),
+}
+
+/// The earlier of both clocks: `here` is this machine's, `there` Telegram's, which dates the messages. Where Telegram does
+/// not answer, the `newest` message tells what time it surely is.
+pub fn reckon(here: Timestamp, there: Option<Timestamp>, newest: Option<Timestamp>) -> Reckoning {
+    match (there, newest) {
+        (Some(there), _) => match here.since(there).max(there.since(here)) {
+            skew if skew > LARGE_SKEW => Reckoning::Refused(skew),
+            _ => Reckoning::By(here.min(there)),
+        },
+        (None, Some(newest)) => Reckoning::By(here.min(newest)),
+        (None, None) => Reckoning::By(here),
+    }
+}
+
 /// The moments before which things go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cutoffs {
@@ -33,6 +57,17 @@ pub fn cutoffs(now: Timestamp, retention: Option<Duration>) -> Cutoffs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_earlier_clock_counts_and_clocks_far_apart_delete_nothing() {
+        let at = |day: i64| Timestamp::from_secs(day * 86_400);
+        let an_hour = |day: i64| at(day).plus(Duration::from_secs(3600));
+        assert_eq!(reckon(an_hour(400), Some(at(400)), None), Reckoning::By(at(400)));
+        assert_eq!(reckon(at(400), Some(an_hour(400)), Some(at(1))), Reckoning::By(at(400)));
+        assert_eq!(reckon(at(800), Some(at(400)), None), Reckoning::Refused(DAY * 400));
+        assert_eq!(reckon(at(400), Some(at(800)), None), Reckoning::Refused(DAY * 400));
+        assert_eq!(reckon(at(800), None, Some(at(400))), Reckoning::By(at(400)), "out of reach");
+    }
 
     #[test]
     fn a_raw_update_goes_after_two_weeks_or_with_its_message() {

@@ -1,15 +1,18 @@
 //! Deletes what has been kept long enough, a little at a time, and puts in order what is kept.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::PrivacyConfig;
-use crate::domain::{ChatKey, Timestamp};
-use crate::privacy::{Cutoffs, cutoffs, repeats};
+use crate::domain::{ChatKey, Job, Timestamp};
+use crate::privacy::{Cutoffs, Reckoning, cutoffs, reckon, repeats};
 use crate::scheduler::run::Outcome;
+use crate::store::derived::{self, Cause};
 use crate::store::forget::{self, Leave, Manner};
 use crate::store::search::Merging;
 use crate::store::{self, Priority, Store, StoreError, backups, inbox, jobs, retention, scrub};
+use crate::telegram::Telegram;
 
 /// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
 const AT_ONCE: u32 = 8;
@@ -21,12 +24,30 @@ const SMALL_FILE: u64 = 64 * 1024 * 1024;
 const QUIET_HOUR: i64 = 3;
 /// Nobody waits longer than this for it.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+/// After a look at the clocks that told nothing good.
+const LOOK_AGAIN: Duration = Duration::from_secs(5 * 60);
+/// Without a write that somebody waited for, it is quiet.
+const QUIET: Duration = Duration::from_millis(250);
+/// In a chat that never rests, looked for a quiet moment so often before the job makes room for others.
+const LOOKS: u32 = 20;
+/// Where there is none, the file is written anew all the same after so long.
+const NEVER_QUIET: Duration = Duration::from_secs(5 * 60);
+/// Others wait while the file is written anew: afterwards it is left alone for so many times as long.
+const REST: u32 = 8;
+/// But not for longer than this.
+const LONGEST_REST: Duration = Duration::from_secs(5 * 60);
+/// So often it is tried again when a program that reads keeps the log from being emptied. A backup is over by then;
+/// Litestream never lets go.
+const WAITS_FOR_THE_LOG: u32 = 3;
 
 /// Keeps what is promised about keeping.
 pub struct Keeper {
     pub store: Store,
+    pub telegram: Telegram,
     pub clock: Clock,
     pub config: PrivacyConfig,
+    /// Until when the file is not written anew again.
+    pub rests_until: Mutex<Timestamp>,
 }
 
 impl Keeper {
@@ -34,9 +55,20 @@ impl Keeper {
     pub async fn run(&self) -> Outcome {
         // By when it began: what fell due while it ran is not put off for an hour.
         let now = self.clock.now();
-        let kept = self.keep_promises(now).await;
         self.merge_index(now).await;
-        match kept {
+        let aged_by = match self.reckon().await {
+            Ok(Reckoning::By(aged_by)) => aged_by,
+            Ok(Reckoning::Refused(skew)) => {
+                tracing::error!(
+                    skew_s = skew.as_secs(),
+                    "the clock of this machine and Telegram's are {} s apart: nothing is deleted for its age",
+                    skew.as_secs(),
+                );
+                return Outcome::WaitUntil(now.plus(LOOK_AGAIN));
+            }
+            Err(error) => return Outcome::RetryAt(now.plus(LOOK_AGAIN), error.to_string()),
+        };
+        match self.keep_promises(aged_by, now).await {
             Ok(deleted) => {
                 if deleted > 0 {
                     tracing::info!(deleted, "deleted {deleted} rows that were kept long enough");
@@ -48,7 +80,16 @@ impl Keeper {
         }
     }
 
-    async fn keep_promises(&self, now: Timestamp) -> store::Result<usize> {
+    async fn reckon(&self) -> store::Result<Reckoning> {
+        // What time it is there is told by any answer, also one that refuses.
+        let met = self.telegram.get_me().await;
+        let (here, there) = (self.clock.now(), self.telegram.server_date().filter(|_| met.is_ok()));
+        let newest = self.store.read(retention::newest).await?;
+        Ok(reckon(here, there, newest))
+    }
+
+    /// `now` is the moment by which things have aged; `here` is this machine's.
+    async fn keep_promises(&self, now: Timestamp, here: Timestamp) -> store::Result<usize> {
         let Cutoffs { messages, raw_updates, removals } = cutoffs(now, self.config.retention);
         let mut deleted = 0;
         let ages = self.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
@@ -58,20 +99,85 @@ impl Keeper {
         let abandoned = self.store.read(move |conn| retention::abandoned(conn, removals)).await?;
         for chat in abandoned {
             deleted += self.forget_before(chat, now).await?;
-            self.background(move |tx| forget::rest_of_chat(tx, chat, now)).await?;
+            self.background(move |tx| derived::chat_gone(tx, chat, now)).await?;
         }
         deleted += self.repeat(move |tx| inbox::prune(tx, raw_updates, AT_ONCE)).await?;
+        let empty = self.store.read(move |conn| retention::empty_chats(conn, removals)).await?;
+        for chat in empty {
+            deleted += self.background(move |tx| retention::remove_chat(tx, chat, now)).await?;
+        }
         if let Some(cutoff) = messages {
+            deleted += self.repeat(move |tx| retention::prune_usage(tx, cutoff, AT_ONCE)).await?;
             deleted += self.repeat(move |tx| retention::prune_replies(tx, cutoff, AT_ONCE)).await?;
         }
         deleted += self.repeat(move |tx| jobs::prune(tx, now, JOB_ROWS_AT_ONCE)).await?;
         deleted += backups::prune(self.store.path(), now)?;
-        if let Some(since) = self.scrub_due(now).await? {
+        if let Some(since) = self.scrub_due(here).await? {
             self.store.rewrite().await?;
             // A copy that was made in between has the same leftovers.
             prepare(&self.store, Some(since)).await?;
         }
         Ok(deleted)
+    }
+
+    /// Works on the `scrub` job: what was forgotten leaves the log and the unused parts of the file, once for all that was
+    /// forgotten lately, and when nobody waits for a write. The unused parts of a large file wait for a quiet hour.
+    pub async fn scrub(&self, job: &Job) -> Outcome {
+        match self.clear_up(job).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, "clearing up after forgetting"),
+        }
+    }
+
+    async fn clear_up(&self, job: &Job) -> store::Result<Outcome> {
+        let now = self.clock.now();
+        let rests_until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if rests_until > now {
+            return Ok(Outcome::WaitUntil(rests_until));
+        }
+        let since = self.store.read(scrub::wanted_since).await?;
+        let waited = since.map_or(Duration::ZERO, |since| now.since(since));
+        if !self.is_quiet().await && waited < NEVER_QUIET {
+            return Ok(Outcome::WaitUntil(self.clock.now()));
+        }
+        let cleared = match self.store.fold().await {
+            // A copy that was made since the first of it was forgotten has the same leftovers as the file.
+            Ok(()) => prepare(&self.store, since).await,
+            Err(error) => Err(error),
+        };
+        let watch = self.clock.stopwatch();
+        let is_small = self.store.read(store::size).await? <= SMALL_FILE;
+        let cleared = match cleared {
+            Ok(()) if is_small => self.store.rewrite().await,
+            other => other,
+        };
+        let rests_until = self.clock.now().plus((watch.elapsed() * REST).min(LONGEST_REST));
+        *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = rests_until;
+        match cleared {
+            // Counted, other than what hinders work and passes: this may never pass.
+            Err(error @ StoreError::Busy(_)) if job.attempts < WAITS_FOR_THE_LOG => {
+                return Ok(Outcome::Failed(format!("clearing up after forgetting: {error}")));
+            }
+            Err(StoreError::Busy(_)) => tracing::warn!(
+                "another program, such as Litestream, reads the database all the time: its log keeps what was \
+                 forgotten until it is overwritten",
+            ),
+            cleared => cleared?,
+        }
+        let job = job.clone();
+        let ended = self.background(move |tx| jobs::finish_unless_moved(tx, &job)).await?;
+        Ok(if ended { Outcome::Finished } else { Outcome::WaitUntil(self.clock.now()) })
+    }
+
+    async fn is_quiet(&self) -> bool {
+        for _ in 0..LOOKS {
+            let before = self.store.answering_writes();
+            self.clock.sleep(QUIET).await;
+            if self.store.answering_writes() == before {
+                return true;
+            }
+        }
+        false
     }
 
     /// Every hour what has come in, and once a night everything. No promise hangs on it, so what goes wrong waits for the next.
@@ -83,7 +189,7 @@ impl Keeper {
     }
 
     async fn forget_before(&self, chat: ChatKey, cutoff: Timestamp) -> store::Result<usize> {
-        let manner = Manner { leave: Leave::Nothing, repeats };
+        let manner = Manner { cause: Cause::Expired, leave: Leave::Nothing, repeats };
         self.repeat(move |tx| {
             let rows = retention::expired(tx, chat, cutoff, AT_ONCE)?;
             forget::messages(tx, &rows, manner)?;
@@ -140,41 +246,6 @@ pub async fn prepare(store: &Store, oldest: Option<Timestamp>) -> store::Result<
     let deleted = deleted.map_err(|_| StoreError::Panicked)??;
     if deleted > 0 {
         tracing::info!(deleted, "deleted {deleted} automatic copies of the database that hold what is to be forgotten");
-    }
-    Ok(())
-}
-
-/// What becomes of a log that another program holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeldLog {
-    /// Clearing up fails, and is to be tried again.
-    IsWaitedFor,
-    /// It keeps what was forgotten until it is overwritten.
-    IsLeft,
-}
-
-/// Clears up after something was forgotten: the log, and what is left in unused parts of the file.
-///
-/// # Errors
-/// Those of the store. The unused parts of a large file wait for a quiet hour, and what goes wrong with them is not an
-/// error here: the job that comes every hour tries again.
-pub async fn clear_up(store: &Store, held: HeldLog) -> store::Result<()> {
-    match store.fold().await {
-        Err(StoreError::Busy(_)) if held == HeldLog::IsLeft => tracing::warn!(
-            "another program, such as Litestream, reads the database all the time: its log keeps what was forgotten \
-             until it is overwritten",
-        ),
-        folded => folded?,
-    }
-    // A copy that was made since the first of it was forgotten has the same leftovers as the file.
-    prepare(store, store.read(scrub::wanted_since).await?).await?;
-    if store.read(store::size).await? <= SMALL_FILE {
-        match store.rewrite().await {
-            // The file was written anew, by way of the log that was told of above.
-            Ok(()) => {}
-            Err(StoreError::Busy(_)) if held == HeldLog::IsLeft => {}
-            Err(error) => tracing::warn!(%error, "the file could not be written anew yet"),
-        }
     }
     Ok(())
 }

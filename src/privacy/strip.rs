@@ -11,6 +11,10 @@ pub struct Withheld {
     pub parent: bool,
     /// Those that it forwards, or that it quotes from another chat.
     pub lender: bool,
+    /// Those that the message it replies to carries so.
+    pub parent_lender: bool,
+    /// The name of somebody whom a service message names.
+    pub named: bool,
 }
 
 /// A message, or that there was one.
@@ -30,18 +34,30 @@ pub struct Stripped {
 /// Takes out of `arrival` what is withheld. A quote goes with the words that it is a part of.
 pub fn strip(arrival: &Arrival, withheld: Withheld) -> Stripped {
     let mut message = arrival.message.clone();
-    if withheld.parent || withheld.lender {
+    if withheld.parent || withheld.parent_lender {
         message.quote = None;
     }
-    if withheld.lender {
-        message.snapshot = None;
+    let is_message_withheld = withheld.message || withheld.named || !without_borrowed(&mut message, withheld.lender);
+    let parent = arrival.parent.clone().map(|mut parent| {
+        let is_parent_withheld = withheld.parent || !without_borrowed(&mut parent, withheld.parent_lender);
+        keep(parent, is_parent_withheld)
+    });
+    Stripped { message: keep(message, is_message_withheld), parent }
+}
+
+/// Takes out what a message borrowed, if that is withheld. False where nothing of its own would be left.
+fn without_borrowed(message: &mut Message, is_withheld: bool) -> bool {
+    if !is_withheld {
+        return true;
     }
-    let is_lent_whole = withheld.lender && message.forward_origin.is_some();
-    let keep = |message: Message, is_withheld| if is_withheld { Keep::Stub(message) } else { Keep::Whole(message) };
-    Stripped {
-        message: keep(message, withheld.message || is_lent_whole),
-        parent: arrival.parent.clone().map(|parent| keep(parent, withheld.parent)),
-    }
+    message.quote = None;
+    message.snapshot = None;
+    message.borrowed = None;
+    message.forward_origin.is_none()
+}
+
+fn keep(message: Message, is_withheld: bool) -> Keep {
+    if is_withheld { Keep::Stub(message) } else { Keep::Whole(message) }
 }
 
 #[cfg(test)]
@@ -59,7 +75,7 @@ mod tests {
         message.quote = Some("lovely".to_owned());
         message.snapshot = Some("elsewhere: the sea".to_owned());
         let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
-        Arrival { chat, message, parent: Some(parent), lender: None, topic: None }
+        Arrival { chat, message, parent: Some(parent), named: Vec::new(), topic: None }
     }
 
     #[track_caller]

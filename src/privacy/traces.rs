@@ -14,8 +14,10 @@ pub struct Traces {
     pub messages: BTreeSet<(ChatId, MessageId)>,
 }
 
-/// Fields that name who wrote the object in which they are.
-const AUTHORS: [&str; 3] = ["from", "sender_chat", "sender_user"];
+/// Fields that name who wrote the object in which they are, or whom it is about.
+const AUTHORS: [&str; 4] = ["from", "sender_chat", "sender_user", "left_chat_member"];
+/// The same with more than one.
+const NAMED: [&str; 2] = ["new_chat_members", "users"];
 
 /// Looks through an update. None for what is no JSON: nobody can say what that holds.
 pub fn traces(raw: &str) -> Option<Traces> {
@@ -29,6 +31,8 @@ fn look_through(value: &Value, found: &mut Traces) {
     match value {
         Value::Object(fields) => {
             found.authors.extend(AUTHORS.iter().filter_map(|name| id_of(fields, name)).map(UserId));
+            let lists = NAMED.iter().filter_map(|name| fields.get(*name)?.as_array()).flatten();
+            found.authors.extend(lists.filter_map(|user| user.get("id")?.as_i64()).map(UserId));
             if let (Some(chat), Some(message)) = (id_of(fields, "chat"), integer(fields, "message_id")) {
                 found.messages.insert((ChatId(chat), MessageId(message)));
             }

@@ -207,6 +207,10 @@ pub struct Post {
     pub sender_chat: Option<ChatId>,
     /// The hidden name of the person that the message was forwarded from.
     pub forwarded_from: Option<String>,
+    /// The message that it forwards, with its author shown. A channel's post shows where it stands.
+    pub forward_of: Option<(ChatId, MessageId)>,
+    /// The message of another chat that it replies to.
+    pub reply_elsewhere: Option<(ChatId, MessageId)>,
     /// The bot through which the text was made.
     pub via_bot: Option<UserId>,
     /// History from before the bot: kept, but never delivered as an update.
@@ -227,6 +231,8 @@ impl Post {
             entities: None,
             sender_chat: None,
             forwarded_from: None,
+            forward_of: None,
+            reply_elsewhere: None,
             via_bot: None,
             silent: false,
         }
@@ -276,6 +282,16 @@ impl Post {
     #[must_use]
     pub fn forwarded_from(self, name: impl Into<String>) -> Self {
         Self { forwarded_from: Some(name.into()), ..self }
+    }
+
+    #[must_use]
+    pub fn forward_of(self, chat: ChatId, message: MessageId) -> Self {
+        Self { forward_of: Some((chat, message)), ..self }
+    }
+
+    #[must_use]
+    pub fn reply_elsewhere(self, chat: ChatId, message: MessageId) -> Self {
+        Self { reply_elsewhere: Some((chat, message)), ..self }
     }
 
     #[must_use]

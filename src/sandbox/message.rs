@@ -27,6 +27,8 @@ pub struct SandboxMessage {
     pub reply_thread: Option<MessageId>,
     pub album: Option<String>,
     pub forwarded_from: Option<String>,
+    pub forward_of: Option<(ChatId, MessageId)>,
+    pub reply_elsewhere: Option<(ChatId, MessageId)>,
     pub via_bot: Option<UserId>,
     /// `reply_markup`, as the bot sent it.
     pub buttons: Option<Value>,
@@ -53,6 +55,8 @@ impl SandboxMessage {
             reply_thread: None,
             album: post.album,
             forwarded_from: post.forwarded_from,
+            forward_of: post.forward_of,
+            reply_elsewhere: post.reply_elsewhere,
             via_bot: post.via_bot,
             buttons: None,
             reactions: BTreeMap::new(),

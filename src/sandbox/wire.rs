@@ -181,13 +181,13 @@ fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<Stri
     put("media_group_id", message.album.as_deref().map(Value::from));
     put("via_bot", message.via_bot.map(account));
     put("reply_markup", message.buttons.clone());
-    put(
-        "forward_origin",
-        message
-            .forwarded_from
-            .as_ref()
-            .map(|name| json!({"type": "hidden_user", "sender_user_name": name, "date": message.date.secs()})),
-    );
+    let hidden = message
+        .forwarded_from
+        .as_ref()
+        .map(|name| json!({"type": "hidden_user", "sender_user_name": name, "date": message.date.secs()}));
+    put("forward_origin", message.forward_of.and_then(|place| origin(state, place)).or(hidden));
+    put("external_reply", message.reply_elsewhere.and_then(|place| external_reply(state, place)));
+    put("quote", message.reply_elsewhere.and(message.quote.as_ref()).map(|part| json!({"text": part, "position": 0})));
     let (text, entities) = match message.content {
         Content::Text => ("text", "entities"),
         _ => ("caption", "caption_entities"),
@@ -195,6 +195,25 @@ fn plain_message(state: &State, of: &Chat, message: &SandboxMessage) -> Map<Stri
     put(text, (!message.text.is_empty()).then(|| message.text.as_str().into()));
     put(entities, (!message.entities.is_empty()).then(|| json!(message.entities)));
     object
+}
+
+/// Who wrote a message that is forwarded or replied to elsewhere, and when. Only a channel's post says where it stands.
+fn origin(state: &State, (chat, id): (ChatId, MessageId)) -> Option<Value> {
+    let of = state.chats.get(&chat)?;
+    let message = of.messages.get(&id)?;
+    let date = message.date.secs();
+    Some(match (of.kind, message.sender_chat) {
+        (ChatKind::Channel, _) => {
+            json!({"type": "channel", "chat": self::chat(state, of), "message_id": id, "date": date})
+        }
+        (_, Some(sender)) => json!({"type": "chat", "sender_chat": sender_chat(state, sender), "date": date}),
+        (_, None) => json!({"type": "user", "sender_user": user(state, message.from), "date": date}),
+    })
+}
+
+fn external_reply(state: &State, place: (ChatId, MessageId)) -> Option<Value> {
+    let of = state.chats.get(&place.0)?;
+    Some(json!({"origin": origin(state, place)?, "chat": chat(state, of), "message_id": place.1}))
 }
 
 /// The fields that say what a message is besides its text.

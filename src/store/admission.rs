@@ -2,6 +2,7 @@
 
 use rusqlite::named_params;
 
+use super::derived::{self, Family, Merged};
 use super::{Reader, Result, Writer};
 use crate::domain::{ChatId, ChatKey, Timestamp, UserId};
 
@@ -34,6 +35,21 @@ pub fn count(conn: &Reader) -> Result<Admitted> {
         [],
         |raw| Ok(Admitted { owners: raw.get("owners")?, chats: raw.get("chats")? }),
     )?)
+}
+
+pub(super) const FAMILY: Family = Family { tables: &["allowed_chat"], merged, ..Family::UNTOUCHED };
+
+/// What was said about either chat holds for both, since they are one.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    derived::run_merged(
+        tx,
+        chats,
+        &[
+            "INSERT OR IGNORE INTO allowed_chat (chat_key, allowed_by, since)
+             SELECT :into, allowed_by, since FROM allowed_chat WHERE chat_key = :from",
+            "DELETE FROM allowed_chat WHERE chat_key = :from AND :into <> :from",
+        ],
+    )
 }
 
 /// Lets the bot work in a chat from now on.

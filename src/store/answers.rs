@@ -2,10 +2,12 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
+use super::consent::Scope;
+use super::derived::{Family, Merged};
 use super::{Reader, Result, StoreError, Writer, row};
 use crate::domain::{
-    Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Matter, MessageId, Seq, ThreadId, Timestamp, TokenUse,
-    UserId,
+    Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, Matter, MessageId, Seq, SlotUse, SourceRef,
+    ThreadId, Timestamp, TokenUse, UserId,
 };
 
 const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id, \
@@ -34,6 +36,10 @@ pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
         ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
         ":latency_ms": record.latency_ms,
     })?;
+    note_uses(tx, record)
+}
+
+fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     let seqs = record.window.iter().map(|chosen| chosen.seq).chain([record.trigger]);
     let mut note =
         tx.prepare_cached("INSERT OR IGNORE INTO answer_use (chat_key, seq, answer_id) VALUES (:chat, :seq, :id)")?;
@@ -50,6 +56,108 @@ pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId
     let rows = statement
         .query_map(named_params! { ":chat": chat.0, ":seq": seq.0 }, |raw| raw.get::<_, String>("answer_id"))?;
     rows.map(|id| parse_id(&id?)).collect()
+}
+
+pub(super) const FAMILY: Family =
+    // Which answers go with a message depends on what they say: that is for `forget`, which calls `forget` here.
+    Family { tables: &["answer", "answer_use"], opted_out: hide, merged, ..Family::UNTOUCHED };
+
+/// Answers that were given something of a member are hidden at once; a job takes their words out.
+fn hide(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE message SET is_stub = 1 WHERE is_stub = 0 AND (telegram_chat_id, message_id) IN
+             (SELECT outbox.telegram_chat_id, outbox.message_id
+              FROM message AS said
+              JOIN answer_use ON answer_use.chat_key = said.chat_key AND answer_use.seq = said.seq
+              JOIN outbox ON outbox.answer_id = answer_use.answer_id
+              WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat)
+                  AND outbox.message_id IS NOT NULL)",
+    )?
+    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+    Ok(())
+}
+
+/// Messages of a member on which an answer from before `until` rests, at most `limit`.
+pub fn grounds_of_member(
+    conn: &Reader,
+    chat: Option<ChatKey>,
+    user: UserId,
+    until: Timestamp,
+    limit: u32,
+) -> Result<Vec<(ChatKey, Seq)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT said.chat_key AS chat_key, said.seq AS seq
+         FROM message AS said
+         JOIN answer_use ON answer_use.chat_key = said.chat_key AND answer_use.seq = said.seq
+         JOIN answer ON answer.id = answer_use.answer_id AND answer.created_at <= :until
+         WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat) LIMIT :limit",
+    )?;
+    let params = named_params! {
+        ":user": user.0, ":chat": chat.map(|key| key.0), ":until": until.millis(), ":limit": limit,
+    };
+    let rows = statement.query_map(params, |raw| Ok((ChatKey(raw.get("chat_key")?), Seq(raw.get("seq")?))))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// An answer names its trigger and its window by number. One whose trigger is gone goes.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let mut statement = tx.prepare_cached("SELECT id FROM answer WHERE chat_key = :from")?;
+    let ids: Vec<String> = statement
+        .query_map(named_params! { ":from": chats.from.0 }, |raw| raw.get("id"))?
+        .collect::<rusqlite::Result<_>>()?;
+    for id in ids {
+        let id = parse_id(&id)?;
+        let Some(record) = find(tx, id)? else { continue };
+        match renumbered(record, chats) {
+            Some(record) => {
+                tx.prepare_cached(
+                    "UPDATE answer SET chat_key = :chat, trigger_seq = :trigger, context_window = :window,
+                         slots = :slots, sources = :sources, alternative = :alternative WHERE id = :id",
+                )?
+                .execute(named_params! {
+                    ":chat": record.chat.0, ":trigger": record.trigger.0, ":id": id.0.to_string(),
+                    ":window": row::to_json(&record.window, "context_window")?,
+                    ":slots": row::to_json(&record.slots, "slots")?,
+                    ":sources": row::to_json(&record.sources, "sources")?,
+                    ":alternative": record.alternative.as_ref().map(|it| row::to_json(it, "alternative")).transpose()?,
+                })?;
+                note_uses(tx, &record)?;
+            }
+            None => forget(tx, id)?,
+        }
+    }
+    tx.prepare_cached("DELETE FROM answer_use WHERE chat_key = :from")?
+        .execute(named_params! { ":from": chats.from.0 })?;
+    Ok(())
+}
+
+/// None where the trigger has no new number.
+fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
+    let number = |seq: Seq| chats.seqs.get(&seq).copied();
+    // As the model was shown it: `m17`.
+    let id = |id: String| {
+        let seq = id.strip_prefix('m').and_then(|seq| seq.parse().ok()).map(Seq);
+        seq.and_then(number).map_or(id, |seq| format!("m{seq}"))
+    };
+    let all = |chosen: Vec<Chosen>| -> Vec<Chosen> {
+        chosen.into_iter().filter_map(|it| Some(Chosen { seq: number(it.seq)?, ..it })).collect()
+    };
+    let alternative = record.alternative.map(|it| Alternative {
+        taken: it.taken.into_iter().filter_map(number).collect(),
+        other: all(it.other),
+        ..it
+    });
+    let slots =
+        record.slots.into_iter().map(|slot| SlotUse { sources: slot.sources.into_iter().map(id).collect(), ..slot });
+    Some(AnswerRecord {
+        chat: chats.into,
+        trigger: number(record.trigger)?,
+        window: all(record.window),
+        alternative,
+        slots: slots.collect(),
+        sources: record.sources.into_iter().map(|it| SourceRef { id: id(it.id), ..it }).collect(),
+        ..record
+    })
 }
 
 /// Takes an answer out, and its words out of the replies that carried it. The replies stay, so that a member who

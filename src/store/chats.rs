@@ -1,9 +1,11 @@
 //! Chats, their aliases and their members.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
+use super::derived::{self, Family, Merged};
 use super::search::Indexed;
 use super::{Reader, Result, Writer, messages, row, search};
 use crate::config::retention;
@@ -18,9 +20,12 @@ pub struct ChatRow {
     pub key: ChatKey,
     pub chat: Chat,
     pub language: Language,
+    /// Whether the bot is in it, as far as it was told.
+    pub is_present: bool,
 }
 
-const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language";
+const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language, \
+                       chat.is_member";
 
 fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
     Ok((
@@ -30,11 +35,12 @@ fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
         row::get(raw, "title")?,
         row::get(raw, "username")?,
         row::get(raw, "language")?,
+        row::get(raw, "is_member")?,
     ))
 }
 
 /// The columns of a chat before they are checked.
-type RawChat = (i64, i64, String, Option<String>, Option<String>, String);
+type RawChat = (i64, i64, String, Option<String>, Option<String>, String, bool);
 
 /// Finds a chat by any of Telegram's ids for it, present or former.
 pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
@@ -69,11 +75,12 @@ pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
 }
 
 fn to_chat(raw: RawChat) -> Result<ChatRow> {
-    let (key, id, kind, title, username, language) = raw;
+    let (key, id, kind, title, username, language, is_present) = raw;
     Ok(ChatRow {
         key: ChatKey(row::number(key, "chat_key")?),
         chat: Chat { id: ChatId(id), kind: row::word(&kind, "kind", ChatKind::parse)?, title, username },
         language: Language::from_code(&language),
+        is_present,
     })
 }
 
@@ -102,7 +109,7 @@ fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     })?;
     let key = ChatKey(row::number(tx.last_insert_rowid(), "chat_key")?);
     set_alias(tx, chat.id, key)?;
-    Ok(ChatRow { key, chat: chat.clone(), language: Language::DEFAULT })
+    Ok(ChatRow { key, chat: chat.clone(), language: Language::DEFAULT, is_present: true })
 }
 
 fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {
@@ -140,6 +147,7 @@ fn adopt(tx: &Writer<'_>, key: ChatKey, to: ChatId) -> Result<()> {
 }
 
 fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
+    let mut merged = Merged { into: old.key, from: new.key, seqs: BTreeMap::new() };
     for stored in messages::all_of(tx, new.key)? {
         let language = messages::stem_language(tx, stored.chat, stored.seq)?;
         let author = stored.message.sender.name.clone();
@@ -153,47 +161,47 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
             ":id": messages::row_id(old.key, seq), ":chat": old.key.0, ":seq": seq.0,
             ":from": new.key.0, ":was": stored.seq.0,
         })?;
-        // An answer names its trigger by number.
-        tx.prepare_cached(
-            "UPDATE answer SET chat_key = :chat, trigger_seq = :seq WHERE chat_key = :from AND trigger_seq = :was",
-        )?
-        .execute(named_params! {
-            ":chat": old.key.0, ":seq": seq.0, ":from": new.key.0, ":was": stored.seq.0,
-        })?;
-        tx.prepare_cached("UPDATE answer_use SET chat_key = :chat, seq = :seq WHERE chat_key = :from AND seq = :was")?
-            .execute(named_params! {
-                ":chat": old.key.0, ":seq": seq.0, ":from": new.key.0, ":was": stored.seq.0,
-            })?;
         search::insert(tx, &entry(old.key, seq))?;
+        merged.seqs.insert(stored.seq, seq);
     }
-    merge_consent(tx, old.key, new.key)?;
-    tx.prepare_cached(
-        "INSERT OR IGNORE INTO member (chat_key, user_id, name, username)
-         SELECT :chat, user_id, name, username FROM member WHERE chat_key = :from",
-    )?
-    .execute(named_params! { ":chat": old.key.0, ":from": new.key.0 })?;
-    tx.prepare_cached("DELETE FROM member WHERE chat_key = :from")?.execute(named_params! { ":from": new.key.0 })?;
-    tx.prepare_cached("UPDATE chat_alias SET chat_key = :chat WHERE chat_key = :from")?
-        .execute(named_params! { ":chat": old.key.0, ":from": new.key.0 })?;
+    derived::merged(tx, &merged)?;
     tx.prepare_cached("DELETE FROM chat WHERE chat_key = :from")?.execute(named_params! { ":from": new.key.0 })?;
     adopt(tx, old.key, new.chat.id)
 }
 
-/// What was said about either chat holds for both, since they are one.
-fn merge_consent(tx: &Writer<'_>, into: ChatKey, from: ChatKey) -> Result<()> {
-    // Each names both chats, since a parameter that a statement does not use is an error.
+pub(super) const FAMILY: Family = Family {
+    tables: &["chat", "chat_alias", "member", "topic_name"],
+    chat_gone: forget_names,
+    merged: merge_names,
+    ..Family::UNTOUCHED
+};
+
+fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     for sql in [
-        "INSERT OR IGNORE INTO allowed_chat (chat_key, allowed_by, since)
-         SELECT :into, allowed_by, since FROM allowed_chat WHERE chat_key = :from",
-        "DELETE FROM allowed_chat WHERE chat_key = :from AND :into <> :from",
-        "INSERT OR IGNORE INTO opt_out (chat_key, user_id, since)
-         SELECT :into, user_id, since FROM opt_out WHERE chat_key = :from",
-        "DELETE FROM opt_out WHERE chat_key = :from AND :into <> :from",
-        "UPDATE deletion SET chat_key = :into WHERE chat_key = :from",
+        "DELETE FROM member WHERE chat_key = :chat",
+        "DELETE FROM topic_name WHERE chat_key = :chat",
+        "UPDATE chat SET title = NULL, username = NULL WHERE chat_key = :chat",
     ] {
-        tx.prepare_cached(sql)?.execute(named_params! { ":into": into.0, ":from": from.0 })?;
+        tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
     }
     Ok(())
+}
+
+/// The row of the chat that ends goes last.
+fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    derived::run_merged(
+        tx,
+        chats,
+        &[
+            "INSERT OR IGNORE INTO member (chat_key, user_id, name, username)
+             SELECT :into, user_id, name, username FROM member WHERE chat_key = :from",
+            "DELETE FROM member WHERE chat_key = :from AND :into <> :from",
+            "INSERT OR IGNORE INTO topic_name (chat_key, thread_id, name)
+             SELECT :into, thread_id, name FROM topic_name WHERE chat_key = :from",
+            "DELETE FROM topic_name WHERE chat_key = :from AND :into <> :from",
+            "UPDATE chat_alias SET chat_key = :into WHERE chat_key = :from",
+        ],
+    )
 }
 
 /// Takes the chat's next message number.

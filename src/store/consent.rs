@@ -2,7 +2,8 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
-use super::{Reader, Result, Writer, messages, row, vectors};
+use super::derived::{self, Cause, Family, Merged};
+use super::{Reader, Result, Writer, messages, row};
 use crate::domain::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
 
 /// Where somebody opted out.
@@ -13,6 +14,14 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The one chat; none for all.
+    pub fn chat(self) -> Option<ChatKey> {
+        match self {
+            Self::Chat(key) => Some(key),
+            Self::EveryChat => None,
+        }
+    }
+
     /// 0 stands for every chat: keys count from 1.
     fn key(self) -> u32 {
         match self {
@@ -22,13 +31,43 @@ impl Scope {
     }
 }
 
-pub fn opt_out(tx: &Writer<'_>, scope: Scope, user: UserId, now: Timestamp) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO opt_out (chat_key, user_id, since) VALUES (:chat, :user, :now)
+pub(super) const FAMILY: Family =
+    Family { tables: &["opt_out", "held_text"], words_gone: drop_held, merged, ..Family::UNTOUCHED };
+
+/// From now on nothing of `user` is kept or used. Gives whether that is news.
+pub fn opt_out(tx: &Writer<'_>, scope: Scope, user: UserId, now: Timestamp) -> Result<bool> {
+    let added = tx
+        .prepare_cached(
+            "INSERT INTO opt_out (chat_key, user_id, since) VALUES (:chat, :user, :now)
          ON CONFLICT (chat_key, user_id) DO NOTHING",
-    )?
-    .execute(named_params! { ":chat": scope.key(), ":user": user.0, ":now": now.millis() })?;
-    vectors::forget_member(tx, scope, user)
+        )?
+        .execute(named_params! { ":chat": scope.key(), ":user": user.0, ":now": now.millis() })?;
+    if added == 0 {
+        return Ok(false);
+    }
+    derived::opted_out(tx, scope, user)?;
+    Ok(true)
+}
+
+fn drop_held(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
+    if cause != Cause::Edited {
+        tx.prepare_cached("DELETE FROM held_text WHERE key = :key")?
+            .execute(named_params! { ":key": MessageAt::of(stored).to_string() })?;
+    }
+    Ok(())
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    // Each names both chats, since a parameter that a statement does not use is an error.
+    derived::run_merged(
+        tx,
+        chats,
+        &[
+            "INSERT OR IGNORE INTO opt_out (chat_key, user_id, since)
+             SELECT :into, user_id, since FROM opt_out WHERE chat_key = :from",
+            "DELETE FROM opt_out WHERE chat_key = :from AND :into <> :from",
+        ],
+    )
 }
 
 /// Takes an opt-out back. Out of every chat takes back the single ones too.

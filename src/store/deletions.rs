@@ -3,8 +3,9 @@
 
 use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
+use super::derived::{self, Cause, Family, Merged};
 use super::forget::{self, Forgotten, Leave, Manner};
-use super::{Reader, Result, StoreError, Writer, inbox, messages, row};
+use super::{Reader, Result, StoreError, Writer, answers, borrowings, inbox, messages, row};
 use crate::domain::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
 
 /// What is to be forgotten.
@@ -21,18 +22,26 @@ pub enum What {
         since: Option<Timestamp>,
     },
     Chat(ChatKey),
+    /// The answers that rest on what a member wrote who opted out; in every chat where none is named.
+    Derived {
+        chat: Option<ChatKey>,
+        user: UserId,
+    },
 }
 
-/// A request. Nothing that came after `asked_at` is touched.
+/// A request, and how far it reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     pub what: What,
+    /// By this machine's clock.
     pub asked_at: Timestamp,
+    /// By Telegram's clock, which dates the messages: none that was sent later is touched.
+    pub until: Timestamp,
     pub asked_by: UserId,
     /// The chat was told first and could object.
     pub was_announced: bool,
     /// Where to tell that it is done.
-    pub to: ReplyTarget,
+    pub to: Option<ReplyTarget>,
 }
 
 /// A request with what was forgotten for it so far.
@@ -50,25 +59,29 @@ pub enum Progress {
     Done,
 }
 
-const COLUMNS: &str = "id, scope, chat_key, seq, user_id, since, asked_at, asked_by, was_announced, telegram_chat_id, \
-                       thread_id, reply_to_id, messages, answers";
+const COLUMNS: &str = "id, scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced, \
+                       telegram_chat_id, thread_id, reply_to_id, messages, answers";
 
 pub fn add(tx: &Writer<'_>, request: &Request) -> Result<i64> {
     let (scope, chat, seq, user, since) = match request.what {
         What::Message { chat, seq } => ("message", Some(chat), Some(seq), None, None),
         What::Member { chat, user, since } => ("member", chat, None, Some(user), since),
         What::Chat(chat) => ("chat", Some(chat), None, None, None),
+        What::Derived { chat, user } => ("derived", chat, None, Some(user), None),
     };
+    let to = request.to;
     tx.prepare_cached(
-        "INSERT INTO deletion (scope, chat_key, seq, user_id, since, asked_at, asked_by, was_announced,
+        "INSERT INTO deletion (scope, chat_key, seq, user_id, since, until, asked_at, asked_by, was_announced,
              telegram_chat_id, thread_id, reply_to_id)
-         VALUES (:scope, :chat, :seq, :user, :since, :asked_at, :asked_by, :was_announced, :to, :thread, :reply_to)",
+         VALUES (:scope, :chat, :seq, :user, :since, :until, :asked_at, :asked_by, :was_announced, :to, :thread,
+             :reply_to)",
     )?
     .execute(named_params! {
         ":scope": scope, ":chat": chat.map(|key| key.0), ":seq": seq.map(|seq| seq.0), ":user": user.map(|id| id.0),
-        ":since": since.map(Timestamp::secs), ":asked_at": request.asked_at.millis(), ":asked_by": request.asked_by.0,
-        ":was_announced": request.was_announced, ":to": request.to.chat.0,
-        ":thread": request.to.thread.map(|id| id.0), ":reply_to": request.to.reply_to.map(|id| id.0),
+        ":since": since.map(Timestamp::secs), ":until": request.until.secs(), ":asked_at": request.asked_at.millis(),
+        ":asked_by": request.asked_by.0, ":was_announced": request.was_announced, ":to": to.map(|to| to.chat.0),
+        ":thread": to.and_then(|to| to.thread).map(|id| id.0),
+        ":reply_to": to.and_then(|to| to.reply_to).map(|id| id.0),
     })?;
     Ok(tx.last_insert_rowid())
 }
@@ -101,18 +114,24 @@ pub fn oldest(conn: &Reader, request: &Request) -> Result<Option<Timestamp>> {
     Ok(secs.map(Timestamp::from_secs))
 }
 
-/// Forgets at most `limit` messages, and what hangs on them.
+/// Forgets at most `limit` messages, and what rests on them.
 pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, &str) -> bool) -> Result<Progress> {
     let request = &deletion.request;
     let leave = match request.what {
-        What::Message { .. } | What::Member { .. } => Leave::Stub,
+        What::Message { .. } | What::Member { .. } | What::Derived { .. } => Leave::Stub,
         What::Chat(chat) => {
-            forget::set_forgotten_until(tx, chat, request.asked_at)?;
+            forget::set_forgotten_until(tx, chat, request.until)?;
             Leave::Nothing
         }
     };
+    let manner = Manner { cause: Cause::Forgotten, leave, repeats };
+    if let What::Derived { chat, user } = request.what {
+        let rows = answers::grounds_of_member(tx, chat, user, request.asked_at, limit)?;
+        forget::answers_on(tx, &rows, manner)?;
+        return Ok(if rows.is_empty() { Progress::Done } else { Progress::More });
+    }
     let rows = next(tx, request, limit)?;
-    let forgotten = forget::messages(tx, &rows, Manner { leave, repeats })?;
+    let forgotten = forget::messages(tx, &rows, manner)?;
     tx.prepare_cached(
         "UPDATE deletion SET messages = messages + :messages, answers = answers + :answers WHERE id = :id",
     )?
@@ -120,16 +139,36 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
     if !rows.is_empty() {
         return Ok(Progress::More);
     }
+    if let What::Member { chat, user, since } = request.what {
+        let span = (since.unwrap_or_default(), request.until);
+        // Of others, so that they are not among those of which the member is told.
+        let rows = borrowings::about_member(tx, chat, user, span, limit)?;
+        forget::messages(tx, &rows, manner)?;
+        if !rows.is_empty() {
+            return Ok(Progress::More);
+        }
+    }
     inbox::forget_unindexed(tx)?;
     match request.what {
         What::Member { chat, user, since: None } => {
             tx.prepare_cached("DELETE FROM member WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)")?
                 .execute(named_params! { ":user": user.0, ":chat": chat.map(|key| key.0) })?;
         }
-        What::Chat(chat) => forget::rest_of_chat(tx, chat, request.asked_at)?,
-        What::Message { .. } | What::Member { since: Some(_), .. } => {}
+        What::Chat(chat) => derived::chat_gone(tx, chat, request.asked_at)?,
+        What::Message { .. } | What::Member { since: Some(_), .. } | What::Derived { .. } => {}
     }
     Ok(Progress::Done)
+}
+
+pub(super) const FAMILY: Family = Family { tables: &["deletion"], merged, ..Family::UNTOUCHED };
+
+/// What was asked of either chat is done in both, since they are one.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    for (was, now) in &chats.seqs {
+        tx.prepare_cached("UPDATE deletion SET seq = :now WHERE chat_key = :from AND seq = :was")?
+            .execute(named_params! { ":now": now.0, ":from": chats.from.0, ":was": was.0 })?;
+    }
+    derived::run_merged(tx, chats, &["UPDATE deletion SET chat_key = :into WHERE chat_key = :from"])
 }
 
 fn next(conn: &Reader, request: &Request, limit: u32) -> Result<Vec<(ChatKey, Seq)>> {
@@ -145,7 +184,7 @@ type Values = Vec<(&'static str, i64)>;
 
 /// The messages that a request names and that are not yet forgotten.
 fn rule(request: &Request) -> (&'static str, Values) {
-    let until = (":until", request.asked_at.secs());
+    let until = (":until", request.until.secs());
     match request.what {
         What::Message { chat, seq } => {
             ("id = :id AND NOT (is_stub = 1 AND user_id = 0)", vec![(":id", messages::row_id(chat, seq))])
@@ -159,6 +198,8 @@ fn rule(request: &Request) -> (&'static str, Values) {
             vec![(":user", user.0), (":since", since.map_or(0, Timestamp::secs)), until],
         ),
         What::Chat(chat) => ("chat_key = :chat AND ts <= :until", vec![(":chat", chat.0.into()), until]),
+        // No messages of theirs.
+        What::Derived { user, .. } => ("FALSE AND user_id = :user", vec![(":user", user.0)]),
     }
 }
 
@@ -182,6 +223,7 @@ fn from_row(raw: &Row<'_>) -> Result<Deletion> {
             since: row::get::<Option<i64>>(raw, "since")?.map(Timestamp::from_secs),
         },
         "chat" => What::Chat(chat.ok_or_else(|| missing("chat_key"))?),
+        "derived" => What::Derived { chat, user: UserId(row::get(raw, "user_id")?) },
         _ => return Err(StoreError::BadValue { column: "scope", what: format!("unknown word {scope:?}") }),
     };
     Ok(Deletion {
@@ -189,12 +231,16 @@ fn from_row(raw: &Row<'_>) -> Result<Deletion> {
         request: Request {
             what,
             asked_at: Timestamp::from_millis(row::get(raw, "asked_at")?),
+            until: Timestamp::from_secs(row::get(raw, "until")?),
             asked_by: UserId(row::get(raw, "asked_by")?),
             was_announced: row::get(raw, "was_announced")?,
-            to: ReplyTarget {
-                chat: ChatId(row::get(raw, "telegram_chat_id")?),
-                thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
-                reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
+            to: match row::get::<Option<i64>>(raw, "telegram_chat_id")? {
+                None => None,
+                Some(chat) => Some(ReplyTarget {
+                    chat: ChatId(chat),
+                    thread: row::get::<Option<i64>>(raw, "thread_id")?.map(ThreadId),
+                    reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
+                }),
             },
         },
         forgotten: Forgotten {

@@ -1,16 +1,20 @@
-//! Taking words out of every table that holds them. A new table that holds what members wrote gets its line here, and
-//! its marker in the test that searches every byte.
+//! Taking words out of every table that holds them. What rests on a message beside its row is in [`derived`], where a new
+//! table joins; here is what binds them together: a message, the copies of it, and the answers that were given either.
+//!
+//! [`derived`]: super::derived
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::named_params;
 
-use super::{Result, Writer, answers, inbox, links, messages, outbox};
-use crate::domain::{AnswerId, AnswerRecord, ChatId, ChatKey, MessageAt, MessageId, Seq, StoredMessage, Timestamp};
+use super::derived::{self, Cause};
+use super::{Result, Writer, answers, borrowings, inbox, messages, outbox};
+use crate::domain::{AnswerId, AnswerRecord, ChatKey, Seq, StoredMessage, Timestamp};
 
 /// How messages are forgotten.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
+    pub cause: Cause,
     pub leave: Leave,
     /// Whether a text repeats a forgotten one.
     pub repeats: fn(&str, &str) -> bool,
@@ -28,52 +32,49 @@ pub enum Leave {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
     pub messages: u64,
+    /// Of the chats of these messages: nobody is told what other chats hold.
     pub answers: u64,
 }
 
-/// Forgets messages, and with them: quotes of them, copies that others forwarded or quoted from elsewhere, raw updates
-/// that hold any of these, and the answers that rest on them.
+/// Forgets messages, and with them what rests on them: quotes, raw updates, answers. On request also the copies that others
+/// forwarded or quoted from elsewhere; what has expired in one chat may still be kept in another.
 pub fn messages(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Result<Forgotten> {
     let mut named = Vec::new();
     for (chat, seq) in rows {
         named.extend(messages::any_by_seq(tx, *chat, *seq)?);
     }
-    let texts: Vec<&str> =
-        named.iter().map(|stored| stored.message.text.trim()).filter(|text| !text.is_empty()).collect();
-    let copies = copies_of(tx, &texts)?;
-    let (answers, carriers) = resting_on(tx, named.iter().chain(&copies), &texts, manner)?;
-    for answer in &answers {
-        answers::forget(tx, *answer)?;
+    let mut copies = Vec::new();
+    if manner.cause == Cause::Forgotten {
+        for stored in &named {
+            copies.extend(borrowings::copies_of(tx, stored)?);
+        }
     }
-    for stored in copies.iter().chain(carriers.values()) {
-        remove(tx, stored, Leave::Stub)?;
+    let texts = texts_of(&named);
+    let (answers, carriers) = resting_on(tx, named.iter().chain(&copies), &texts, manner)?;
+    let asked_in: BTreeSet<ChatKey> = named.iter().map(|stored| stored.chat).collect();
+    let answers_there = remove_answers(tx, &answers, &carriers, manner.cause)?;
+    for copy in &copies {
+        inbox::forget(tx, copy.message.chat, copy.message.id)?;
+        if !borrowings::give_back(tx, copy)? {
+            remove(tx, copy, Leave::Stub, manner.cause)?;
+        }
     }
     for stored in &named {
-        remove(tx, stored, manner.leave)?;
+        remove(tx, stored, manner.leave, manner.cause)?;
     }
     let words = |stored: &&StoredMessage| !stored.message.sender.name.is_empty();
-    Ok(Forgotten { messages: named.iter().filter(words).count() as u64, answers: answers.len() as u64 })
+    let answers = answers_there.iter().filter(|chat| asked_in.contains(chat)).count();
+    Ok(Forgotten { messages: named.iter().filter(words).count() as u64, answers: answers as u64 })
 }
 
-/// Forgets what hangs on a chat beside its messages, once these are gone. `until` is when that was asked for.
-pub fn rest_of_chat(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
-    for sql in [
-        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND received_at <= :until AND (update_id, received_day) IN
-             (SELECT update_id, received_day FROM inbox_message
-              WHERE telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat))",
-        "DELETE FROM outbox WHERE created_at <= :until AND state IN ('sent', 'failed')
-             AND telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat)
-             AND answer_id IS NULL",
-        // Today's counts stay until the day is over: forgetting buys no new budget.
-        "DELETE FROM token_usage WHERE chat_key = :chat AND day < :until / 86400000",
-        "DELETE FROM member WHERE chat_key = :chat AND :until > 0",
-        "DELETE FROM backlog WHERE :until > 0
-             AND telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat)",
-        "UPDATE chat SET title = NULL, username = NULL WHERE chat_key = :chat AND :until > 0",
-    ] {
-        tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0, ":until": until.millis() })?;
+/// Forgets the answers that rest on messages which stay themselves: their author opted out.
+pub fn answers_on(tx: &Writer<'_>, rows: &[(ChatKey, Seq)], manner: Manner) -> Result<()> {
+    let mut named = Vec::new();
+    for (chat, seq) in rows {
+        named.extend(messages::any_by_seq(tx, *chat, *seq)?);
     }
-    Ok(())
+    let (answers, carriers) = resting_on(tx, named.iter(), &texts_of(&named), manner)?;
+    remove_answers(tx, &answers, &carriers, manner.cause).map(drop)
 }
 
 /// From now on whatever brings a message from before `until` back makes a stub.
@@ -85,48 +86,33 @@ pub fn set_forgotten_until(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> 
     Ok(())
 }
 
-fn remove(tx: &Writer<'_>, stored: &StoredMessage, leave: Leave) -> Result<()> {
-    let (chat, id) = (stored.message.chat, stored.message.id);
-    inbox::forget(tx, chat, id)?;
-    tx.prepare_cached(
-        "UPDATE message SET quote_text = NULL
-         WHERE telegram_chat_id = :chat AND reply_to_id = :id AND quote_text IS NOT NULL",
-    )?
-    .execute(named_params! { ":chat": chat.0, ":id": id.0 })?;
-    links::forget(tx, stored.chat, stored.seq)?;
-    tx.prepare_cached("DELETE FROM held_text WHERE key = :key")?
-        .execute(named_params! { ":key": MessageAt { chat, message: id }.to_string() })?;
+/// Takes a message out, with what rests on it beside answers.
+pub(super) fn remove(tx: &Writer<'_>, stored: &StoredMessage, leave: Leave, cause: Cause) -> Result<()> {
+    derived::words_gone(tx, stored, cause)?;
     match leave {
         Leave::Stub => messages::blank(tx, stored),
         Leave::Nothing => messages::delete(tx, stored.chat, stored.seq),
     }
 }
 
-/// Fewer characters say too little to know a copy by.
-const TELLING_CHARS: usize = 8;
+/// Gives the chat of each answer.
+fn remove_answers(
+    tx: &Writer<'_>,
+    answers: &BTreeMap<AnswerId, ChatKey>,
+    carriers: &Carriers,
+    cause: Cause,
+) -> Result<Vec<ChatKey>> {
+    for answer in answers.keys() {
+        answers::forget(tx, *answer)?;
+    }
+    for carrier in carriers.values() {
+        remove(tx, carrier, Leave::Stub, cause)?;
+    }
+    Ok(answers.values().copied().collect())
+}
 
-/// Messages of others that carry one of `texts` as a forward or as a quote from another chat.
-fn copies_of(tx: &Writer<'_>, texts: &[&str]) -> Result<Vec<StoredMessage>> {
-    let telling: BTreeSet<&str> = texts.iter().copied().filter(|text| text.chars().count() >= TELLING_CHARS).collect();
-    if telling.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut borrowing = tx.prepare_cached(
-        "SELECT telegram_chat_id, message_id, text, forward_origin IS NOT NULL AS is_forward,
-                coalesce(context_snapshot, '') AS snapshot
-         FROM message WHERE forward_origin IS NOT NULL OR context_snapshot IS NOT NULL",
-    )?;
-    let mut rows = borrowing.query([])?;
-    let mut found = Vec::new();
-    while let Some(raw) = rows.next()? {
-        let (text, snapshot): (String, String) = (raw.get("text")?, raw.get("snapshot")?);
-        let is_forward: bool = raw.get("is_forward")?;
-        if is_forward && telling.contains(text.trim()) || telling.iter().any(|text| snapshot.contains(text)) {
-            found.push((ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?)));
-        }
-    }
-    let found: Result<Vec<_>> = found.into_iter().map(|(chat, id)| messages::find_any(tx, chat, id)).collect();
-    Ok(found?.into_iter().flatten().collect())
+fn texts_of(named: &[StoredMessage]) -> Vec<&str> {
+    named.iter().map(|stored| stored.message.text.trim()).filter(|text| !text.is_empty()).collect()
 }
 
 type Carriers = BTreeMap<(ChatKey, Seq), StoredMessage>;
@@ -138,19 +124,19 @@ fn resting_on<'a>(
     roots: impl Iterator<Item = &'a StoredMessage>,
     texts: &[&str],
     manner: Manner,
-) -> Result<(BTreeSet<AnswerId>, Carriers)> {
-    let mut going = BTreeSet::new();
+) -> Result<(BTreeMap<AnswerId, ChatKey>, Carriers)> {
+    let mut going = BTreeMap::new();
     let mut carriers = Carriers::new();
     let mut pending = Vec::new();
     for root in roots {
-        pending.extend(answers::resting_on(tx, root.chat, root.seq)?);
+        pending.extend(answers::resting_on(tx, root.chat, root.seq)?.into_iter().map(|answer| (answer, root.chat)));
     }
-    while let Some(answer) = pending.pop() {
-        if !going.insert(answer) {
+    while let Some((answer, chat)) = pending.pop() {
+        if going.insert(answer, chat).is_some() {
             continue;
         }
-        for (chat, id) in outbox::messages_of(tx, answer)? {
-            let Some(carrier) = messages::find_any(tx, chat, id)? else { continue };
+        for (place, id) in outbox::messages_of(tx, answer)? {
+            let Some(carrier) = messages::find_any(tx, place, id)? else { continue };
             for later in answers::resting_on(tx, carrier.chat, carrier.seq)? {
                 let passes_on = |record: &AnswerRecord| {
                     record.anchor == Some(carrier.message.id)
@@ -158,7 +144,7 @@ fn resting_on<'a>(
                         || texts.iter().any(|text| says_again(record, text, manner))
                 };
                 if answers::find(tx, later)?.as_ref().is_some_and(passes_on) {
-                    pending.push(later);
+                    pending.push((later, carrier.chat));
                 }
             }
             carriers.insert((carrier.chat, carrier.seq), carrier);
@@ -175,7 +161,8 @@ fn says_again(record: &AnswerRecord, text: &str, manner: Manner) -> bool {
 mod tests {
     use super::*;
     use crate::domain::{
-        AnswerStatus, Chat, ChatKind, Chosen, FormattedText, Matter, Message, Reason, ReplyTarget, TokenUse, UserId,
+        AnswerStatus, Chat, ChatKind, Chosen, FormattedText, Matter, Message, MessageId, Reason, ReplyTarget, TokenUse,
+        UserId,
     };
     use crate::store::outbox::{NewReply, Purpose};
     use crate::store::{Priority, Store, chats};
@@ -242,7 +229,7 @@ mod tests {
                 let given = answer(tx, 1, 1, 2, "Ann has a new code.")?;
                 let passing_on = answer(tx, 2, 2, 3, "As I said, the new door code is 4711.")?;
                 let unrelated = answer(tx, 3, 2, 4, "The lake is warm.")?;
-                let manner = Manner { leave: Leave::Stub, repeats };
+                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
                 let forgotten = super::messages(tx, &[(ChatKey(1), Seq(1))], manner)?;
                 assert_eq!(forgotten, Forgotten { messages: 1, answers: 2 });
                 let mut left = Vec::new();

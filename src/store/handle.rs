@@ -1,6 +1,7 @@
 //! The handle that every room holds: one verb to write, one to read.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -37,6 +38,8 @@ struct Shared {
     writer: Mutex<Option<Running>>,
     readers: Mutex<Vec<Connection>>,
     free_readers: Semaphore,
+    /// Writes that somebody waited for, so far.
+    answering_writes: AtomicU64,
 }
 
 struct Running {
@@ -73,8 +76,13 @@ impl Store {
 
     fn around(path: &Path, running: Option<Running>, readers: Vec<Connection>) -> Self {
         let free_readers = Semaphore::new(readers.len());
-        let shared =
-            Shared { path: path.to_owned(), writer: Mutex::new(running), readers: Mutex::new(readers), free_readers };
+        let shared = Shared {
+            path: path.to_owned(),
+            writer: Mutex::new(running),
+            readers: Mutex::new(readers),
+            free_readers,
+            answering_writes: AtomicU64::new(0),
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -91,13 +99,21 @@ impl Store {
         let queues = self.queues().ok_or(StoreError::Closed)?;
         let (packed, outcome) = writer::package(work);
         let is_accepted = match priority {
-            Priority::Answering => queues.answering.send(packed).await.is_ok(),
+            Priority::Answering => {
+                self.shared.answering_writes.fetch_add(1, Ordering::Relaxed);
+                queues.answering.send(packed).await.is_ok()
+            }
             Priority::Background => queues.background.send(Task::Write(packed)).await.is_ok(),
         };
         if !is_accepted {
             return Err(StoreError::Closed);
         }
         outcome.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// How many writes there were so far that somebody waited for: who looks twice sees whether it is quiet.
+    pub fn answering_writes(&self) -> u64 {
+        self.shared.answering_writes.load(Ordering::Relaxed)
     }
 
     /// Folds the log into the file, so that what was deleted is not in the log any more.

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, named_params};
 
+use super::derived::{Cause, Family};
 use super::{Reader, Result, Writer};
-use crate::domain::{ChatId, MessageId, Timestamp, UpdateId};
+use crate::domain::{ChatId, ChatKey, MessageId, StoredMessage, Timestamp, UpdateId};
 
 /// One update for the inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,24 @@ pub fn index(tx: &Writer<'_>, update: &Received<'_>, held: &BTreeSet<(ChatId, Me
     Ok(())
 }
 
+pub(super) const FAMILY: Family =
+    Family { tables: &["inbox", "inbox_message"], words_gone, chat_gone, ..Family::UNTOUCHED };
+
+fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
+    // A raw update is what came, whatever came after it.
+    if cause == Cause::Edited { Ok(()) } else { forget(tx, stored.message.chat, stored.message.id) }
+}
+
+fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND received_at <= :until AND (update_id, received_day) IN
+             (SELECT update_id, received_day FROM inbox_message
+              WHERE telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat))",
+    )?
+    .execute(named_params! { ":chat": chat.0, ":until": until.millis() })?;
+    Ok(())
+}
+
 /// Empties every raw update that holds the message.
 pub fn forget(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
     let params = named_params! { ":chat": chat.0, ":message": message.0 };
@@ -75,7 +94,8 @@ pub fn forget(tx: &Writer<'_>, chat: ChatId, message: MessageId) -> Result<()> {
 /// Empties every raw update of which nobody knows which messages it holds.
 pub fn forget_unindexed(tx: &Writer<'_>) -> Result<()> {
     tx.execute(
-        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND NOT EXISTS
+        // Of what could be read it is known. Written as its index has it, so that nothing else is looked at.
+        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND state = 'parked' AND NOT EXISTS
              (SELECT 1 FROM inbox_message AS held
               WHERE held.update_id = inbox.update_id AND held.received_day = inbox.received_day)",
         [],

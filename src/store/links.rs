@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, Statement, named_params};
 
+use super::derived::{Cause, Family, Merged};
 use super::messages::row_id;
 use super::{Reader, Result, StoreError, Writer};
-use crate::domain::{ChatId, ChatKey, MessageId, Seq};
+use crate::domain::{ChatId, ChatKey, MessageId, Seq, StoredMessage, Timestamp};
 
 /// Rows of a chat that are kept: about this many messages back from its newest. A trigger looks back 200 in its
 /// conversation, of which a forum has several.
@@ -128,10 +129,25 @@ pub fn between(conn: &Reader, chat: ChatKey, (from, to): (Seq, Seq), scorer: u32
     .collect()
 }
 
+pub(super) const FAMILY: Family =
+    Family { tables: &["link_cache"], words_gone: forget, chat_gone, merged, ..Family::UNTOUCHED };
+
 /// Forgets what was worked out about a message. What rests on it elsewhere is worth nothing without it.
-pub fn forget(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
-    tx.prepare_cached("DELETE FROM link_cache WHERE id = :id")?.execute(named_params! { ":id": row_id(chat, seq) })?;
+fn forget(tx: &Writer<'_>, stored: &StoredMessage, _: Cause) -> Result<()> {
+    tx.prepare_cached("DELETE FROM link_cache WHERE id = :id")?
+        .execute(named_params! { ":id": row_id(stored.chat, stored.seq) })?;
     Ok(())
+}
+
+fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
+    tx.prepare_cached("DELETE FROM link_cache WHERE id BETWEEN :from AND :to")?
+        .execute(named_params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) })?;
+    Ok(())
+}
+
+/// What was worked out among other messages than there are now is worth nothing.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    chat_gone(tx, chats.from, Timestamp::default())
 }
 
 /// Keeps rows in place of what was there, and drops those that are far back by now.

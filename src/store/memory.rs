@@ -4,9 +4,35 @@
 use rusqlite::{OptionalExtension, named_params};
 
 use super::consent::Scope;
+use super::derived::{Cause, Family};
 use super::sessions::{self, key};
 use super::{Reader, Result, Writer, row, strand_summaries, summaries, tags};
 use crate::domain::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
+
+pub(super) const FAMILY: Family = Family {
+    tables: &[
+        "session",
+        "session_note",
+        "session_cut",
+        "mini_summary",
+        "summary_source",
+        "summary_member",
+        "summary_vector",
+        "tag",
+        "session_tag",
+        "rolling_summary",
+        "rolling_source",
+        "strand_summary",
+        "strand_source",
+    ],
+    words_gone: |tx, stored, cause| match cause {
+        Cause::Forgotten | Cause::Expired => forget_message(tx, stored),
+        Cause::Edited => sessions::note(tx, stored.conversation(), stored.message.sent_at),
+    },
+    opted_out: forget_member,
+    chat_gone: |tx, chat, _| forget_chat(tx, chat),
+    merged: |tx, chats| forget_chat(tx, chats.from),
+};
 
 /// Whether the chat itself switched memory on or off, where it said so.
 pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {

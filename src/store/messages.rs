@@ -7,23 +7,29 @@ use rusqlite::{OptionalExtension, Params, Row, named_params};
 pub use talk::{after, before, before_marked, between, marks_before, within};
 
 use super::chats::{self, ChatRow};
+use super::derived::{self, Cause};
 use super::row::Columns;
 use super::search::Indexed;
-use super::{Reader, Result, Writer, row, search, vectors};
+use super::{Reader, Result, Writer, row, search};
 use crate::domain::Language;
 use crate::domain::{
-    ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId, Timestamp, UserId,
+    Borrowed, ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId, Timestamp,
+    UserId,
 };
 
 const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, user_id, sender_chat_id, sender_name, \
                        sender_username, is_bot, role, ts, edit_ts, kind, kind_detail, text, entities, reply_to_id, \
-                       quote_text, context_snapshot, forward_origin, media_group_id, via_bot, source";
+                       quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id, \
+                       origin_ts, media_group_id, via_bot, source";
 
-/// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it. The plus keeps SQLite from
-/// making a table of the two keys for each row that it looks at.
+/// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it and whoever forwarded it. The
+/// plus keeps SQLite from making a table of the two keys for each row that it looks at.
 pub(super) const VISIBLE: &str =
     "is_stub = 0 AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.user_id
-                           AND +opt_out.chat_key IN (0, message.chat_key))";
+                           AND +opt_out.chat_key IN (0, message.chat_key))
+     AND (origin_user_id IS NULL OR forward_origin IS NULL
+          OR NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = message.origin_user_id
+                         AND +opt_out.chat_key IN (0, message.chat_key)))";
 
 /// What became of a message that was handed to [`take_in`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +64,7 @@ pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<Tak
     if is_stub(tx, message.chat, message.id)? || !supersedes(message, &known.message) {
         return Ok(TakenIn::Known(known));
     }
+    derived::words_gone(tx, &known, Cause::Edited)?;
     let changed = StoredMessage { message: message.clone(), ..known };
     replace(tx, chat.language, &changed)?;
     Ok(TakenIn::Replaced(changed))
@@ -126,6 +133,7 @@ fn bare(message: &Message) -> Message {
         quote: None,
         snapshot: None,
         forward_origin: None,
+        borrowed: None,
         via_bot: None,
         ..message.clone()
     }
@@ -138,16 +146,18 @@ enum Stub {
 
 fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub) -> Result<()> {
     let StoredMessage { chat, seq, message } = stored;
+    let borrowed = message.borrowed.unwrap_or_default();
     let entities = if message.entities.is_empty() { None } else { Some(row::to_json(&message.entities, "entities")?) };
     tx.prepare_cached(
         "INSERT OR REPLACE INTO message (id, chat_key, seq, telegram_chat_id, message_id, thread_id, user_id,
              sender_chat_id, sender_name, sender_username, role, is_bot, ts, edit_ts, kind, kind_detail, text, entities,
-             reply_to_id, quote_text, context_snapshot, forward_origin, media_group_id, via_bot, source, is_stub,
-             stem_language)
+             reply_to_id, quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id,
+             origin_ts, media_group_id, via_bot, source, is_stub, stem_language)
          VALUES (:id, :chat_key, :seq, :telegram_chat_id, :message_id, :thread_id, :user_id,
              :sender_chat_id, :sender_name, :sender_username, :role, :is_bot, :ts, :edit_ts, :kind, :kind_detail, :text,
-             :entities, :reply_to_id, :quote_text, :context_snapshot, :forward_origin, :media_group_id, :via_bot,
-             :source, :is_stub, :stem_language)",
+             :entities, :reply_to_id, :quote_text, :context_snapshot, :forward_origin, :origin_chat_id,
+             :origin_message_id, :origin_user_id, :origin_ts, :media_group_id, :via_bot, :source, :is_stub,
+             :stem_language)",
     )?
     .execute(named_params! {
         ":id": row_id(*chat, *seq), ":chat_key": chat.0, ":seq": seq.0,
@@ -160,6 +170,8 @@ fn write(tx: &Writer<'_>, stored: &StoredMessage, language: Language, stub: Stub
         ":kind": message.kind.as_str(), ":kind_detail": message.detail, ":text": message.text, ":entities": entities,
         ":reply_to_id": message.reply_to.map(|id| id.0), ":quote_text": message.quote,
         ":context_snapshot": message.snapshot, ":forward_origin": message.forward_origin,
+        ":origin_chat_id": borrowed.chat.map(|id| id.0), ":origin_message_id": borrowed.message.map(|id| id.0),
+        ":origin_user_id": borrowed.author.map(|id| id.0), ":origin_ts": borrowed.sent_at.map(Timestamp::secs),
         ":media_group_id": message.album, ":via_bot": message.via_bot, ":source": message.origin.as_str(),
         ":is_stub": matches!(stub, Stub::Yes), ":stem_language": language.code(),
     })?;
@@ -176,9 +188,8 @@ fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
     }
 }
 
-/// Takes a message out of the full-text index, and the vector that was made of it, by the text that is stored at this moment.
+/// Takes a message out of the full-text index, by the text that is stored at this moment.
 fn unindex(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
-    vectors::forget(tx, chat, seq)?;
     let language = stem_language(tx, chat, seq)?;
     match any_by_seq(tx, chat, seq)? {
         Some(stored) => search::remove(tx, &indexed(&stored, language)),
@@ -353,9 +364,21 @@ fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
             quote: columns.get("quote_text")?,
             snapshot: columns.get("context_snapshot")?,
             forward_origin: columns.get("forward_origin")?,
+            borrowed: borrowed(&columns)?,
             album: columns.get("media_group_id")?,
             via_bot: columns.get("via_bot")?,
             origin: columns.word("source", Origin::parse)?,
         },
     })
+}
+
+/// Four columns, all empty for what carries nothing of others.
+fn borrowed(columns: &Columns<'_>) -> Result<Option<Borrowed>> {
+    let found = Borrowed {
+        chat: columns.get::<Option<i64>>("origin_chat_id")?.map(ChatId),
+        message: columns.get::<Option<i64>>("origin_message_id")?.map(MessageId),
+        author: columns.get::<Option<i64>>("origin_user_id")?.map(UserId),
+        sent_at: columns.get::<Option<i64>>("origin_ts")?.map(Timestamp::from_secs),
+    };
+    Ok((found != Borrowed::default()).then_some(found))
 }

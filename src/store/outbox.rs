@@ -2,9 +2,12 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::{Reader, Result, Writer, jobs, row};
+use super::derived::{Cause, Family, Merged};
+use super::forget::{self, Leave};
+use super::{Reader, Result, Writer, jobs, messages, row};
 use crate::domain::{
-    AnswerId, Button, ChatId, FormattedText, JobPayload, MessageId, Outgoing, ReplyTarget, ThreadId, Timestamp,
+    AnswerId, Button, ChatId, ChatKey, FormattedText, JobPayload, MessageId, Outgoing, ReplyTarget, Seq, StoredMessage,
+    ThreadId, Timestamp,
 };
 
 /// What a reply is. A member who replies to an answer speaks to the bot; to a notice or command output, not.
@@ -106,6 +109,66 @@ impl Part {
 
 const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text, entities, state, \
                        unknown_sends, created_at, message_id, button";
+
+pub(super) const FAMILY: Family =
+    Family { tables: &["outbox", "reply_use"], words_gone, chat_gone, merged, ..Family::UNTOUCHED };
+
+/// Notes that a reply which is no answer shows something of these messages: their words, or who wrote them. It goes with any
+/// of them.
+pub fn note_uses(tx: &Writer<'_>, key: &str, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<()> {
+    let mut note =
+        tx.prepare_cached("INSERT OR IGNORE INTO reply_use (chat_key, seq, reply_key) VALUES (:chat, :seq, :key)")?;
+    for seq in seqs {
+        note.execute(named_params! { ":chat": chat.0, ":seq": seq.0, ":key": key })?;
+    }
+    Ok(())
+}
+
+/// Replies that show something of a message lose their words. Those of answers go with their answer.
+fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
+    if cause == Cause::Edited {
+        return Ok(());
+    }
+    let mut statement = tx.prepare_cached("SELECT reply_key FROM reply_use WHERE chat_key = :chat AND seq = :seq")?;
+    let keys: Vec<String> = statement
+        .query_map(named_params! { ":chat": stored.chat.0, ":seq": stored.seq.0 }, |raw| raw.get("reply_key"))?
+        .collect::<rusqlite::Result<_>>()?;
+    for key in keys {
+        tx.prepare_cached("DELETE FROM reply_use WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
+        for part in parts(tx, &key)? {
+            tx.prepare_cached("UPDATE outbox SET text = '', entities = '[]', button = NULL WHERE id = :id")?
+                .execute(named_params! { ":id": part.id })?;
+            let Some(id) = part.message else { continue };
+            if let Some(carrier) = messages::find_any(tx, part.outgoing.to.chat, id)? {
+                forget::remove(tx, &carrier, Leave::Stub, cause)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "DELETE FROM outbox WHERE created_at <= :until AND state IN ('sent', 'failed') AND answer_id IS NULL
+             AND telegram_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat)",
+    )?
+    .execute(named_params! { ":chat": chat.0, ":until": until.millis() })?;
+    Ok(())
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let mut statement = tx.prepare_cached(
+        "UPDATE OR REPLACE reply_use SET chat_key = :into, seq = :now WHERE chat_key = :from AND seq = :was",
+    )?;
+    for (was, now) in &chats.seqs {
+        statement.execute(named_params! {
+            ":into": chats.into.0, ":now": now.0, ":from": chats.from.0, ":was": was.0,
+        })?;
+    }
+    tx.prepare_cached("DELETE FROM reply_use WHERE chat_key = :from")?
+        .execute(named_params! { ":from": chats.from.0 })?;
+    Ok(())
+}
 
 /// Writes a reply down with the job that sends it: the one way to say something. Its first part is marked as being sent at
 /// once, which saves a commit before the send; the others wait for theirs.

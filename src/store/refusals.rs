@@ -2,10 +2,27 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
+use super::derived::{self, Family, Merged};
 use super::{Reader, Result, Writer, row};
 use crate::domain::{Because, ChatId, Conversation, MessageId, Refusal, Tell, ThreadId, Timestamp, Told, UserId};
 
 const COLUMNS: &str = "telegram_chat_id, message_id, thread_id, because, subject, until, tell";
+
+pub(super) const FAMILY: Family =
+    Family { tables: &["recent_trigger", "refusal", "told_refusal"], merged, ..Family::UNTOUCHED };
+
+/// Subjects name a chat by its number. Who was told something there may be told once more.
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    derived::run_merged(
+        tx,
+        chats,
+        &[
+            "UPDATE recent_trigger SET chat_key = :into WHERE chat_key = :from",
+            "UPDATE refusal SET subject = 'merged:' || :into WHERE subject GLOB '*:' || :from || ':*'",
+            "DELETE FROM told_refusal WHERE subject GLOB '*:' || :from || ':*' AND :into <> :from",
+        ],
+    )
+}
 
 /// When the triggers of a conversation were sent that were let through after `after`.
 pub fn triggers_of_conversation(conn: &Reader, conversation: Conversation, after: Timestamp) -> Result<Vec<Timestamp>> {

@@ -2,7 +2,7 @@
 
 use rusqlite::named_params;
 
-use super::{Reader, Result, Writer, row};
+use super::{Reader, Result, Writer, derived, row};
 use crate::config::retention;
 use crate::domain::{ChatKey, Seq, Timestamp};
 
@@ -54,4 +54,57 @@ pub fn prune_replies(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<u
                       AND state IN ('sent', 'failed') ORDER BY id LIMIT :limit)",
         )?
         .execute(named_params! { ":before": before.millis(), ":limit": limit })?)
+}
+
+/// When the newest message was sent: by Telegram's clock it is surely that late.
+pub fn newest(conn: &Reader) -> Result<Option<Timestamp>> {
+    let secs: Option<i64> = conn
+        .prepare_cached(
+            "SELECT max(newest) AS newest FROM
+                 (SELECT (SELECT max(ts) FROM message WHERE message.chat_key = chat.chat_key) AS newest FROM chat)",
+        )?
+        .query_row([], |raw| raw.get("newest"))?;
+    Ok(secs.map(Timestamp::from_secs))
+}
+
+/// Counts of days whose messages are gone.
+pub fn prune_usage(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
+    Ok(tx
+        .prepare_cached(
+            "DELETE FROM token_usage WHERE (day, chat_key, user_id) IN
+                 (SELECT day, chat_key, user_id FROM token_usage WHERE day < :day LIMIT :limit)",
+        )?
+        .execute(named_params! { ":day": before.day(), ":limit": limit })?)
+}
+
+/// Chats of which nothing is left that anybody could miss: the bot was removed before `cutoff`, or a person's private chat
+/// has aged out.
+pub fn empty_chats(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key FROM chat WHERE (removed_at < :cutoff OR kind = 'private') AND retention_days IS NULL
+             AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM member WHERE member.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM answer WHERE answer.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM allowed_chat WHERE allowed_chat.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM deletion WHERE deletion.chat_key = chat.chat_key)
+             AND NOT EXISTS (SELECT 1 FROM token_usage WHERE token_usage.chat_key = chat.chat_key)
+             AND forgotten_until IS NULL",
+    )?;
+    let rows =
+        statement.query_map(named_params! { ":cutoff": cutoff.millis() }, |raw| raw.get("chat_key").map(ChatKey))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Takes out an empty chat, unless something came in meanwhile.
+pub fn remove_chat(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<usize> {
+    let is_empty = !tx
+        .prepare_cached("SELECT 1 FROM message WHERE chat_key = :chat")?
+        .exists(named_params! { ":chat": chat.0 })?;
+    if !is_empty {
+        return Ok(0);
+    }
+    derived::chat_gone(tx, chat, now)?;
+    tx.prepare_cached("DELETE FROM chat_alias WHERE chat_key = :chat")?.execute(named_params! { ":chat": chat.0 })?;
+    Ok(tx.prepare_cached("DELETE FROM chat WHERE chat_key = :chat")?.execute(named_params! { ":chat": chat.0 })?)
 }

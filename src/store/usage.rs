@@ -3,8 +3,35 @@
 
 use rusqlite::{OptionalExtension, named_params};
 
+use super::derived::{self, Family, Merged};
 use super::{Reader, Result, Writer};
 use crate::domain::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
+
+pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, merged, ..Family::UNTOUCHED };
+
+/// Today's counts stay until the day is over: forgetting buys no new budget.
+fn chat_gone(tx: &Writer<'_>, chat: ChatKey, until: Timestamp) -> Result<()> {
+    tx.prepare_cached("DELETE FROM token_usage WHERE chat_key = :chat AND day < :day")?
+        .execute(named_params! { ":chat": chat.0, ":day": until.day() })?;
+    Ok(())
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    derived::run_merged(
+        tx,
+        chats,
+        &[
+            "INSERT INTO token_usage
+             SELECT day, :into, user_id, calls, prompt_tokens, completion_tokens, cost_micros
+             FROM token_usage WHERE chat_key = :from
+             ON CONFLICT (day, chat_key, user_id) DO UPDATE
+             SET calls = calls + excluded.calls, prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+                 completion_tokens = completion_tokens + excluded.completion_tokens,
+                 cost_micros = cost_micros + excluded.cost_micros",
+            "DELETE FROM token_usage WHERE chat_key = :from AND :into <> :from",
+        ],
+    )
+}
 
 /// Stands for work in the background that nobody asked for.
 const NOBODY: i64 = 0;

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use rusqlite::{OptionalExtension, named_params};
 
 use super::consent::Scope;
+use super::derived::{Cause, Family, Merged};
 use super::messages::{VISIBLE, row_id};
 use super::{Reader, Result, Writer};
-use crate::domain::{ChatId, ChatKey, Conversation, MessageId, Seq, Timestamp, UserId};
+use crate::domain::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
 
 /// A message that a model has made no vector of yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,19 +104,33 @@ fn values(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]])).collect()
 }
 
+pub(super) const FAMILY: Family =
+    Family { tables: &["message_vector"], words_gone: forget, opted_out: forget_member, chat_gone, merged };
+
 /// The words of a message are gone or others.
-pub fn forget(tx: &Writer<'_>, chat: ChatKey, seq: Seq) -> Result<()> {
+fn forget(tx: &Writer<'_>, stored: &StoredMessage, _: Cause) -> Result<()> {
     tx.prepare_cached("DELETE FROM message_vector WHERE id = :id")?
-        .execute(named_params! { ":id": row_id(chat, seq) })?;
+        .execute(named_params! { ":id": row_id(stored.chat, stored.seq) })?;
     Ok(())
 }
 
+fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
+    tx.prepare_cached("DELETE FROM message_vector WHERE id BETWEEN :from AND :to")?
+        .execute(named_params! { ":from": row_id(chat, Seq(0)), ":to": row_id(chat, Seq(u32::MAX)) })?;
+    Ok(())
+}
+
+fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let mut statement = tx.prepare_cached("UPDATE OR REPLACE message_vector SET id = :to WHERE id = :was")?;
+    for (was, now) in &chats.seqs {
+        statement.execute(named_params! { ":to": row_id(chats.into, *now), ":was": row_id(chats.from, *was) })?;
+    }
+    chat_gone(tx, chats.from, Timestamp::default())
+}
+
 /// A member opted out: nothing that was made of their words stays.
-pub fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
-    let chat = match scope {
-        Scope::Chat(chat) => Some(chat.0),
-        Scope::EveryChat => None,
-    };
+fn forget_member(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    let chat = scope.chat().map(|key| key.0);
     tx.prepare_cached(
         "DELETE FROM message_vector WHERE id IN
              (SELECT id FROM message WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
@@ -132,6 +147,7 @@ fn number(count: usize) -> i64 {
 mod tests {
     use super::*;
     use crate::domain::{Chat, ChatKind, Message};
+    use crate::store::forget::{self, Leave, Manner};
     use crate::store::{Priority, Store, chats, consent, messages};
     use crate::testkit::{CHAT, transcript};
 
@@ -182,8 +198,8 @@ mod tests {
                 assert_eq!(known(tx)?, [2, 4, 5], "an edit");
                 keep(tx, &open[3], MODEL, &[0.6, 0.8])?;
                 assert_eq!(known(tx)?, [2, 4, 5], "the old words came back too late");
-                let fourth = messages::any_by_seq(tx, ChatKey(1), Seq(4))?.unwrap();
-                messages::blank(tx, &fourth)?;
+                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats: |_, _| false };
+                forget::messages(tx, &[(ChatKey(1), Seq(4))], manner)?;
                 assert_eq!(known(tx)?, [2, 5], "forgotten");
                 consent::opt_out(tx, Scope::Chat(ChatKey(1)), said[1].sender.id, Timestamp::from_secs(9))?;
                 let left: u32 = tx.query_row("SELECT count(*) AS n FROM message_vector", [], |raw| raw.get("n"))?;

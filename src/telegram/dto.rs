@@ -82,7 +82,8 @@ wire! {
         suggested_post_paid: Present, suggested_post_refunded: Present,
     }
 
-    MessageOrigin { sender_user: User, sender_user_name: String, sender_chat: Chat, chat: Chat, author_signature: String }
+    MessageOrigin { sender_user: User, sender_user_name: String, sender_chat: Chat, chat: Chat, message_id: i64, date: i64,
+        author_signature: String }
     Quote { text: String }
     File { duration: i64, file_name: String }
     Sticker { emoji: String }
@@ -127,7 +128,7 @@ pub struct ExternalReply {
 }
 
 wire! {
-    External { origin: MessageOrigin, chat: Chat }
+    External { origin: MessageOrigin, chat: Chat, message_id: i64 }
 }
 
 /// A list in which unreadable elements are left out.

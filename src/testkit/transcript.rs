@@ -171,6 +171,7 @@ fn plain_message(id: MessageId, name: &str, sent_at: Timestamp) -> Message {
         quote: None,
         snapshot: None,
         forward_origin: None,
+        borrowed: None,
         album: None,
         via_bot: None,
         origin: Origin::Update,

@@ -150,6 +150,11 @@ impl World {
         self.daemon_clock = Some(clock);
     }
 
+    /// Moves the daemon's own clock on, as after [`World::set_daemon_ahead`].
+    pub fn advance_daemon(&self, span: Duration) {
+        self.daemon_clock.as_ref().unwrap_or(&self.clock).advance(span);
+    }
+
     /// Has chats told what is kept of them, from the next start on.
     pub fn announce(&mut self) {
         self.announces = true;

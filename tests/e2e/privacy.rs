@@ -25,7 +25,7 @@ fn ago(w: &World, span: Duration) -> Timestamp {
 }
 
 /// The names of the markers that stand anywhere in the files beside the database.
-fn found_in_files(w: &World, markers: &[String]) -> Vec<String> {
+pub fn found_in_files(w: &World, markers: &[String]) -> Vec<String> {
     let folder = w.database().parent().map(Path::to_path_buf).expect("the database is in a folder");
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("read the folder") {
@@ -97,8 +97,8 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         let quoting = Post::new(ben, "is it?", w.clock.now()).reply_to(secret).quote(quoted.as_str());
         w.telegram.say(w.chat, quoting);
         let told = format!("pass on {forwarded} to all");
-        w.say("ann", &told);
-        w.telegram.say(w.chat, Post::new(ben, told, w.clock.now()).forwarded_from("ann"));
+        let passed_on = w.say("ann", &told);
+        w.telegram.say(w.chat, Post::new(ben, told, w.clock.now()).forward_of(w.chat, passed_on));
         w.model.script([Reply::text(format!("She wrote {answered}, and the code {quoted} [source: m83]."))]);
         let asking = w.reply("ben", secret, "@bot what is the code?");
         let answer = w.answer_to(asking).await;

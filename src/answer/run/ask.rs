@@ -20,12 +20,12 @@ use crate::answer::run::log;
 use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reply::{format_parts, reply_to};
 use crate::clock::{Clock, Stopwatch};
-use crate::config::RateLimit;
+use crate::config::{AccessConfig, RateLimit};
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, BotIdentity, Button, ChatId, Job, MessageAt, ParsedTrigger, ThreadId,
-    Timestamp,
+    AnswerId, AnswerRecord, AnswerStatus, BACKLOG_SETTLES, BotIdentity, Button, ChatId, Job, MessageAt, ParsedTrigger,
+    StoredMessage, ThreadId, Timestamp,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
@@ -34,7 +34,9 @@ use crate::prompts::Prompts;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::NewReply;
-use crate::store::{self, Language, Priority, Reader, Store, StoreError, answers, chats, jobs, outbox};
+use crate::store::{
+    self, Language, Priority, Reader, Store, StoreError, Writer, answers, backlog, chats, jobs, outbox,
+};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
@@ -58,6 +60,8 @@ pub struct AnsweringParts {
     /// None: nobody asks too often.
     pub rate: Option<RateLimit>,
     pub introduction: Introduction,
+    pub access: AccessConfig,
+    pub backlog_max_age: Duration,
 }
 
 /// Answers triggers.
@@ -85,6 +89,7 @@ impl Answering {
         let watch = self.parts.clock.stopwatch();
         let mut question = match self.find(job, at, parsed).await? {
             Found::Ready(question) => question,
+            Found::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
             Found::Gone | Found::Answered => return Ok(self.close(job).await?),
         };
         log::found(question.trigger(), &question.window, watch.elapsed());
@@ -118,7 +123,9 @@ impl Answering {
         let (params, readings) = (self.parts.params.clone(), Arc::clone(&self.parts.readings));
         let (introduction, now) = (self.parts.introduction.clone(), self.parts.clock.now());
         let model = self.parts.gateway.model_name(Purpose::Answer).to_owned();
-        let reading = Reading { params, model, readings, introduction, now };
+        let (access, max_age) = (self.parts.access.clone(), self.parts.backlog_max_age);
+        let there = self.parts.telegram.server_date().unwrap_or(now);
+        let reading = Reading { params, model, readings, introduction, access, max_age, now, there };
         let (matter, parsed) = (job.payload.matter(), parsed.clone());
         self.parts.store.read(move |conn| reading.find(conn, at, &parsed, matter)).await
     }
@@ -256,6 +263,20 @@ impl Answering {
             Written::Ended => tracing::info!("the bot was removed from the chat, so nothing is said there"),
             Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
         }
+        Ok(())
+    }
+
+    /// A trigger that waited too long is told of in the one line about those.
+    async fn count_as_old(&self, job: &Job, trigger: &StoredMessage) -> store::Result<()> {
+        let (kind, key) = (job.kind(), job.key());
+        let (chat, thread) = (trigger.message.chat, trigger.message.thread);
+        let due_at = self.parts.clock.now().plus(BACKLOG_SETTLES);
+        let counted = move |tx: &Writer<'_>| {
+            backlog::count_one(tx, chat, thread, due_at)?;
+            jobs::finish(tx, kind, &key)
+        };
+        self.parts.store.write(Priority::Answering, counted).await?;
+        self.parts.wake.wake();
         Ok(())
     }
 

@@ -5,17 +5,17 @@ use std::sync::{Mutex, PoisonError};
 
 use tracing::Instrument;
 
-use crate::answer::delivery::{Mark, SendResult, Standing, Step, after_mark, after_send, may_resume, pause};
+use crate::answer::delivery::{FRESH_FOR, Mark, SendResult, Standing, Step, after_mark, after_send, may_resume, pause};
 use crate::answer::run::log;
 use crate::clock::Clock;
 use crate::domain::{
-    AnswerStatus, BotIdentity, ChatId, Job, JobKind, JobPayload, Kind, Message, MessageId, Migration, Origin, Role,
-    Sender, Timestamp, utf16_len,
+    AnswerStatus, BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, Kind, Message, MessageId, Migration,
+    Origin, Role, Sender, Timestamp, utf16_len,
 };
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::{Part, Purpose, State};
-use crate::store::{self, Priority, Reader, Store, Writer, answers, chats, jobs, messages, outbox};
+use crate::store::{self, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox};
 use crate::telegram::{Telegram, TelegramError};
 
 /// On a trigger whose reply could not be delivered, or perhaps was. One of the few emoji with which bots may react.
@@ -151,6 +151,10 @@ impl Delivery {
             part.state = State::Pending;
         }
         if !may_resume(part.unknown_sends, now.since(part.created_at)) {
+            // One that was just tried twice may well have been seen.
+            if now.since(part.created_at) > FRESH_FOR {
+                self.count_as_old(part).await?;
+            }
             return self
                 .give_up_visibly(job, part, "an interrupted send that is no longer fresh", None)
                 .await
@@ -219,6 +223,7 @@ impl Delivery {
             quote: None,
             snapshot: None,
             forward_origin: None,
+            borrowed: None,
             album: None,
             via_bot: None,
             origin: Origin::Update,
@@ -270,6 +275,17 @@ impl Delivery {
             Ok(())
         })
         .await
+    }
+
+    /// Nobody knows whether the reply was seen: it belongs into the one line about what was left unanswered.
+    async fn count_as_old(&self, part: &Part) -> store::Result<()> {
+        if part.purpose == Purpose::Notice {
+            return Ok(());
+        }
+        let (to, due_at) = (part.outgoing.to, self.clock.now().plus(BACKLOG_SETTLES));
+        self.record(move |tx| backlog::count_one(tx, to.chat, to.thread, due_at)).await?;
+        self.wake.wake();
+        Ok(())
     }
 
     async fn follow(&self, part: &Part, to: ChatId) -> store::Result<()> {

@@ -4,9 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::access::Access;
+use crate::access::run::served;
 use crate::answer::citations::Citable;
 use crate::answer::prompt::Person;
 use crate::answer::run::introduction::Introduction;
+use crate::config::AccessConfig;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
@@ -26,6 +29,8 @@ const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub enum Found {
     Gone,
     Answered,
+    /// The trigger waited too long, in a crash or a downtime.
+    Old(Box<StoredMessage>),
     Ready(Box<Question>),
 }
 
@@ -60,7 +65,12 @@ pub struct Reading {
     pub model: String,
     pub readings: Arc<Readings>,
     pub introduction: Introduction,
+    pub access: AccessConfig,
+    /// Triggers older than this are told of in one line, and not answered.
+    pub max_age: Duration,
     pub now: Timestamp,
+    /// The same by Telegram's clock, which dates the messages.
+    pub there: Timestamp,
 }
 
 impl Reading {
@@ -70,6 +80,14 @@ impl Reading {
         else {
             return Ok(Found::Gone);
         };
+        // It was allowed when the trigger came in; the operator may have changed that since.
+        if served(conn, &row.chat, trigger.message.sender.id, &self.access)? == Access::Refused {
+            return Ok(Found::Gone);
+        }
+        let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
+        if matter == Matter::First && self.there.since(asked_at) > self.max_age {
+            return Ok(Found::Old(Box::new(trigger)));
+        }
         if answers::to_trigger(conn, trigger.chat, trigger.seq, matter)?.is_some() {
             return Ok(Found::Answered);
         }

@@ -51,10 +51,9 @@ impl Commands {
         if order.is_in_the_name_of_the_chat() {
             return self.say_anonymous(job, &order).await;
         }
-        let (scope, sender, now) = (order.scope(), order.message.message.sender.id, self.clock.now());
-        let markdown = wording::opted_out(reach(scope), order.chat.chat.kind == ChatKind::Private);
-        let also = move |tx: &store::Writer<'_>| consent::opt_out(tx, scope, sender, now);
-        self.answer(job, &order.message, &Notice::Own(markdown), also).await
+        // It holds since the command was taken in.
+        let markdown = wording::opted_out(reach(order.scope()), order.chat.chat.kind == ChatKind::Private);
+        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
 
     async fn opt_in(&self, job: &Job, order: Order) -> store::Result<()> {
@@ -65,8 +64,7 @@ impl Commands {
         let out = self.store.read(move |conn| consent::opted_out(conn, chat, sender)).await?;
         // An opt-out of every chat is taken back where it was given.
         let still = out.filter(|out| *out == Scope::EveryChat && scope != Scope::EveryChat).map(reach);
-        let also = move |tx: &store::Writer<'_>| consent::opt_in(tx, scope, sender);
-        self.answer(job, &order.message, &Notice::Own(wording::opted_in(still)), also).await
+        self.answer(job, &order.message, &Notice::Own(wording::opted_in(still)), |_| Ok(())).await
     }
 
     pub(super) async fn say_anonymous(&self, job: &Job, order: &Order) -> store::Result<()> {

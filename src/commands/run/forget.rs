@@ -6,25 +6,22 @@ use crate::access::run::is_owner;
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, Order, format, of_telegram};
 use crate::domain::{
-    ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, MessagePlace, ReplyTarget, Seq, StoredMessage, Timestamp,
-    UserId,
+    ChatId, ChatKey, ChatKind, Job, JobKind, JobPayload, Message, MessagePlace, ReplyTarget, Seq, StoredMessage,
+    Timestamp, UserId,
 };
-use crate::privacy::run::{HeldLog, clear_up, prepare};
+use crate::privacy::run::prepare;
 use crate::privacy::wording::{self, Counts};
 use crate::privacy::{Asker, Request, Standing, Target, Verdict, decide, repeats};
 use crate::scheduler::run::Outcome;
 use crate::store::deletions::{self, Deletion, Progress, What};
+use crate::store::derived::Cause;
 use crate::store::forget::{self, Leave, Manner};
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Reader, StoreError, Writer, chats, jobs, messages};
+use crate::store::{self, Priority, Reader, Writer, chats, jobs, messages};
 use crate::telegram::{MemberStatus, TelegramError};
 
 /// Messages forgotten in one transaction: few enough that answering does not notice.
 const AT_ONCE: u32 = 16;
-
-/// So often it is tried again when a program that reads keeps the log from being emptied. A backup is over by then;
-/// Litestream never lets go, and whoever asked is not kept waiting for it.
-const WAITS_FOR_THE_LOG: u32 = 3;
 
 /// Where somebody stands, or when that can be asked.
 enum Asked {
@@ -61,7 +58,7 @@ impl Commands {
             Verdict::Refused(refusal) => self.reply(job, &order, wording::refused(refusal)).await,
             Verdict::After(wait) => self.announce_deletion(job, &order, wait).await,
             Verdict::Now if request == Request::Keep => self.call_off(job, &order).await,
-            Verdict::Now => match what(&order, &request, target.as_ref(), self.now()) {
+            Verdict::Now => match what(&order, &request, target.as_ref()) {
                 Some(what) => self.start_forgetting(job, &order, what).await,
                 None => self.reply(job, &order, wording::not_kept()).await,
             },
@@ -113,7 +110,8 @@ impl Commands {
                 let id = deletions::add(tx, &request)?;
                 jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: here }, now)?;
                 // Not counted as forgotten: nobody thinks of the command as one of their messages.
-                forget::messages(tx, &[command], Manner { leave: Leave::Stub, repeats })?;
+                let manner = Manner { cause: Cause::Forgotten, leave: Leave::Stub, repeats };
+                forget::messages(tx, &[command], manner)?;
                 jobs::finish(tx, job.kind(), &job.key())
             })
             .await?;
@@ -161,7 +159,8 @@ impl Commands {
             return Ok(Outcome::Finished);
         };
         if deletion.request.was_announced {
-            match self.standing(deletion.request.to.chat, deletion.request.asked_by).await {
+            let place = deletion.request.to.map_or(ChatId(job.lane()), |to| to.chat);
+            match self.standing(place, deletion.request.asked_by).await {
                 Asked::Standing(Standing::Creator | Standing::Admin) => {}
                 Asked::Standing(Standing::Member | Standing::Outside) => {
                     return self.tell(job, &deletion, wording::no_longer_admin()).await;
@@ -173,14 +172,10 @@ impl Commands {
         let request = deletion.request;
         prepare(&self.store, self.store.read(move |conn| deletions::oldest(conn, &request)).await?).await?;
         while self.forget_some(&deletion).await? == Progress::More {}
-        let held = if job.attempts < WAITS_FOR_THE_LOG { HeldLog::IsWaitedFor } else { HeldLog::IsLeft };
-        match clear_up(&self.store, held).await {
-            // Counted, other than what hinders work and passes: this may never pass.
-            Err(error @ StoreError::Busy(_)) if held == HeldLog::IsWaitedFor => {
-                return Ok(Outcome::Failed(format!("clearing up after {job}: {error}")));
-            }
-            cleared => cleared?,
-        }
+        // What is left of it in the file goes as soon as nobody waits for a write, and nobody waits for that.
+        let now = self.now();
+        let scrub = move |tx: &Writer<'_>| jobs::add_or_move(tx, &JobPayload::Scrub {}, now);
+        self.store.write(Priority::Background, scrub).await?;
         let done = self.store.read(move |conn| deletions::find(conn, id)).await?.unwrap_or(deletion);
         let counts = Counts { messages: done.forgotten.messages, answers: done.forgotten.answers };
         tracing::info!(
@@ -206,8 +201,18 @@ impl Commands {
     /// Tells how a request ended, and ends it.
     async fn tell(&self, job: &Job, deletion: &Deletion, markdown: String) -> store::Result<Outcome> {
         let id = deletion.id;
+        let Some(to) = deletion.request.to else {
+            let (kind, key) = (job.kind(), job.key());
+            let end = move |tx: &Writer<'_>| {
+                deletions::remove(tx, id)?;
+                jobs::finish(tx, kind, &key)
+            };
+            self.store.write(Priority::Background, end).await?;
+            self.wake.wake();
+            return Ok(Outcome::Finished);
+        };
         let key = format!("forget:{id}:{}", deletion.request.asked_at.millis());
-        let reply = NewReply::own(Purpose::Command, key, deletion.request.to, format(&Notice::Own(markdown)));
+        let reply = NewReply::own(Purpose::Command, key, to, format(&Notice::Own(markdown)));
         self.settle(job, reply, move |tx| deletions::remove(tx, id)).await?;
         Ok(Outcome::Finished)
     }
@@ -222,9 +227,10 @@ impl Commands {
         deletions::Request {
             what,
             asked_at: self.now(),
+            until: asked_at(message),
             asked_by: message.sender.id,
             was_announced,
-            to: ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) },
+            to: Some(ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) }),
         }
     }
 
@@ -234,17 +240,22 @@ impl Commands {
 }
 
 /// What is to go; none where there is nothing to name.
-fn what(order: &Order, request: &Request, target: Option<&StoredMessage>, now: Timestamp) -> Option<What> {
+fn what(order: &Order, request: &Request, target: Option<&StoredMessage>) -> Option<What> {
     match (request, target) {
         (Request::Message(_), Some(target)) => Some(What::Message { chat: target.chat, seq: target.seq }),
         (Request::Me { lately }, _) => Some(What::Member {
             chat: (order.chat.chat.kind != ChatKind::Private).then_some(order.chat.key),
             user: order.message.message.sender.id,
-            since: lately.map(|span| now.minus(span)),
+            since: lately.map(|span| asked_at(&order.message.message).minus(span)),
         }),
         (Request::All, _) => Some(What::Chat(order.chat.key)),
         (Request::Keep, _) | (Request::Message(_), None) => None,
     }
+}
+
+/// By Telegram's clock, which dates everything that the request is about. A command may be an edit.
+fn asked_at(message: &Message) -> Timestamp {
+    message.edited_at.unwrap_or(message.sent_at)
 }
 
 fn command_row(order: &Order) -> (ChatKey, Seq) {

@@ -51,6 +51,7 @@ fn message(number: i64, seconds_apart: u64) -> Message {
         quote: None,
         snapshot: None,
         forward_origin: None,
+        borrowed: None,
         album: None,
         via_bot: None,
         origin: Origin::Update,

@@ -119,6 +119,10 @@ job_kinds! {
     Forget { request: i64, chat: ChatId }
     = "forget", key request, lane chat.0, Policy { ends_with_chat: false, ..Policy::ANSWERING };
 
+    /// Clear the file of what deleted words left in it.
+    Scrub {}
+    = "scrub", key "", lane 0, Policy { ends_with_chat: false, ..Policy::BACKGROUND };
+
     /// Delete what has been kept long enough.
     Retention {}
     = "retention", key "", lane 0, Policy::PERIODIC;

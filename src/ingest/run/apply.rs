@@ -7,8 +7,8 @@ use crate::access::run::served;
 use crate::access::{Access, ClaimCode};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, Because, BotIdentity, Chat, ChatId, ChatKey, Conversation, Event, Job, JobPayload, Membership, Message,
-    MessageAt, Migration, ParsedTrigger, Press, Timestamp,
+    Arrival, BACKLOG_SETTLES, Because, BotIdentity, Chat, ChatId, ChatKey, Conversation, Event, Job, JobPayload,
+    Membership, Message, MessageAt, Migration, ParsedTrigger, Press, Timestamp,
 };
 use crate::ingest::run::admission::{self, Request, Start};
 use crate::ingest::run::read::ReadUpdate;
@@ -20,12 +20,11 @@ use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
 use crate::store::outbox::Purpose;
 use crate::store::{
-    self, Language, StoreError, Writer, backlog, chats, consent, inbox, jobs, messages, outbox, presses, scrub,
+    self, Language, StoreError, Writer, backlog, borrowings, chats, consent, inbox, jobs, messages, outbox, presses,
+    scrub,
 };
-use crate::trigger::{self, Languages, Rules};
+use crate::trigger::{self, Languages, Rules, Trigger, TriggerKind};
 
-/// The line about old triggers waits for this long after the last of them, so that it is one line.
-const BACKLOG_SETTLES: Duration = Duration::from_secs(3);
 /// A chat's language is judged anew whenever it has grown by this many messages.
 const JUDGE_EVERY: u32 = 200;
 /// The first judgement comes early, when there is just enough to go by.
@@ -222,6 +221,10 @@ fn take_in_message(
         return Ok(Content::Drop);
     }
     let row = chats::upsert(tx, chat)?;
+    // Whoever hears somebody is there, whatever was told before. Only what tells of the bot itself may tell that it is gone.
+    if !row.is_present && !arrival.named.contains(&setting.bot.id) {
+        chats::set_present(tx, row.key)?;
+    }
     let kept = strip(arrival, keep::withheld(tx, &row, arrival)?);
     match &kept.parent {
         Some(Keep::Whole(parent)) => messages::take_in(tx, &row, parent).map(drop)?,
@@ -235,6 +238,7 @@ fn take_in_message(
     let news = match &kept.message {
         Keep::Whole(message) => {
             let taken = messages::take_in(tx, &row, message)?;
+            borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             judge_language(tx, &row, &taken)?;
             News { chat: row.key, is_news: matches!(taken, TakenIn::New(_)), words: Words::Stored }
@@ -283,9 +287,14 @@ fn start_work(
     match task_for(found.as_ref(), at_message, message.sent_at, is_news, at.there, setting.backlog_max_age) {
         Task::Nothing => {}
         Task::Start(job) => {
-            match admission::start(tx, Request { job, chat: chat_key, message }, setting.rate, at.now)? {
+            let is_about_privacy = found.as_ref().is_some_and(|found| is_about_privacy(&found.kind));
+            let rate = setting.rate.filter(|_| !is_about_privacy);
+            match admission::start(tx, Request { job, chat: chat_key, message }, rate, at.now)? {
                 Start::Known => {}
                 Start::Started(job) => {
+                    if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {
+                        applied.postponed |= keep::obey(tx, *command, arrival, chat_key, at.now)?;
+                    }
                     if words == Words::Held {
                         consent::hold(tx, message)?;
                         // Once they are dropped, nothing of them may stay in unused parts of the file.
@@ -301,13 +310,18 @@ fn start_work(
             }
         }
         Task::CountAsOld => {
-            backlog::count_one(tx, message.chat, message.thread)?;
-            let due_at = at.now.plus(BACKLOG_SETTLES);
-            jobs::add_or_move(tx, &JobPayload::Backlog { chat: message.chat }, due_at)?;
+            backlog::count_one(tx, message.chat, message.thread, at.now.plus(BACKLOG_SETTLES))?;
             applied.postponed = true;
         }
     }
     Ok(())
+}
+
+fn is_about_privacy(kind: &TriggerKind) -> bool {
+    match kind {
+        TriggerKind::Command(command, _) => command.spec().is_about_privacy,
+        TriggerKind::Ask | TriggerKind::Thanks => false,
+    }
 }
 
 /// A chat that the bot came into is told what is kept of it, unless it was before.
@@ -351,7 +365,8 @@ fn note_membership(
     applied: &mut Applied,
 ) -> store::Result<Content> {
     if !membership.is_member {
-        if let Some(row) = chats::find(tx, membership.chat.id)? {
+        // A group that became a supergroup is left under its former id, and goes on.
+        if let Some(row) = chats::find(tx, membership.chat.id)?.filter(|row| row.chat.id == membership.chat.id) {
             chats::set_removed(tx, row.key, now)?;
             // Nothing can be said there any more.
             jobs::end_all_of(tx, membership.chat.id)?;

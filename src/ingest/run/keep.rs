@@ -2,19 +2,69 @@
 
 use crate::access::Access;
 use crate::access::run::served;
-use crate::domain::{Arrival, ChatKind, UserId};
+use crate::domain::{Arrival, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};
 use crate::ingest::run::apply::Setting;
 use crate::privacy::{Traces, Withheld};
 use crate::store::chats::ChatRow;
-use crate::store::{self, Reader, chats, consent, messages};
+use crate::store::consent::Scope;
+use crate::store::deletions::What;
+use crate::store::{self, Reader, Writer, answers, chats, consent, deletions, jobs, messages};
 
 /// Whose words in `arrival` must not be kept.
 pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> store::Result<Withheld> {
+    let is_out = |user: Option<UserId>| -> store::Result<bool> {
+        match user {
+            Some(user) => Ok(consent::opted_out(conn, chat.key, user)?.is_some()),
+            None => Ok(false),
+        }
+    };
+    let lender = |message: &Message| is_out(message.borrowed.and_then(|borrowed| borrowed.author));
+    let mut named = false;
+    for user in &arrival.named {
+        named = named || is_out(Some(*user))?;
+    }
     Ok(Withheld {
         message: consent::is_withheld(conn, chat.key, &arrival.message)?,
         parent: arrival.parent.as_ref().map_or(Ok(false), |parent| consent::is_withheld(conn, chat.key, parent))?,
-        lender: arrival.lender.map_or(Ok(None), |lender| consent::opted_out(conn, chat.key, lender))?.is_some(),
+        lender: lender(&arrival.message)?,
+        parent_lender: arrival.parent.as_ref().map_or(Ok(false), lender)?,
+        named,
     })
+}
+
+/// What a member says about being kept holds from this very message on. Gives whether there is work to do about it.
+pub fn obey(
+    tx: &Writer<'_>,
+    command: CommandName,
+    arrival: &Arrival,
+    chat: ChatKey,
+    now: Timestamp,
+) -> store::Result<bool> {
+    let message = &arrival.message;
+    // Of an anonymous admin nobody can tell which messages are theirs.
+    if message.sender.is_chat && message.sender.id.0 == message.chat.0 {
+        return Ok(false);
+    }
+    let user = message.sender.id;
+    // In private everything is about every chat.
+    let scope = if arrival.chat.kind == ChatKind::Private { Scope::EveryChat } else { Scope::Chat(chat) };
+    match command {
+        CommandName::Optin => consent::opt_in(tx, scope, user).map(|()| false),
+        CommandName::Optout if consent::opt_out(tx, scope, user, now)? => {
+            if answers::grounds_of_member(tx, scope.chat(), user, now, 1)?.is_empty() {
+                return Ok(false);
+            }
+            // Answers that rest on their words are hidden by now, and are taken out behind everything that somebody waits for.
+            let what = What::Derived { chat: scope.chat(), user };
+            let until = message.sent_at;
+            let request =
+                deletions::Request { what, asked_at: now, until, asked_by: user, was_announced: false, to: None };
+            let id = deletions::add(tx, &request)?;
+            jobs::add_or_move(tx, &JobPayload::Forget { request: id, chat: message.chat }, now)?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// Whether a raw update holds words of nobody who objects.

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, Stopwatch};
-use crate::domain::Heard;
+use crate::domain::{Heard, Timestamp};
 use crate::ingest::run::apply::{Applied, Moment, Setting, apply};
 use crate::ingest::run::read::{offset_after, read_batch};
 use crate::resilience::{Backoff, random};
@@ -39,6 +39,8 @@ struct PollState {
     /// Measured on the monotonic clock, so that a jump of the wall clock is no silence.
     last_sign: Stopwatch,
     trouble: Option<(TroubleKind, String, Stopwatch)>,
+    /// Milliseconds by which this machine's clock is ahead of Telegram's.
+    ahead_ms: Option<i64>,
 }
 
 /// What keeps updates from coming in.
@@ -62,7 +64,7 @@ pub enum TroubleKind {
 
 impl PollHealth {
     pub fn new(clock: &Clock) -> Self {
-        Self(Arc::new(Mutex::new(PollState { last_sign: clock.stopwatch(), trouble: None })))
+        Self(Arc::new(Mutex::new(PollState { last_sign: clock.stopwatch(), trouble: None, ahead_ms: None })))
     }
 
     /// How long ago polling last came back, with whatever result.
@@ -76,6 +78,18 @@ impl PollHealth {
         Some(Trouble { kind, what, lasting: since.elapsed() })
     }
 
+    /// Seconds by which this machine's clock is ahead of Telegram's; below zero where it is behind.
+    pub fn ahead_s(&self) -> Option<i64> {
+        self.state().ahead_ms.map(|ms| ms / 1000)
+    }
+
+    /// Compares the clocks when an answer has just come in.
+    fn compare(&self, here: Timestamp, there: Option<Timestamp>) {
+        if let Some(there) = there {
+            self.state().ahead_ms = Some(here.millis().saturating_sub(there.millis()));
+        }
+    }
+
     fn note(&self, clock: &Clock, trouble: Option<(TroubleKind, String)>) {
         let mut state = self.state();
         let now = clock.stopwatch();
@@ -83,7 +97,7 @@ impl PollHealth {
             Some((before, _, since)) if *before == kind => (kind, what, *since),
             Some(_) | None => (kind, what, now),
         });
-        *state = PollState { last_sign: now, trouble };
+        *state = PollState { last_sign: now, trouble, ahead_ms: state.ahead_ms };
     }
 
     fn state(&self) -> MutexGuard<'_, PollState> {
@@ -115,6 +129,7 @@ impl Ingest {
             let pause = match polled {
                 Ok(batch) => {
                     self.health.note(&self.clock, None);
+                    self.health.compare(self.clock.now(), self.telegram.server_date());
                     let progress = offset_after(&batch).filter(|next| Some(*next) != offset);
                     let stuck = !batch.is_empty() && progress.is_none();
                     if !batch.is_empty() && !self.take_in(batch, progress, &setting, &stop).await? {

@@ -1,12 +1,12 @@
 //! A message, its sender, and what it replies to.
 
 use crate::domain::{
-    Arrival, ChatId, Entity, EntityKind, Event, Kind, Message, MessageId, Migration, Origin, Role, Sender, ThreadId,
-    Timestamp, TopicName, UserId, utf16_slice,
+    Arrival, Borrowed, ChatId, Entity, EntityKind, Event, Kind, Message, MessageId, Migration, Origin, Role, Sender,
+    ThreadId, Timestamp, TopicName, UserId, utf16_slice,
 };
 use crate::telegram::dto::{self, filled};
 use crate::telegram::extract::content::{content, in_one_line};
-use crate::telegram::extract::{chat, message_id};
+use crate::telegram::extract::{chat, message_id, service};
 
 pub fn arrived(wire: &dto::Message, bot: UserId) -> Result<Vec<Event>, String> {
     let Some(arrival) = arrival(wire, bot)? else {
@@ -45,7 +45,7 @@ fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> 
     message.quote = reply.quote;
     message.snapshot = reply.snapshot;
     let topic = topic_name(wire);
-    Ok(Some(Arrival { chat, message, parent: reply.parent, lender: lender(wire), topic }))
+    Ok(Some(Arrival { chat, message, parent: reply.parent, named: service::named(&wire.service), topic }))
 }
 
 /// A message by itself, without what it replies to.
@@ -78,6 +78,7 @@ fn message(wire: &dto::Message, chat: ChatId, bot: UserId, origin: Origin) -> Re
         quote: None,
         snapshot: None,
         forward_origin: forwarded.and_then(origin_name),
+        borrowed: borrowed(head, chat),
         album: filled(head.media_group_id.as_deref()),
         via_bot: head.via_bot.as_ref().and_then(|bot| filled(bot.username.as_deref()).or_else(|| bot.display_name())),
         origin,
@@ -179,12 +180,40 @@ fn snapshot(place: Option<String>, parent: &dto::Content, quote: Option<&str>) -
     if what.is_empty() { place } else { format!("{place}: {what}") }
 }
 
-/// Who wrote what a message forwards or quotes from another chat. Hidden accounts are names only.
-fn lender(wire: &dto::Message) -> Option<UserId> {
-    let external = wire.head.external_reply.as_ref().and_then(|external| external.place.origin.as_ref());
-    let origin = wire.head.forward_origin.as_ref().or(external)?;
-    let chat = || origin.sender_chat.as_ref().or(origin.chat.as_ref()).and_then(|chat| chat.id);
-    origin.sender_user.as_ref().and_then(|user| user.id).or_else(chat).map(UserId)
+/// Where the words stood first that a message forwards, or that it replies to in another chat. Hidden accounts are names
+/// only.
+fn borrowed(head: &dto::Head, chat: ChatId) -> Option<Borrowed> {
+    match (&head.forward_origin, &head.external_reply, &head.reply_to_message) {
+        (Some(origin), _, _) => Some(origin_of(origin)),
+        (None, Some(external), _) => {
+            let origin = external.place.origin.as_ref().map(origin_of).unwrap_or_default();
+            Some(Borrowed {
+                chat: external.place.chat.as_ref().and_then(|chat| chat.id).map(ChatId).or(origin.chat),
+                message: external.place.message_id.map(MessageId).or(origin.message),
+                ..origin
+            })
+        }
+        (None, None, Some(parent)) => {
+            let place = parent.head.chat.as_ref().and_then(|chat| chat.id).map(ChatId)?;
+            (place != chat).then(|| Borrowed {
+                chat: Some(place),
+                message: parent.head.message_id.map(MessageId),
+                author: Some(sender(&parent.head, place).id),
+                sent_at: parent.head.date.map(Timestamp::from_secs),
+            })
+        }
+        (None, None, None) => None,
+    }
+}
+
+fn origin_of(origin: &dto::MessageOrigin) -> Borrowed {
+    let chat = origin.sender_chat.as_ref().or(origin.chat.as_ref()).and_then(|chat| chat.id);
+    Borrowed {
+        chat: chat.map(ChatId),
+        message: origin.message_id.map(MessageId),
+        author: origin.sender_user.as_ref().and_then(|user| user.id).or(chat).map(UserId),
+        sent_at: origin.date.filter(|date| *date > 0).map(Timestamp::from_secs),
+    }
 }
 
 /// Where a forwarded message comes from, as Telegram shows it.

@@ -1,12 +1,22 @@
 //! What happened to a chat, in a few words of English.
 
+use crate::domain::UserId;
 use crate::telegram::dto::{self, Items, filled};
 use crate::telegram::extract::content::minutes;
 
 /// The event as the predicate of a sentence whose subject is the sender, except where members come or go: those are
 /// named. `None` for a message that tells of nothing.
 pub fn describe(service: &dto::Service, actor: Option<&dto::User>) -> Option<String> {
-    members(service, actor).or_else(|| named(service)).or_else(|| plain(service).map(str::to_owned))
+    members(service, actor).or_else(|| with_a_name(service)).or_else(|| plain(service).map(str::to_owned))
+}
+
+/// The users that the event names beside its sender.
+pub fn named(service: &dto::Service) -> Vec<UserId> {
+    let invited = service.video_chat_participants_invited.as_ref().and_then(|invited| invited.users.as_ref());
+    let owner = service.chat_owner_changed.as_ref().and_then(|change| change.new_owner.as_ref());
+    let lists = [Items::of(service.new_chat_members.as_ref()), Items::of(invited)];
+    let users = lists.into_iter().flatten().chain(service.left_chat_member.as_ref()).chain(owner);
+    users.filter_map(|user| user.id).map(UserId).collect()
 }
 
 fn members(service: &dto::Service, actor: Option<&dto::User>) -> Option<String> {
@@ -21,7 +31,7 @@ fn members(service: &dto::Service, actor: Option<&dto::User>) -> Option<String> 
     Some(if left.id == actor { format!("{name} left") } else { format!("removed {name}") })
 }
 
-fn named(service: &dto::Service) -> Option<String> {
+fn with_a_name(service: &dto::Service) -> Option<String> {
     let topic = |topic: &dto::Named| filled(topic.name.as_deref());
     if let Some(title) = &service.new_chat_title {
         Some(format!("changed the title to {title}"))

@@ -32,6 +32,7 @@ pub(in crate::trigger) fn plain_message(text: &str) -> Message {
         quote: None,
         snapshot: None,
         forward_origin: None,
+        borrowed: None,
         album: None,
         via_bot: None,
         origin: Origin::Update,
