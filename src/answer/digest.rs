@@ -1,6 +1,6 @@
 //! The answer without a model: the messages that it would have rested on.
 
-use crate::answer::telling::{bullets, most_telling};
+use crate::answer::telling::{Query, bullets, most_telling};
 use crate::answer::wording::nothing_earlier;
 use crate::context::ContextWindow;
 use crate::domain::Timestamp;
@@ -11,8 +11,8 @@ const DIGEST_MESSAGES: usize = 6;
 /// Markdown that shows the most telling messages of `window`, with citations still to be checked.
 ///
 /// `earliest` is since when the bot can read the chat: said when there is nothing to show.
-pub fn digest(window: &ContextWindow, earliest: Option<Timestamp>) -> String {
-    let shown = most_telling(window, DIGEST_MESSAGES);
+pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<Timestamp>) -> String {
+    let shown = most_telling(window, query, DIGEST_MESSAGES);
     if window.anchor_withheld {
         let told = "No model is configured, and the message you reply to is not mine to read: its author wants nothing of \
                     theirs kept.";
@@ -30,7 +30,17 @@ mod tests {
 
     use super::*;
     use crate::context::{History, Params, get_smart_context};
+    use crate::domain::{BotIdentity, UserId};
     use crate::testkit::{moment, transcript};
+
+    fn identity() -> BotIdentity {
+        BotIdentity {
+            id: UserId(1),
+            usernames: vec!["bot".to_owned()],
+            name: "Bot".to_owned(),
+            reads_all_group_messages: true,
+        }
+    }
 
     #[track_caller]
     fn check(chat: &str, expected: Expect) {
@@ -38,7 +48,9 @@ mod tests {
         let trigger = recent.pop().expect("a trigger");
         let history = History::new(trigger, recent, Vec::new());
         let window = get_smart_context(&history, &Params::clusters(str::len));
-        expected.assert_eq(&digest(&window, Some(moment("-1d 09:30"))));
+        let bot = identity();
+        let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot };
+        expected.assert_eq(&digest(&window, query, Some(moment("-1d 09:30"))));
     }
 
     #[test]
@@ -80,10 +92,10 @@ mod tests {
             expect![[r#"
                 No model is configured, so here are the messages I would answer from:
 
-                - **ann**: “who can drive to the lake?” [source: m1]
                 - **bob**: “I can, but I have only two seats, and one of them is broken since the trip in the summer” [source: m3]
                 - **eve**: “ok” [source: m4]
                 - **ann**: “when do we leave?” [source: m8]
+                - **eve**: “ah” [source: m9]
                 - **cat**: “the weather is said to turn on Saturday afternoon” [source: m10]
                 - **bob**: “then early” [source: m11]"#]],
         );
@@ -103,6 +115,26 @@ mod tests {
                 No model is configured, so here are the messages I would answer from:
 
                 - **I**: “At \*noon\*.” [source: m1]"#]],
+        );
+    }
+
+    #[test]
+    fn the_answer_to_what_is_asked_comes_with_its_question_and_earlier_tags_do_not() {
+        check(
+            "
+            10:00 dina#1 Who has the key to the cupboard? Somebody locked it
+            10:02 ben#2>1 Under the plant. As always
+            10:03 ann#3 @bot where is the key?
+            10:04 ann#4 Good morning everyone
+            10:05 carl#5 The thai restaurant on 10th Ave?
+            10:06 ann#6 They have a garden
+            10:07 carl#7 @bot where is the key?
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **dina**: “Who has the key to the cupboard? Somebody locked it” [source: m1]
+                - **ben**: “Under the plant. As always” [source: m2]"#]],
         );
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::answer::notices::Notices;
 use crate::answer::plain::{clean_name, escape_markdown};
-use crate::answer::telling::{bullets, most_telling};
+use crate::answer::telling::{Query, bullets, most_telling};
 use crate::context::ContextWindow;
 use crate::domain::{
     AnswerRecord, AnswerStatus, Chosen, Matter, Part, Reason, Seq, Timestamp, clock_time, day_in_words, grouped,
@@ -16,9 +16,9 @@ const APOLOGY_MESSAGES: usize = 5;
 
 /// The last word when the model failed for good: the messages it would have answered from, citations still to be
 /// checked.
-pub fn apology(window: &ContextWindow, notices: &Notices) -> String {
+pub fn apology(window: &ContextWindow, query: Query<'_>, notices: &Notices) -> String {
     let Notices { sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, .. } = notices;
-    let shown = most_telling(window, APOLOGY_MESSAGES);
+    let shown = most_telling(window, query, APOLOGY_MESSAGES);
     if shown.is_empty() {
         return format!("{sorry} {sorry_try_again}");
     }
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::answer::notices::notices;
     use crate::context::{History, Params, get_smart_context};
-    use crate::domain::{AnswerId, ChatKey, MessageId, Omitted, SourceRef, TokenUse, UserId};
+    use crate::domain::{AnswerId, BotIdentity, ChatKey, MessageId, Omitted, SourceRef, TokenUse, UserId};
     use crate::testkit::{moment, transcript};
 
     fn record() -> AnswerRecord {
@@ -204,6 +204,11 @@ mod tests {
             tokens: TokenUse { prompt: 1204, completion: 88 },
             latency_ms: 2140,
         }
+    }
+
+    fn bot() -> BotIdentity {
+        let (usernames, name) = (vec!["bot".to_owned()], "Bot".to_owned());
+        BotIdentity { id: UserId(1), usernames, name, reads_all_group_messages: true }
     }
 
     fn used(seq: u32, name: &str, at: &str, link: Option<&str>) -> UsedMessage {
@@ -260,13 +265,13 @@ mod tests {
             - **bob**: “I do” [source: m2]
 
             Tag me again in a minute if you like."#]]
-        .assert_eq(&apology(&window, notices("eng")));
+        .assert_eq(&apology(&window, Query { ask: "", bot: &bot() }, notices("eng")));
     }
 
     #[test]
     fn an_apology_with_nothing_to_show_says_what_to_do() {
         assert_eq!(
-            apology(&ContextWindow::default(), notices("eng")),
+            apology(&ContextWindow::default(), Query { ask: "", bot: &bot() }, notices("eng")),
             "Temporary issue generating response. Please tag me again in a minute."
         );
     }

@@ -6,6 +6,7 @@ mod screen;
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{App, AppError};
 use crate::cli::arguments::DemoOptions;
 use crate::cli::demo::chat::ChatFile;
+use crate::cli::demo::input::{Order, Typed};
 use crate::cli::demo::screen::{Screen, Shown, ShownSource};
 use crate::cli::exit::{Exit, report};
 use crate::clock::Clock;
@@ -35,6 +37,8 @@ const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// The question that the demo asks by itself when people watch.
 const FIRST_QUESTION: &str = "@bot thoughts?";
+/// What the bot is called in the demo.
+const BOT_NAME: &str = "bot";
 /// Typed as a reply to a message with a button, it presses that.
 const PRESS: &str = "!";
 
@@ -158,8 +162,20 @@ impl Stage {
             self.until_quiet(finished).await?;
             self.screen.say(CLOSING);
         }
-        let mut lines = BufReader::new(tokio::io::stdin()).lines();
-        self.converse(&mut lines, finished).await?;
+        let mut piped = BufReader::new(tokio::io::stdin()).lines();
+        match Typed::from_terminal() {
+            // A program that reads JSON says by itself when it waits.
+            _ if self.screen.is_json() => self.converse(&mut piped, finished).await?,
+            Some(typed) => self.take_turns(typed, finished).await?,
+            None => {
+                while let Some(line) = piped.next_line().await? {
+                    if self.take(&line).is_break() {
+                        break;
+                    }
+                    self.until_quiet(finished).await?;
+                }
+            }
+        }
         self.until_quiet(finished).await
     }
 
@@ -177,6 +193,30 @@ impl Stage {
         self.screen.say(&model);
     }
 
+    /// A line is typed, with editing and history, and then the bot has its turn.
+    async fn take_turns(&mut self, mut typed: Typed, finished: &mut Finished) -> Result<(), DemoError> {
+        loop {
+            let reading = tokio::task::spawn_blocking(move || {
+                let line = typed.line();
+                (typed, line)
+            });
+            let line = tokio::select! {
+                read = reading => match read {
+                    Ok((editor, line)) => {
+                        typed = editor;
+                        line
+                    }
+                    Err(_) => return Ok(()),
+                },
+                ended = &mut *finished => return Ok(ended?),
+            };
+            match line {
+                Some(line) if self.take(&line).is_continue() => self.until_quiet(finished).await?,
+                Some(_) | None => return Ok(()),
+            }
+        }
+    }
+
     /// Speaks for whoever types, and shows what the bot does, until the input ends.
     async fn converse(
         &mut self,
@@ -187,8 +227,8 @@ impl Stage {
             let cursor = self.cursor;
             tokio::select! {
                 line = lines.next_line() => match line? {
-                    Some(line) => self.speak(&line),
-                    None => return Ok(()),
+                    Some(line) if self.take(&line).is_continue() => {}
+                    Some(_) | None => return Ok(()),
                 },
                 (action, next) = self.sandbox.next_from_bot(cursor) => {
                     self.cursor = next;
@@ -200,6 +240,16 @@ impl Stage {
         }
     }
 
+    /// Says what was typed; whether there was an end to it.
+    fn take(&mut self, line: &str) -> ControlFlow<()> {
+        match input::order(line) {
+            Some(Order::Quit) => return ControlFlow::Break(()),
+            Some(Order::Help) => self.screen.say(CLOSING),
+            None => self.speak(line),
+        }
+        ControlFlow::Continue(())
+    }
+
     fn speak(&mut self, line: &str) {
         let Some(said) = input::parse(line) else { return };
         let reply_to = said.reply_to.map(MessageId);
@@ -207,13 +257,17 @@ impl Stage {
             return self.screen.error(&format!("there is no message #{missing} to reply to"));
         }
         let from = self.person(said.name);
-        if let (Some(id), PRESS) = (reply_to, said.text)
-            && let Some((_, data)) = self.button(id)
-        {
-            self.sandbox.press(self.chat, id, from, &data);
+        if let (Some(id), PRESS) = (reply_to, said.text) {
+            match self.button(id) {
+                Some((_, data)) => {
+                    self.sandbox.press(self.chat, id, from, &data);
+                }
+                None => self.screen.error(&format!("message #{id} has no button to press")),
+            }
             return;
         }
-        let mut post = Post::new(from, said.text, self.clock.now());
+        let text = input::addressed(said.text, BOT_NAME);
+        let mut post = Post::new(from, text.as_str(), self.clock.now());
         if let Some(parent) = reply_to {
             post = post.reply_to(parent);
         }
@@ -309,7 +363,7 @@ impl Stage {
 
 const CLOSING: &str = "
 Your turn: type @bot with or without a question, `> 22 @bot` to reply to message 22, `Ana: …` to speak as Ana,
-or `> ID /why` to see what an answer rests on. Ctrl-D ends. `chime demo --help` has more.
+`> ID /why` to see what an answer rests on, or `/help`, `/privacy`. `help` shows this again, `quit` ends.
 ";
 
 fn shown<'a>(message: &'a SandboxMessage, from: &'a str) -> Shown<'a> {

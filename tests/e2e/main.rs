@@ -3,8 +3,8 @@
 //! `answering` speaks with it, `another` presses its button, `updates` pours everything into it that Telegram might send,
 //! `faults` breaks what is around it, and `kills` ends it at the worst moments, as a process of its own. `dialogue` goes on
 //! with the talk, `limits` and `budgets` ask too much of it, `access` asks who may come in, `privacy` and `provenance` who
-//! wants to be forgotten, `operator` looks after it, `embedding` has a server make its vectors, and `eval` measures how well
-//! it chooses.
+//! wants to be forgotten, `operator` looks after it, `showcase` types into the demo, `embedding` has a server make its
+//! vectors, and `eval` measures how well it chooses.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
@@ -22,4 +22,5 @@ mod operator;
 mod privacy;
 mod process;
 mod provenance;
+mod showcase;
 mod updates;

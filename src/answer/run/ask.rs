@@ -19,6 +19,7 @@ use crate::answer::run::introduction::{self, Introduction};
 use crate::answer::run::log;
 use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reply::{format_parts, reply_to};
+use crate::answer::telling::Query;
 use crate::clock::{Clock, Stopwatch};
 use crate::config::{AccessConfig, RateLimit};
 use crate::context::run::{Asked, Readings, gather, window};
@@ -111,8 +112,11 @@ impl Answering {
                     asking.ended(self.ask(&question, &built, asking.choice).await)
                 }
                 Step::Reply((completion, bill)) => break answered(completion, bill),
-                Step::Digest => break offline(&question.window, question.earliest),
-                Step::Apologise => break apology(&question.window, question.chat.language),
+                Step::Digest => {
+                    let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
+                    break offline(&question.window, query, question.earliest);
+                }
+                Step::Apologise => break self.apology(&question),
                 Step::Refuse(because) => return Ok(self.refuse(job, question.trigger(), because).await?),
             };
         };
@@ -167,6 +171,11 @@ impl Answering {
                 estimate: self.parts.params.estimate,
             },
         )?)
+    }
+
+    fn apology(&self, question: &Question) -> Draft {
+        let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
+        apology(&question.window, query, question.chat.language)
     }
 
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.

@@ -2,6 +2,7 @@
 
 use crate::answer::job::Failure;
 use crate::answer::notices::notices;
+use crate::answer::telling::Query;
 use crate::answer::{digest, wording};
 use crate::context::ContextWindow;
 use crate::domain::{AnswerStatus, Timestamp, TokenUse};
@@ -42,20 +43,20 @@ pub fn answered(completion: Completion, bill: Bill) -> Draft {
     }
 }
 
-pub fn offline(window: &ContextWindow, earliest: Option<Timestamp>) -> Draft {
+pub fn offline(window: &ContextWindow, query: Query<'_>, earliest: Option<Timestamp>) -> Draft {
     Draft {
         status: AnswerStatus::Offline,
-        markdown: digest::digest(window, earliest),
+        markdown: digest::digest(window, query, earliest),
         model: "offline".to_owned(),
         tokens: TokenUse::default(),
         bill: None,
     }
 }
 
-pub fn apology(window: &ContextWindow, language: Language) -> Draft {
+pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language) -> Draft {
     Draft {
         status: AnswerStatus::Apologised,
-        markdown: wording::apology(window, notices(language.code())),
+        markdown: wording::apology(window, query, notices(language.code())),
         model: "none".to_owned(),
         tokens: TokenUse::default(),
         bill: None,

@@ -1,10 +1,15 @@
 //! A chat as a file: `ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text`, one message a line.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use chrono::NaiveDateTime;
 
 use crate::domain::Timestamp;
+
+/// A silence of more than this comes before the last talk.
+const LAST_TALK_GAP: Duration = Duration::from_secs(60 * 60);
+const DAY_SECS: i64 = 24 * 60 * 60;
 
 /// A chat to open the demo with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,12 +70,23 @@ impl ChatFile {
         if messages.is_empty() { Err(ChatFileError::Empty) } else { Ok(Self { title, messages }) }
     }
 
-    /// The same chat, moved in time so that its last message was sent at `last`.
+    /// The same chat, moved in time so that its last message was sent at `last`. What was said before the last talk keeps
+    /// its hours, so that nobody has lunch at night.
     #[must_use]
     pub fn moved_to(mut self, last: Timestamp) -> Self {
-        let newest = self.messages.last().map_or(last, |message| message.sent_at);
-        for message in &mut self.messages {
+        let Some(newest) = self.messages.last().map(|message| message.sent_at) else { return self };
+        let pauses = self.messages.windows(2).rposition(|pair| pair[1].sent_at.since(pair[0].sent_at) > LAST_TALK_GAP);
+        let (earlier, talk) = self.messages.split_at_mut(pauses.map_or(0, |before| before + 1));
+        for message in talk.iter_mut() {
             message.sent_at = last.minus(newest.since(message.sent_at));
+        }
+        if let (Some(ends), Some(begins)) = (earlier.last().map(|message| message.sent_at), talk.first()) {
+            let room = begins.sent_at.minus(LAST_TALK_GAP);
+            // Whole days, the fewest that leave the order as it is.
+            let days = (room.secs() - ends.secs()).div_euclid(DAY_SECS);
+            for message in earlier {
+                message.sent_at = Timestamp::from_secs(message.sent_at.secs() + days * DAY_SECS);
+            }
         }
         self
     }
@@ -107,6 +123,21 @@ mod tests {
             ["We should look at the restaurant for the gathering", "Any thoughts?", "The thai restaurant on 10th Ave?"]
         {
             assert!(texts.contains(&seed), "{seed}");
+        }
+    }
+
+    #[test]
+    fn earlier_days_keep_their_hours_whenever_the_demo_runs() {
+        for hour in 0..24 {
+            let last = Timestamp::from_secs(1_780_000_000 / DAY_SECS * DAY_SECS + hour * 3600);
+            let chat = ChatFile::parse(include_str!("friday.txt")).unwrap();
+            let hours = |chat: &ChatFile| -> Vec<i64> {
+                chat.messages[..20].iter().map(|message| message.sent_at.secs().rem_euclid(DAY_SECS)).collect()
+            };
+            let moved = chat.clone().moved_to(last);
+            assert_eq!(hours(&moved), hours(&chat), "at {hour}");
+            assert!(moved.messages.is_sorted_by_key(|message| message.sent_at), "at {hour}");
+            assert_eq!(moved.messages[29].sent_at, last);
         }
     }
 

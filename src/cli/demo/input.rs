@@ -1,5 +1,9 @@
 //! What a typed line means.
 
+use std::io::IsTerminal;
+
+use rustyline::DefaultEditor;
+
 /// Who speaks when no name is given.
 pub const YOU: &str = "You";
 
@@ -13,6 +17,56 @@ pub struct Said<'a> {
     /// The id shown beside the message that this one replies to.
     pub reply_to: Option<i64>,
     pub text: &'a str,
+}
+
+/// A line of somebody at a terminal, with editing and history.
+pub struct Typed {
+    editor: DefaultEditor,
+}
+
+impl Typed {
+    /// None where nobody types or nobody reads.
+    pub fn from_terminal() -> Option<Self> {
+        let is_watched = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let editor = is_watched.then(DefaultEditor::new)?.ok()?;
+        Some(Self { editor })
+    }
+
+    /// The next line; none at the end. Waits for whoever types.
+    pub fn line(&mut self) -> Option<String> {
+        let line = self.editor.readline("> ").ok()?;
+        if !line.trim().is_empty() {
+            let _ = self.editor.add_history_entry(&line);
+        }
+        Some(line)
+    }
+}
+
+/// What is typed to the demo itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Quit,
+    Help,
+}
+
+/// The words that people type to leave, or when they do not know what to type.
+pub fn order(line: &str) -> Option<Order> {
+    match line.trim().to_lowercase().as_str() {
+        "exit" | "quit" | "q" | ":q" | ":q!" | ":wq" | "/quit" | "/exit" | "bye" => Some(Order::Quit),
+        "help" | "?" | "h" | ":help" => Some(Order::Help),
+        _ => None,
+    }
+}
+
+/// A command without a name is for whichever bot: in this chat there is one.
+pub fn addressed(text: &str, bot: &str) -> String {
+    let (command, rest) = text.split_once(char::is_whitespace).map_or((text, ""), |(first, rest)| (first, rest));
+    match command.strip_prefix('/') {
+        Some(name) if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
+            format!("{command}@{bot} {rest}").trim_end().to_owned()
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// Reads `text`, `> ID text`, `NAME: text` or `NAME > ID: text`; none for an empty line.
@@ -53,6 +107,23 @@ fn named(line: &str) -> Option<Said<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn people_leave_and_ask_for_help_in_many_words() {
+        assert_eq!(
+            [":q", "Quit ", "exit", "help", "?"].map(order).map(|it| it == Some(Order::Quit)),
+            [true, true, true, false, false]
+        );
+        assert_eq!(order("help me with the projector"), None);
+    }
+
+    #[test]
+    fn a_command_is_for_the_bot() {
+        assert_eq!(addressed("/forget me 1h", "bot"), "/forget@bot me 1h");
+        assert_eq!(addressed("/help", "bot"), "/help@bot");
+        assert_eq!(addressed("/help@bot", "bot"), "/help@bot");
+        assert_eq!(addressed("see /tmp/x", "bot"), "see /tmp/x");
+    }
 
     #[track_caller]
     fn check(line: &str, expected: &str) {

@@ -6,6 +6,39 @@ use serde_json::{Value, json};
 
 use crate::domain::{AnswerRecord, Part, Timestamp, clock_time, day_in_words};
 
+/// Columns before the name: `#12 18:40  `, and below it the later lines of a text.
+const HEAD_WIDTH: usize = 13;
+const INDENT: &str = "            ";
+/// Where the terminal does not tell how wide it is, and wide lines are hard to read.
+const MOST_COLUMNS: usize = 110;
+const FEWEST_COLUMNS: usize = 40;
+
+/// The columns to write in.
+fn width() -> usize {
+    let told = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    let told = if told == 0 { MOST_COLUMNS } else { told };
+    told.clamp(FEWEST_COLUMNS, MOST_COLUMNS)
+}
+
+/// `text` broken between words so that no line is wider than `width`, the first of which has `taken` columns already.
+fn wrapped(text: &str, width: usize, taken: usize) -> String {
+    let mut lines = Vec::new();
+    for paragraph in text.split('\n') {
+        let mut line = String::new();
+        for word in paragraph.split(' ') {
+            let used = if lines.is_empty() { taken } else { INDENT.len() } + line.chars().count();
+            if !line.is_empty() && used + 1 + word.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            } else if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines.join(&format!("\n{INDENT}"))
+}
+
 /// A message of the chat, as shown.
 pub struct Shown<'a> {
     pub id: i64,
@@ -134,7 +167,12 @@ impl Screen {
     fn spoken(&self, shown: &Shown<'_>) {
         let reply = shown.reply_to.map_or(String::new(), |id| self.dim(&format!(" > #{id}")));
         let head = self.dim(&format!("{:>5} {}  ", format!("#{}", shown.id), clock_time(shown.date)));
-        let text = shown.text.replace('\n', "\n            ");
+        let reply_width = shown.reply_to.map_or(0, |id| format!(" > #{id}").len());
+        let taken = HEAD_WIDTH + shown.from.chars().count() + reply_width + 2;
+        let text = match self.form {
+            Form::Coloured => wrapped(shown.text, width(), taken),
+            Form::Json | Form::Plain => shown.text.replace('\n', "\n            "),
+        };
         self.line(&format!("{head}{}{reply}  {text}", self.bold(shown.from)));
     }
 
@@ -153,5 +191,17 @@ impl Screen {
     fn line(&self, text: &str) {
         let mut out = io::stdout().lock();
         let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_keep_their_indent() {
+        assert_eq!(wrapped("one two three", 20, 13), "one two\n            three");
+        assert_eq!(wrapped("a\nb", 40, 13), "a\n            b");
+        assert_eq!(wrapped("unbreakable-and-long", 15, 13), "unbreakable-and-long");
     }
 }
