@@ -1,6 +1,6 @@
 //! The chats of the packs, made ready by the code that the daemon runs, with what they are really about.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use chime::context::{Reading, Scorers};
 use chime::domain::StoredMessage;
 use chime::embed::Embedder;
 use chime::eval::context::Prepared;
+use chime::eval::labelled::{self, LabelledChat};
 use chime::eval::pack::{Pack, PackQuery};
 
 use crate::Outcome;
@@ -105,7 +106,7 @@ impl Chat {
 
     /// The message at `place` as if it tagged the bot with these words.
     pub fn asking<'a>(&'a self, place: usize, text: &'a str) -> Asking<'a> {
-        Asking { message: &self.prepared.messages[place], text, is_tag: true }
+        Asking { message: &self.prepared.messages[place], text, is_tag: true, older: 0 }
     }
 
     #[must_use]
@@ -123,6 +124,20 @@ impl Chat {
         });
         (mixed.wrapping_mul(0x94d0_49bb_1331_11eb) >> 11) as f64 / (1_u64 << 53) as f64
     }
+}
+
+/// Reads labelled chats as text, in the order of their names, and deals them to `folds` folds.
+pub fn read_labelled(folder: &Path, embedder: &Embedder, folds: usize) -> Outcome<Vec<Chat>> {
+    let chat = |(number, chat): (usize, LabelledChat)| Chat {
+        kind: if chat.is_english { Kind::English } else { Kind::Others },
+        fold: number % folds,
+        is_test: false,
+        prepared: Prepared::read(&chat.messages, Some(embedder)).reaching_back(true),
+        truth: Truth::of_matters(&chat.matters, WINDOW),
+        queries: chat.queries,
+        id: chat.name,
+    };
+    Ok(labelled::read(folder)?.into_iter().enumerate().map(chat).collect())
 }
 
 /// Reads a pack; its chats, in the order of their names, are dealt to `folds` folds.

@@ -39,9 +39,12 @@ use crate::written::{Part, Written};
 /// slow=FOLDER.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Packs to learn from
-    #[arg(value_name = "KIND=PACK", required = true)]
+    /// Packs to learn from beside the labelled chats of the repository
+    #[arg(value_name = "KIND=PACK")]
     packs: Vec<PackName>,
+    /// The labelled chats to learn from
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/data/chats"), value_name = "FOLDER")]
+    chats: PathBuf,
     /// Packs that are in no training, and scored with the weights of all others
     #[arg(long = "test", value_name = "KIND=PACK")]
     tests: Vec<PackName>,
@@ -49,11 +52,11 @@ struct Arguments {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
     folds: u16,
     /// Leave out a kind of chat at a time (English, other languages, IRC, slow) instead of a fold
-    #[arg(long, conflicts_with = "folds")]
+    #[arg(long, conflicts_with = "folds", requires = "packs")]
     by_kind: bool,
-    /// Keep the table of links as it ships: quicker, and flattering where it has seen the chats
-    #[arg(long)]
-    keep_links: bool,
+    /// Fit the table of links too, which needs the packs of public archives
+    #[arg(long, requires = "packs")]
+    links: bool,
     /// Score one in so many queries of chats without tags
     #[arg(long, default_value_t = 10, value_name = "N")]
     every: usize,
@@ -77,7 +80,7 @@ fn main() -> Outcome<()> {
     if arguments.beyond {
         return fitting.beyond(arguments.out.as_deref());
     }
-    if !arguments.keep_links {
+    if arguments.links {
         fitting.links()?;
     }
     fitting.bridges()?;
@@ -106,7 +109,7 @@ impl Fitting {
         const FAMILIES: usize = 4;
         let folds = if arguments.by_kind { FAMILIES } else { usize::from(arguments.folds) };
         let embedder = Embedder::shipped()?;
-        let mut chats = Vec::new();
+        let mut chats = chats::read_labelled(&arguments.chats, &embedder, folds)?;
         for (names, is_test) in [(&arguments.packs, false), (&arguments.tests, true)] {
             for name in names {
                 chats.extend(chats::read(name, &embedder, folds, is_test)?);

@@ -32,7 +32,9 @@ impl Report {
         for query in chat.queries.iter().step_by(every) {
             let history = chat.prepared.history(&query.ask);
             let figure = |selector: Selector| {
-                let prediction = selector.select(&query.ask.query_id, &history, MOST, scorers);
+                let prediction = selector.select(&query.ask.query_id, &history, (MOST, scorers), |sought| {
+                    chat.prepared.look_further_back(&query.ask, sought)
+                });
                 let figures = score(query, &prediction, &chat.prepared.lengths, MOST);
                 figures.get("F1").copied().unwrap_or(figures["tok"])
             };

@@ -126,7 +126,7 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
         for text in ["", stored.message.text.as_str()] {
             let mut message = stored.clone();
             message.message.reply_to = None;
-            let asking = chime::context::fitting::Asking { message: &message, text, is_tag: true };
+            let asking = chime::context::fitting::Asking { message: &message, text, is_tag: true, older: 0 };
             let rows = tag_rows(asking, &chat.before(place), &chat.prepared.evidence, scorers, &[]);
             if let Some(rows) = rows.filter(|rows| rows.is_bare == text.is_empty()) {
                 anchors(&rows, &right, AS_IF, chat.fold, into);
@@ -135,7 +135,8 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
     }
     for query in &chat.queries {
         let history = chat.prepared.history(&query.ask);
-        let asking = chime::context::fitting::Asking { message: &history.trigger, text: &history.ask, is_tag: true };
+        let asking =
+            chime::context::fitting::Asking { message: &history.trigger, text: &history.ask, is_tag: true, older: 0 };
         let recent: Vec<&_> = history.recent.iter().collect();
         let Some(rows) = tag_rows(asking, &recent, &history.evidence, scorers, &[]) else { continue };
         let is_new = flag(query.gold.context.is_empty());

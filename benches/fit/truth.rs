@@ -66,6 +66,17 @@ impl Truth {
         truth
     }
 
+    /// From the names of the matters that each message is about.
+    pub fn of_matters(matters: &[Vec<String>], reach: usize) -> Self {
+        let line = |matters: &Vec<String>| GoldLine {
+            chat_id: String::new(),
+            message_id: 0,
+            gold_conversation_id: matters.join("+"),
+            gold_reply_to_all: None,
+        };
+        Self::of(&matters.iter().map(line).collect::<Vec<_>>(), true, reach)
+    }
+
     pub fn are_kin(&self, one: usize, other: usize) -> bool {
         self.matters[one].iter().any(|matter| self.matters[other].contains(matter))
     }

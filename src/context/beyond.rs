@@ -7,12 +7,14 @@
 //! (`around`). Precision first: what is not clearly about the same is left where it is.
 
 mod around;
+mod find;
 mod judge;
 mod sought;
 mod spans;
 mod weights;
 
 pub use around::around;
+pub use find::{Archive, find};
 pub use judge::{BESIDE, FEATURES, Judged, NAMES, ReadSpan, beside, compared, judged};
 pub use sought::{About, Sought, Word};
 pub use spans::{MOST_OF_A_WORD, Said, Span, spans};
@@ -32,6 +34,8 @@ pub struct Bridged {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
     pub bridged: Vec<Bridged>,
+    /// What may be about it, and is not sure enough to be taken.
+    pub nearby: Vec<Bridged>,
     /// All that was compared, the likeliest first, for whoever wants to know why.
     pub judged: Vec<Judged>,
 }

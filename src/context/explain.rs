@@ -36,7 +36,7 @@ pub struct Explained {
 pub fn explain(history: &History, params: &Params) -> Vec<Explained> {
     let pool = Pool::new(history, &[]);
     let conversation = pool.talk();
-    let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
+    let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag, older: pool.older };
     let (picked, features) =
         strands::explain(asking, &conversation, &history.evidence, &params.scorers, params.strand_limit);
     let likely: BTreeMap<usize, f32> = picked.marginals.into_iter().collect();

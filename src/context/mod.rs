@@ -33,7 +33,7 @@ mod token;
 mod window;
 mod worlds;
 
-pub use beyond::Judged;
+pub use beyond::{Archive, Found, Judged, MOST_OF_A_WORD, Sought, Word, find as find_further_back};
 pub use explain::{Explained, Feature, explain};
 pub use links::{Antecedents, Link, LinkModel, SCORER_VERSION};
 pub use reading::{Evidence, Reading, antecedent_rows, without_bots};

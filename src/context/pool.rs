@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::context::beyond::Bridged;
+use crate::context::links::WINDOW;
 use crate::context::window::History;
 use crate::domain::{ChatId, MessageId, Origin, Seq, StoredMessage, Timestamp};
+
+/// Candidates from further back than the newest, at most: an old anchor with what surrounds it.
+const OLDER: usize = 64;
 
 /// An index into [`Pool::messages`].
 pub type Place = usize;
@@ -17,6 +21,10 @@ pub struct Pool<'a> {
     pub messages: Vec<&'a StoredMessage>,
     /// The part of the pool in the trigger's own conversation.
     pub conversation: Vec<Place>,
+    /// The part of the conversation that is scored, oldest first, at most [`WINDOW`].
+    pub candidates: Vec<Place>,
+    /// How many of the candidates are from further back than the newest, which are unbroken.
+    pub older: usize,
     by_address: BTreeMap<Address, Place>,
     replies: BTreeMap<Place, Vec<Place>>,
 }
@@ -51,14 +59,21 @@ impl<'a> Pool<'a> {
                 replies.entry(*parent).or_default().push(place);
             }
         }
-        let conversation =
+        let conversation: Vec<Place> =
             (0..messages.len()).filter(|place| messages[*place].conversation() == trigger.conversation()).collect();
-        Self { trigger, messages, conversation, by_address, replies }
+        let anchor = parent.and_then(|parent| by_address.get(&parent).copied());
+        let begin = history.recent.iter().map(order).min();
+        let newest = conversation.partition_point(|place| begin.is_some_and(|begin| order(messages[*place]) < begin));
+        let older = nearest(&conversation[..newest], anchor);
+        let room = WINDOW - older.len();
+        let newest = newest.max(conversation.len().saturating_sub(room));
+        let candidates = [older.as_slice(), &conversation[newest..]].concat();
+        Self { trigger, messages, conversation, older: older.len(), candidates, by_address, replies }
     }
 
-    /// The messages of the trigger's own conversation, oldest first.
+    /// The candidates' messages.
     pub fn talk(&self) -> Vec<&'a StoredMessage> {
-        self.conversation.iter().map(|place| self.messages[*place]).collect()
+        self.candidates.iter().map(|place| self.messages[*place]).collect()
     }
 
     /// The message that the trigger replies to, if there is a row for it.
@@ -103,6 +118,16 @@ impl<'a> Pool<'a> {
     fn place(&self, address: Address) -> Option<Place> {
         self.by_address.get(&address).copied()
     }
+}
+
+/// Of `older` messages of the conversation those nearest to the anchor, or the newest without one, oldest first.
+fn nearest(older: &[Place], anchor: Option<Place>) -> Vec<Place> {
+    let centre = anchor.or(older.last().copied()).unwrap_or_default();
+    let mut nearest = older.to_vec();
+    nearest.sort_by_key(|place| (place.abs_diff(centre), *place));
+    nearest.truncate(OLDER);
+    nearest.sort_unstable();
+    nearest
 }
 
 fn may_enter(candidate: &StoredMessage, trigger: &StoredMessage) -> bool {

@@ -56,7 +56,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     found.follow_up(conn, &trigger, params.chain_depth)?;
     let anchor = found.found.first().cloned();
     if let Some(anchor) = &anchor {
-        found.add_neighbours(conn, anchor, params.lookback_limit)?;
+        found.add_neighbours(conn, anchor, Params::ANCHOR_BESIDE)?;
         found.add_all(messages::replies_to(conn, anchor.message.chat, anchor.message.id, REPLIES)?);
     }
     // Only what can be in the window can pull its ancestors in.
@@ -66,7 +66,13 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     found.complete_albums(conn, &recent, params.lookback_limit)?;
     let sources = found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent)))?;
     let evidence = match params.picker {
-        Picker::Strands => readings.evidence(conn, (&trigger, &ask), (&recent, marks))?,
+        Picker::Strands => {
+            let mut evidence = readings.evidence(conn, (&trigger, &ask), (&recent, marks))?;
+            // An old anchor is a candidate with what surrounds it.
+            let read = readings.further_back(conn, &found.found)?;
+            evidence.readings.extend(found.found.iter().map(address).zip(read));
+            evidence
+        }
         Picker::Clusters => Default::default(),
     };
     let (linked, evidence) = (found.found, Arc::new(evidence));

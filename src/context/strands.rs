@@ -19,7 +19,7 @@ use crate::context::choose::{Choice, Taken, best_set, marginals};
 use crate::context::explain::{Column, Feature, by_candidate};
 use crate::context::links::{Antecedents, LinkModel, Past, Turn, WINDOW, silence_ranks};
 use crate::context::matters::{
-    Drawing, Ground, Opening, Remark, Weights, fragments, says_little, slowness, starts_new,
+    BestMatch, Drawing, Ground, Opening, Remark, Weights, fragments, says_little, slowness, starts_new,
 };
 use crate::context::reading::{Evidence, Reading, address};
 use crate::context::scorers::Scorers;
@@ -38,6 +38,8 @@ pub struct Asking<'a> {
     pub text: &'a str,
     /// Whether it tags the bot. A tag with words asks about its words; another message goes on with the talk.
     pub is_tag: bool,
+    /// How many of the conversation are from further back than the rest, which is unbroken.
+    pub older: usize,
 }
 
 /// What was picked.
@@ -65,6 +67,8 @@ struct Candidates<'a> {
     readings: &'a [Arc<Reading>],
     /// The same of the whole conversation.
     of_all: &'a [Arc<Reading>],
+    /// How many of them come from further back than the rest.
+    older: usize,
     evidence: &'a Evidence,
     links: &'a LinkModel,
     /// How far back the message is that each replies to, and its place if it is a candidate.
@@ -110,7 +114,7 @@ fn pick_from(
 ) -> Picked {
     let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let first = conversation.len().saturating_sub(WINDOW);
-    let candidates = Candidates::of(conversation, &readings, evidence, &scorers.links);
+    let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
     let mut picked = candidates.pick((asking, &read(asking, evidence)), scorers, most, seen);
     picked.taken.iter_mut().for_each(|one| one.place += first);
     picked.marginals.iter_mut().for_each(|(place, _)| *place += first);
@@ -129,13 +133,14 @@ fn read(asking: Asking<'_>, evidence: &Evidence) -> Reading {
 impl<'a> Candidates<'a> {
     /// The last of a `conversation`, of whose every message `readings` has one.
     fn of(
-        conversation: &'a [&'a StoredMessage],
+        (conversation, older): (&'a [&'a StoredMessage], usize),
         readings: &'a [Arc<Reading>],
         evidence: &'a Evidence,
         links: &'a LinkModel,
     ) -> Self {
         let first = conversation.len().saturating_sub(WINDOW);
-        let earlier = evidence.earlier.iter().copied();
+        // Ids right before the unbroken part say nothing of what is before that.
+        let earlier = evidence.earlier.iter().copied().filter(|_| older == 0);
         let ids: Vec<MessageId> = earlier.chain(conversation.iter().map(|stored| stored.message.id)).collect();
         let before = ids.len() - (conversation.len() - first);
         let messages = &conversation[first..];
@@ -147,6 +152,7 @@ impl<'a> Candidates<'a> {
             messages,
             readings: &readings[first..],
             of_all: readings,
+            older,
             evidence,
             links,
             replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
@@ -230,7 +236,8 @@ impl Candidates<'_> {
     fn of_remark(&self, matching: &Matching<'_>, most: usize) -> Picked {
         let weights = matching.weights;
         let hypotheses = self.matters(matching);
-        let is_new = starts_new(&matching.opening(f64::from(hypotheses.mass())), &weights.remark.gate);
+        let is_new =
+            starts_new(&matching.opening(f64::from(hypotheses.mass()), BestMatch::default()), &weights.remark.gate);
         let picked = self.picked(hypotheses, most, (weights.lambda_slow * matching.slowness) as f32);
         if is_new { picked.starting_new() } else { picked }
     }
@@ -350,7 +357,7 @@ impl<'a> Matching<'a> {
         Ground::new(remarks, silences, self.asking.message.message.sender.id, self.slowness)
     }
 
-    fn opening(&self, mass: f64) -> Opening<'a> {
+    fn opening(&self, mass: f64, best: BestMatch) -> Opening<'a> {
         Opening {
             unlinked: f64::from(self.links.starts_new()),
             mass,
@@ -358,6 +365,7 @@ impl<'a> Matching<'a> {
             stems: (!self.bare).then_some(&self.trigger.stems),
             known: self.stems,
             has_meaning: !self.trigger.vector.is_empty(),
+            best,
         }
     }
 }

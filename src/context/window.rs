@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::context::beyond::{About, Found, Judged, Sought};
+use crate::context::beyond::{About, Bridged, Found, Judged, Sought};
 use crate::context::choose::Taken;
 use crate::context::cluster::{self, End};
 use crate::context::fit;
@@ -49,12 +49,17 @@ pub enum Picker {
 }
 
 impl Params {
+    /// Reply links that are followed.
+    pub const CHAIN_DEPTH: usize = 20;
+    /// Messages on either side of an old anchor that are candidates with it.
+    pub const ANCHOR_BESIDE: usize = 20;
+
     /// The defaults: 20 messages, 60 minutes, 20 links, 1600 tokens.
     pub fn new(estimate: fn(&str) -> usize) -> Self {
         Self {
             lookback_limit: 20,
             time_threshold: Duration::from_secs(60 * 60),
-            chain_depth: 20,
+            chain_depth: Self::CHAIN_DEPTH,
             token_budget: 1600,
             estimate,
             picker: Picker::Strands,
@@ -261,14 +266,15 @@ pub fn get_smart_context_with(
         End::Limit | End::Exhausted => format!("further back than the newest {}", params.lookback_limit),
     };
     let found = sought(history, params, &pool, &picked).map_or_else(Found::default, |sought| look(&sought));
-    let likely: BTreeMap<Seq, f32> = (strand.marginals.iter())
-        .map(|(place, share)| (pool.messages[pool.conversation[*place]].seq, *share))
-        .collect();
+    let mut likely: BTreeMap<Seq, f32> =
+        (strand.marginals.iter()).map(|(place, share)| (pool.messages[pool.candidates[*place]].seq, *share)).collect();
+    likely.extend(found.nearby.iter().map(|one| (one.message.seq, one.probability as f32)));
     let ranked = ranked(&strand.marginals, &pool);
-    let (pool, mut picked) = if found.bridged.is_empty() {
+    let further_back: Vec<Bridged> = found.bridged.iter().chain(&found.nearby).cloned().collect();
+    let (pool, mut picked) = if further_back.is_empty() {
         (pool, picked)
     } else {
-        let wider = Pool::new(history, &found.bridged);
+        let wider = Pool::new(history, &further_back);
         let picked = picked.with_bridged(&pool, &wider, &found.bridged);
         (wider, picked)
     };
@@ -299,7 +305,7 @@ fn sought(history: &History, params: &Params, pool: &Pool<'_>, picked: &Picked) 
     let before = history.known_from().filter(|_| is_asked)?;
     let conversation = pool.talk();
     let readings: Vec<_> = conversation.iter().map(|stored| history.evidence.reading(stored)).collect();
-    let place_of = |(place, share)| Some((pool.conversation.binary_search(&place).ok()?, share));
+    let place_of = |(place, share)| Some((pool.candidates.binary_search(&place).ok()?, share));
     let places: Vec<(usize, f64)> = picked.shares().filter_map(place_of).collect();
     Sought::of(&About {
         trigger: &history.trigger,
@@ -331,19 +337,19 @@ fn is_short_talk(pool: &Pool<'_>) -> bool {
 
 /// What the trigger is about, by the strands.
 fn strand(pool: &Pool<'_>, history: &History, params: &Params) -> strands::Picked {
-    let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag };
+    let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag, older: pool.older };
     strands::pick(asking, &pool.talk(), &history.evidence, &params.scorers, params.strand_limit)
 }
 
 fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, strand: &strands::Picked) {
     for taken in &strand.taken {
-        picked.add(pool.conversation[taken.place], Reason::Strand, f64::from(taken.probability));
+        picked.add(pool.candidates[taken.place], Reason::Strand, f64::from(taken.probability));
     }
     let oldest = strand.taken.iter().map(|taken| taken.place).min();
     if let Some(oldest) = oldest.filter(|_| is_short_talk(pool)) {
         let possible = |(place, probability): &&(usize, f32)| *place > oldest && *probability >= POSSIBLE;
         for (place, probability) in strand.marginals.iter().filter(possible) {
-            picked.add(pool.conversation[*place], Reason::Strand, f64::from(*probability));
+            picked.add(pool.candidates[*place], Reason::Strand, f64::from(*probability));
         }
     }
 }
@@ -352,7 +358,7 @@ fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, strand: &strands::Picked) {
 fn ranked(marginals: &[(usize, f32)], pool: &Pool<'_>) -> Vec<MessageId> {
     let mut ranked = marginals.to_vec();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    ranked.into_iter().map(|(place, _)| pool.messages[pool.conversation[place]].message.id).collect()
+    ranked.into_iter().map(|(place, _)| pool.messages[pool.candidates[place]].message.id).collect()
 }
 
 /// What else the trigger may mean. A reply says what it is about, and all of a short talk is there anyway.

@@ -1,9 +1,13 @@
 //! Running a selector over a pack.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::context::{Evidence, History, LinkModel, Reading, Scorers, antecedent_rows, without_bots};
+use crate::context::{
+    Archive, Evidence, Found, History, LinkModel, MOST_OF_A_WORD, Params, Reading, Scorers, Sought, Word,
+    antecedent_rows, find_further_back, without_bots,
+};
 use crate::domain::{
     ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, Timestamp, UserId,
 };
@@ -11,6 +15,7 @@ use crate::embed::Embedder;
 use crate::eval::Selector;
 use crate::eval::pack::{Pack, PackMessage, QueryAsk};
 use crate::eval::score::{Figures, Prediction, headings, mean, score};
+use crate::store::{Language, stems};
 
 /// What a run over a pack came to.
 #[derive(Debug, Clone)]
@@ -27,6 +32,9 @@ pub struct Prepared {
     pub evidence: Arc<Evidence>,
     /// Characters of each message, by its id.
     pub lengths: HashMap<i64, usize>,
+    /// By message the stems that full text search knows it by; none where nothing but the window of a query may be looked at.
+    archive: Option<Arc<Vec<HashSet<String>>>>,
+    language: Language,
 }
 
 /// Runs `selector` over every query of the pack; calls `progress` after each.
@@ -39,14 +47,17 @@ pub fn evaluate(
 ) -> Evaluated {
     let links = &Scorers::shipped().links;
     let chats: HashMap<&str, Prepared> = (pack.chats.iter())
-        .map(|(id, messages)| (id.as_str(), Prepared::read(messages, embedder).with_links(links)))
+        .map(|(id, messages)| {
+            (id.as_str(), Prepared::read(messages, embedder).reaching_back(pack.reaches_back).with_links(links))
+        })
         .collect();
     let mut rows: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
     let mut predictions = Vec::new();
     for query in &pack.queries {
         let Some(chat) = chats.get(query.ask.chat_id.as_str()) else { continue };
         let history = chat.history(&query.ask);
-        let prediction = selector.select(&query.ask.query_id, &history, k, &Scorers::shipped());
+        let look = |sought: &Sought| chat.look_further_back(&query.ask, sought);
+        let prediction = selector.select(&query.ask.query_id, &history, (k, &Scorers::shipped()), look);
         let figures = score(query, &prediction, &chat.lengths, k);
         for heading in headings(query) {
             rows.entry(heading).or_default().push(figures.clone());
@@ -70,7 +81,17 @@ impl Prepared {
             evidence.readings.insert((one.message.chat, one.message.id), Arc::new(reading));
         }
         let lengths = messages.iter().map(|message| (message.message_id, message.text.chars().count())).collect();
-        Self { messages: stored, evidence: Arc::new(evidence), lengths }
+        let texts: Vec<String> = messages.iter().map(|message| message.text.clone()).collect();
+        let language = Language::judge(&texts).unwrap_or(Language::DEFAULT);
+        Self { messages: stored, evidence: Arc::new(evidence), lengths, archive: None, language }
+    }
+
+    /// The same where messages from before the window of a query are candidates too.
+    #[must_use]
+    pub fn reaching_back(mut self, reaches_back: bool) -> Self {
+        let stems_of = |stored: &StoredMessage| stems(&stored.message.text, self.language).into_iter().collect();
+        self.archive = reaches_back.then(|| Arc::new(self.messages.iter().map(stems_of).collect()));
+        self
     }
 
     /// The same with the antecedents that a table of links gives.
@@ -100,7 +121,73 @@ impl Prepared {
         let ask = without_bots(&trigger.message.text).into_owned();
         let is_tag = ask != trigger.message.text;
         let evidence = Arc::clone(&self.evidence);
-        History { ask, is_tag, evidence, ..History::new(trigger, recent, Vec::new()) }
+        let linked = if self.archive.is_some() { self.around_anchor(&trigger, start) } else { Vec::new() };
+        History { ask, is_tag, evidence, ..History::new(trigger, recent, linked) }
+    }
+
+    /// What the daemon would have fetched of an anchor from before the window: its ancestors and neighbours.
+    fn around_anchor(&self, trigger: &StoredMessage, start: usize) -> Vec<StoredMessage> {
+        let place = |id: MessageId| self.messages.binary_search_by_key(&id, |stored| stored.message.id).ok();
+        let chain = std::iter::successors(trigger.message.reply_to.and_then(place), |at| {
+            self.messages[*at].message.reply_to.and_then(place)
+        });
+        let mut places: BTreeSet<usize> = chain.take(Params::CHAIN_DEPTH).collect();
+        if let Some(anchor) = trigger.message.reply_to.and_then(place) {
+            places.extend(anchor.saturating_sub(Params::ANCHOR_BESIDE)..=anchor + Params::ANCHOR_BESIDE);
+        }
+        places.into_iter().filter(|at| *at < start).map(|at| self.messages[at].clone()).collect()
+    }
+
+    /// What the daemon would find further back than the window.
+    pub fn look_further_back(&self, ask: &QueryAsk, sought: &Sought) -> Found {
+        let Some(stems) = &self.archive else { return Found::default() };
+        let start = self.messages.partition_point(|stored| stored.message.id.0 < ask.window.0);
+        let older = Older { chat: self, stems: &stems[..start] };
+        match find_further_back(&older, sought, &Scorers::shipped().links) {
+            Ok(found) => found,
+            Err(never) => match never {},
+        }
+    }
+}
+
+/// What is older than the window of a query, in memory.
+struct Older<'a> {
+    chat: &'a Prepared,
+    /// Of each older message.
+    stems: &'a [HashSet<String>],
+}
+
+impl Older<'_> {
+    fn slice(&self, from: usize, to: usize) -> Vec<StoredMessage> {
+        let messages = &self.chat.messages[..self.stems.len()];
+        messages.get(from.min(messages.len())..to.min(messages.len())).unwrap_or_default().to_vec()
+    }
+}
+
+impl Archive for Older<'_> {
+    type Error = Infallible;
+
+    fn newest(&self, word: &Word, before: Seq) -> Result<Vec<Seq>, Infallible> {
+        let stems = stems(&word.text, self.chat.language);
+        let has = |held: &HashSet<String>| !stems.is_empty() && stems.iter().all(|stem| held.contains(stem));
+        let places = (1..).map(Seq).zip(self.stems).filter(|(seq, held)| *seq < before && has(held));
+        let mut newest: Vec<Seq> = places.map(|(seq, _)| seq).collect();
+        newest.reverse();
+        newest.truncate(MOST_OF_A_WORD);
+        Ok(newest)
+    }
+
+    fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
+        Ok(self.slice(from.0.saturating_sub(1) as usize, to.0 as usize))
+    }
+
+    fn around(&self, hit: Seq, (back, forth): (usize, usize)) -> Result<Vec<StoredMessage>, Infallible> {
+        let at = hit.0.saturating_sub(1) as usize;
+        Ok(self.slice(at.saturating_sub(back), at + forth + 1))
+    }
+
+    fn readings(&self, messages: &[StoredMessage]) -> Result<Vec<Arc<Reading>>, Infallible> {
+        Ok(messages.iter().map(|stored| self.chat.evidence.reading(stored)).collect())
     }
 }
 

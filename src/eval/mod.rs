@@ -1,12 +1,13 @@
 //! The product's own yardstick: how well messages are chosen, on packs whose answers are known.
 //!
-//! *Owns*: reading packs, named baselines, the scores, what is printed of them; made-up chats, how fast all is in them, and
+//! *Owns*: reading packs and labelled chats, named baselines, the scores, what is printed of them; made-up chats, how fast all is in them, and
 //! how that grows.
 //! *Never*: a second selector (what runs here is what the daemon runs); lets a selector see gold.
 //! *Entry*: [`context::evaluate`] and [`recall::evaluate`] over a [`pack::Pack`]; [`speed::measure`], told by `growth`.
 
 pub mod context;
 pub mod growth;
+pub mod labelled;
 pub mod pack;
 pub mod recall;
 pub mod score;

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::eval::labelled;
+
 /// A pack as read from its folder.
 #[derive(Debug, Clone)]
 pub struct Pack {
@@ -163,8 +165,13 @@ struct RawQuery {
 }
 
 impl Pack {
-    /// Reads `messages.jsonl` and `queries.jsonl` of a folder.
+    /// Reads `messages.jsonl` and `queries.jsonl` of a folder, or the labelled chats that are there instead.
     pub fn read(folder: &Path) -> Result<Self, PackError> {
+        let name =
+            folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into());
+        if !folder.join("messages.jsonl").exists() {
+            return Ok(labelled::as_pack(name, labelled::read(folder)?));
+        }
         let mut chats: HashMap<String, Vec<PackMessage>> = HashMap::new();
         for message in lines::<PackMessage>(&folder.join("messages.jsonl"))? {
             chats.entry(message.chat_id.clone()).or_default().push(message);
@@ -181,8 +188,6 @@ impl Pack {
                 queries.push(query);
             }
         }
-        let name =
-            folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into());
         let conversations = (lines::<RawConversation>(&folder.join("messages.jsonl"))?.into_iter())
             .filter_map(|raw| Some(((raw.chat_id, raw.message_id), raw.gold_conversation_id?)))
             .collect();

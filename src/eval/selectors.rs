@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::context::{ContextWindow, History, Params, Scorers, get_smart_context};
+use crate::context::{ContextWindow, Found, History, Params, Scorers, Sought, get_smart_context_with};
 use crate::domain::MessageId;
 use crate::eval::score::Prediction;
 
@@ -29,10 +29,16 @@ const RECENT: usize = 50;
 const CHAIN: usize = 4;
 
 impl Selector {
-    /// Selects at most `k`; `scorers` are asked by ours alone.
-    pub fn select(self, query_id: &str, history: &History, k: usize, scorers: &Arc<Scorers>) -> Prediction {
+    /// Selects at most `k`. `scorers`, and what `look` finds further back, are asked by ours alone.
+    pub fn select(
+        self,
+        query_id: &str,
+        history: &History,
+        (k, scorers): (usize, &Arc<Scorers>),
+        look: impl FnOnce(&Sought) -> Found,
+    ) -> Prediction {
         let (selected, ranked) = match self {
-            Self::Chime => return of_window(query_id, &get_smart_context(history, &params(k, scorers))),
+            Self::Chime => return of_window(query_id, &get_smart_context_with(history, &params(k, scorers), look)),
             Self::Seed => seed(history),
             Self::Last20 => newest_first(history, 20),
             Self::RecentWindows => recent_windows(history),

@@ -43,6 +43,11 @@ impl Antecedents {
         self
     }
 
+    /// Those at most so far back.
+    pub fn within(&self, distance: usize) -> Self {
+        Self(self.0.iter().filter(|link| link.distance <= distance).copied().collect())
+    }
+
     /// The same when it is known to reply to the message `distance` back: all but certain, and never quite.
     #[must_use]
     pub fn with_reply(mut self, distance: usize) -> Self {

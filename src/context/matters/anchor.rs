@@ -10,7 +10,7 @@ use crate::context::matters::together::Together;
 use crate::context::matters::weights::TagWeights;
 use crate::context::places::PlaceSet;
 
-pub const FEATURES: usize = 25;
+pub const FEATURES: usize = 28;
 /// In the order of their places. What is read off the tag's words begins at `WORDS`.
 pub const NAMES: [&str; FEATURES] = [
     "logL",
@@ -38,10 +38,18 @@ pub const NAMES: [&str; FEATURES] = [
     "tcovr",
     "temb",
     "tembs",
+    "named",
+    "words_near",
+    "meaning_near",
 ];
 const WORDS: usize = 16;
+const TLEX: usize = 19;
+const TMAX: usize = 20;
 const TCOV: usize = 21;
 const TCOVR: usize = 22;
+const TEMB: usize = 23;
+const WORDS_NEAR: usize = 26;
+const MEANING_NEAR: usize = 27;
 
 /// Seconds of silence before a tag after which nobody is in the middle of anything.
 const LULL: f64 = 3600.0;
@@ -69,23 +77,22 @@ pub struct Scene<'a> {
 }
 
 /// How likely the tag hangs on each candidate; sums to 1.
-pub fn anchors(tag: &Tag<'_>, scene: Scene<'_>, weights: &TagWeights) -> Vec<f64> {
+pub fn anchors(tag: &Tag<'_>, rows: &[Values], weights: &TagWeights) -> Vec<f64> {
     if tag.is_reply {
         // Whom it replies to is known, all but surely.
         let sum: f64 = tag.links.iter().sum::<f64>().max(1e-9);
         return tag.links.iter().map(|link| link / sum).collect();
     }
     let terms = if tag.is_bare { &weights.anchor_bare } else { &weights.anchor_text };
-    let scores: Vec<f64> = features(tag, scene).iter().map(|values| terms.score(values)).collect();
+    let scores: Vec<f64> = rows.iter().map(|values| terms.score(values)).collect();
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = scores.iter().map(|score| (score - highest).exp()).sum();
     scores.iter().map(|score| (score - highest).exp() / sum).collect()
 }
 
 /// What each feature of a candidate is, and what it adds to the score of the tag's hanging on it.
-pub fn anchor_columns(tag: &Tag<'_>, scene: Scene<'_>, weights: &TagWeights) -> Vec<Column> {
+pub fn anchor_columns(tag: &Tag<'_>, rows: &[Values], weights: &TagWeights) -> Vec<Column> {
     let terms = if tag.is_bare { &weights.anchor_bare } else { &weights.anchor_text };
-    let rows = features(tag, scene);
     let parts: Vec<Values> = rows.iter().map(|values| terms.parts(values)).collect();
     let column = |(place, name): (usize, &&str)| Column {
         name: format!("tag.{name}"),
@@ -103,6 +110,32 @@ pub fn features(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
         asking(tag, scene, &mut rows);
     }
     rows
+}
+
+/// How well a tag's words are met where they are met best.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct BestMatch {
+    /// Cosine with the words of one message.
+    pub words: f64,
+    /// Rarity of the rarest word in a burst.
+    pub rarest: f64,
+    /// The share of the words in a message and those beside it, the rare ones heavier.
+    pub words_near: f64,
+    /// Cosine of the meanings, of one message and of a message with those beside it.
+    pub meaning: f64,
+    pub meaning_near: f64,
+}
+
+/// The best of what [`features`] says of the tag's words.
+pub fn best_match(rows: &[Values]) -> BestMatch {
+    let best = |place: usize| rows.iter().map(|values| values[place]).fold(0.0, f64::max);
+    BestMatch {
+        words: best(TLEX),
+        rarest: best(TMAX),
+        words_near: best(WORDS_NEAR),
+        meaning: best(TEMB),
+        meaning_near: best(MEANING_NEAR),
+    }
 }
 
 /// What does not depend on the tag's words.
@@ -180,9 +213,10 @@ fn asking(tag: &Tag<'_>, scene: Scene<'_>, rows: &mut [Values]) {
         f64::from(dot(meanings.vector(place), &meaning)) / (length + 1e-9) / meanings.length(place).max(1e-6)
     };
     for (place, values) in rows.iter_mut().enumerate() {
-        let Covered { cosine, rarest, share } = words[place];
+        let Covered { cosine, rarest, share, near } = words[place];
+        let remark = &ground.remarks[place];
         values[WORDS..].copy_from_slice(&[
-            flag(ground.remarks[place].is_question),
+            flag(remark.is_question),
             flag(ground.authors[place] == ground.asker),
             // Somebody in its burst speaks to who asks.
             names_asker[place].min(1.0),
@@ -194,10 +228,29 @@ fn asking(tag: &Tag<'_>, scene: Scene<'_>, rows: &mut [Values]) {
             // How much it, and its whole fragment, means what the tag means.
             alike(meanings, place),
             alike(gathered, place),
+            // Its author is named.
+            flag(tag.remark.mentions.contains(&remark.author)),
+            // How much of the words it and those beside it have, and what they mean together.
+            near,
+            meaning_near(&meaning, length, scene, place),
         ]);
     }
     let best = rows.iter().map(|values| values[TCOV]).fold(0.0, f64::max);
     rows.iter_mut().for_each(|values| values[TCOVR] = values[TCOV] - best);
+}
+
+/// Cosine of a tag's meaning with that of a candidate and half of the two beside it.
+fn meaning_near(meaning: &[f32], length: f64, Scene { meanings, ground, .. }: Scene<'_>, place: usize) -> f64 {
+    let mut sum: Vec<f32> = meanings.vector(place).to_vec();
+    for other in beside(place, 1, ground.remarks.len()) {
+        sum.iter_mut().zip(meanings.vector(other)).for_each(|(sum, value)| *sum += 0.5 * value);
+    }
+    f64::from(dot(&sum, meaning)) / (length + 1e-9) / f64::from(dot(&sum, &sum).sqrt()).max(1e-6)
+}
+
+/// The places at a distance of a candidate.
+fn beside(place: usize, distance: usize, count: usize) -> impl Iterator<Item = usize> {
+    [place.checked_sub(distance), Some(place + distance)].into_iter().flatten().filter(move |other| *other < count)
 }
 
 /// The tag's words at a candidate.
@@ -209,7 +262,12 @@ struct Covered {
     rarest: f64,
     /// The share of the words that its fragment has, the rare ones heavier.
     share: f64,
+    /// The same share, of the candidate and the two messages on either side.
+    near: f64,
 }
+
+/// What a word counts that is said two messages away.
+const FURTHER: f64 = 0.8;
 
 fn words(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Covered> {
     let Scene { ground, together, .. } = scene;
@@ -225,6 +283,17 @@ fn words(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Covered> {
         let Some(number) = number else { continue };
         let holders = PlaceSet::of((0..count).filter(|place| ground.stems[*place].contains(&number)));
         holders.places().for_each(|place| covered[place].cosine += rarity * rarity);
+        let near = |place: usize| -> f64 {
+            let at = |distance: usize| beside(place, distance, count).any(|other| holders.contains(other));
+            if holders.contains(place) || at(1) {
+                1.0
+            } else if at(2) {
+                FURTHER
+            } else {
+                0.0
+            }
+        };
+        covered.iter_mut().enumerate().for_each(|(place, covered)| covered.near += near(place) * rarity);
         let present = together.gathered(holders.places().map(|place| (place, 1.0)));
         for (covered, present) in covered.iter_mut().zip(present) {
             let present = present.min(1.0);
@@ -236,6 +305,7 @@ fn words(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Covered> {
         let length = stems.iter().map(|stem| ground.idf[*stem].powi(2)).sum::<f64>().sqrt();
         covered.cosine /= length.max(1e-6) * square.sqrt();
         covered.share /= sum;
+        covered.near /= sum;
     }
     covered
 }

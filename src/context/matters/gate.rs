@@ -1,14 +1,28 @@
 //! Does the trigger take anything up at all, or does it start something new?
 
 use crate::context::linear::chance;
+use crate::context::matters::anchor::BestMatch;
 use crate::context::matters::weights::{Gate, TagGate};
 use crate::context::token::Token;
 
-pub const FEATURES: usize = 7;
+pub const FEATURES: usize = 12;
 /// In the order of their places. Those of a remark come last: a tag that replies takes something up, whatever its words are.
-pub const NAMES: [&str; FEATURES] = ["lpn", "text", "nst", "tsh", "vec", "reply", "un"];
+pub const NAMES: [&str; FEATURES] = [
+    "lpn",
+    "text",
+    "nst",
+    "tsh",
+    "vec",
+    "best_words",
+    "best_rarest",
+    "best_words_near",
+    "best_meaning",
+    "best_meaning_near",
+    "reply",
+    "un",
+];
 /// How many are asked of a tag.
-pub const OF_TAG: usize = 5;
+pub const OF_TAG: usize = 10;
 
 /// What is known of a trigger before anything is chosen.
 pub struct Opening<'a> {
@@ -24,6 +38,8 @@ pub struct Opening<'a> {
     /// Whether the embedding model knows its words. The languages that it does not know inflect more, as a rule: there it
     /// says less that the words of a trigger are new here.
     pub has_meaning: bool,
+    /// How well the words of a tag are met; nothing of a remark.
+    pub best: BestMatch,
 }
 
 /// Whether nothing earlier is to be taken.
@@ -56,7 +72,10 @@ pub fn features(opening: &Opening<'_>) -> [f64; FEATURES] {
     let words = |stems: &[Token]| [1.0, (stems.len() as f64).ln_1p(), shared(stems, opening.known), has_meaning];
     let [text, nst, tsh, vec] = opening.stems.map_or([0.0; 4], words);
     let un = if opening.is_reply { 0.0 } else { text * ((1.0 - opening.mass).max(0.0) + 0.003).ln() };
-    [(opening.unlinked + 0.003).ln(), text, nst, tsh, vec, f64::from(u8::from(opening.is_reply)), un]
+    let BestMatch { words, rarest, words_near, meaning, meaning_near } = opening.best;
+    let [words, rarest, near, meaning, around] = [words, rarest, words_near, meaning, meaning_near].map(|it| text * it);
+    let reply = f64::from(u8::from(opening.is_reply));
+    [(opening.unlinked + 0.003).ln(), text, nst, tsh, vec, words, rarest, near, meaning, around, reply, un]
 }
 
 /// The share of the trigger's stems that a candidate has too.

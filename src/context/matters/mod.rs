@@ -28,7 +28,10 @@ mod together;
 mod weights;
 mod words;
 
-pub use anchor::{NAMES as ANCHOR_NAMES, Scene, Tag, anchor_columns, anchors, features as anchor_features};
+pub use anchor::{
+    BestMatch, NAMES as ANCHOR_NAMES, Scene, Tag, Values as AnchorValues, anchor_columns, anchors, best_match,
+    features as anchor_features,
+};
 pub use bridge::NAMES as BRIDGE_NAMES;
 pub use bursts::Meanings;
 pub use circle::{Circle, NAMES as AGAIN_NAMES};

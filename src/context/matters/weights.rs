@@ -196,7 +196,7 @@ mod tests {
         };
         let TagWeights { bridge, anchor_bare, anchor_text, kinship, again, .. } = &weights.tag;
         assert_eq!((counted(&bridge.terms), counted(&weights.remark.bridge.terms)), (24, 24));
-        assert_eq!((counted(&anchor_bare.terms), counted(&anchor_text.terms), counted(&kinship.terms)), (16, 25, 20));
+        assert_eq!((counted(&anchor_bare.terms), counted(&anchor_text.terms), counted(&kinship.terms)), (16, 28, 20));
         assert_eq!(again.each_ref().map(|look| counted(&look.terms)), [29, 29]);
     }
 }

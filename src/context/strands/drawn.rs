@@ -33,6 +33,8 @@ impl Candidates<'_> {
         let first = self.of_all.len() - self.messages.len();
         let row = |((place, stored), parent): ((usize, &&StoredMessage), &Option<usize>)| {
             let known = match self.evidence.antecedents.get(&address(stored)) {
+                // What was left out between the older candidates and the others is no antecedent here.
+                Some(known) if self.older > 0 => Arc::new(known.within(place.saturating_sub(self.older))),
                 Some(known) => Arc::clone(known),
                 None => Arc::new(antecedents_by(self.links, self.of_all, place)),
             };

@@ -36,7 +36,7 @@ pub(super) struct Groups {
 pub fn foresee(conversation: &[&StoredMessage], evidence: &Evidence, scorers: &Scorers) -> Option<Foreseen> {
     let weights = scorers.matters.as_ref()?;
     let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let candidates = Candidates::of(conversation, &readings, evidence, &scorers.links);
+    let candidates = Candidates::of((conversation, 0), &readings, evidence, &scorers.links);
     Some(candidates.foreseen_in(&candidates.drawn(), weights))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::links::{LinkModel, Past, Turn, WINDOW};
-use crate::context::matters::{Circle, Lesson, anchor_features, fragments, gate_features, lessons};
+use crate::context::matters::{Circle, Lesson, anchor_features, best_match, fragments, gate_features, lessons};
 use crate::context::reading::{Evidence, Reading};
 use crate::context::scorers::Scorers;
 use crate::context::strands::drawn::World;
@@ -41,11 +41,12 @@ pub fn tag_rows(
         let tag = candidates.tag(matching);
         let kinship = agreement.kinship();
         let kin = |anchor: &usize| kinship.rows(*anchor).iter().map(|row| row.to_vec()).collect();
+        let anchors = anchor_features(&tag, agreement.scene());
         TagRows {
             is_bare: matching.bare,
             is_reply: matching.reply.is_some(),
-            gate: gate_features(&matching.opening(0.0)).to_vec(),
-            anchors: anchor_features(&tag, agreement.scene()).iter().map(|row| row.to_vec()).collect(),
+            gate: gate_features(&matching.opening(0.0, best_match(&anchors))).to_vec(),
+            anchors: anchors.iter().map(|row| row.to_vec()).collect(),
             links: tag.links,
             kin: kin_of.iter().map(kin).collect(),
         }
@@ -102,7 +103,7 @@ fn with_matching<R>(
 ) -> Option<R> {
     let weights = scorers.matters.as_ref().filter(|_| !conversation.is_empty())?;
     let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let candidates = Candidates::of(conversation, &readings, evidence, &scorers.links);
+    let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
     let trigger = read(asking, evidence);
     let heard = candidates.heard(asking, &trigger, &scorers.links);
     Some(

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::context::choose::{Guess, best_soft_set, soft_marginals};
 use crate::context::explain::Column;
 use crate::context::matters::{
-    Circle, Ground, Kinship, Meanings, Scene, Tag, Together, Weights, anchor_columns, anchors, starts_new, waste,
+    AnchorValues, BestMatch, Circle, Ground, Kinship, Meanings, Scene, Tag, Together, Weights, anchor_columns,
+    anchor_features as features, anchors, best_match, starts_new, waste,
 };
 use crate::context::strands::foreseen::Groups;
 use crate::context::strands::{Candidates, Matching, Picked, rivals};
@@ -19,12 +20,12 @@ const FAINT: f64 = 0.01;
 impl Candidates<'_> {
     pub(super) fn of_tag(&self, matching: &Matching<'_>, most: usize, seen: Option<&mut Vec<Column>>) -> Picked {
         let gate = &matching.weights.tag.gate;
-        // What replies takes something up, whatever its words are.
-        let opening = Some(matching.opening(0.0)).filter(|opening| !opening.is_reply);
         if self.messages.is_empty() {
             return Picked::default();
         }
-        let guesses = self.guesses(matching, seen);
+        let (guesses, best) = self.guesses(matching, seen);
+        // What replies takes something up, whatever its words are.
+        let opening = Some(matching.opening(0.0, best)).filter(|opening| !opening.is_reply);
         let marginals = soft_marginals(&guesses).into_iter().enumerate().collect();
         if opening.as_ref().is_some_and(|opening| starts_new(opening, &gate.gate)) {
             return Picked { marginals, ..Picked::default() };
@@ -38,14 +39,16 @@ impl Candidates<'_> {
     }
 
     /// The matters that the tag may be about, one for each message that it may hang on.
-    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> Vec<Guess> {
+    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> (Vec<Guess>, BestMatch) {
         let ground = matching.ground(self.remarks(matching.mentions));
         let foreseen = match &self.foreseen {
             Some(foreseen) => Arc::clone(foreseen),
             None => Arc::new(self.foreseen_in(&self.drawn(), matching.weights)),
         };
         let agreement = Agreement::of(&ground, &foreseen.groups);
-        guesses(&agreement, &self.tag(matching), matching.weights, seen)
+        let tag = self.tag(matching);
+        let rows = features(&tag, agreement.scene());
+        (guesses(&agreement, (&tag, &rows), matching.weights, seen), best_match(&rows))
     }
 
     pub(super) fn tag<'a>(&self, matching: &Matching<'a>) -> Tag<'a> {
@@ -59,16 +62,21 @@ impl Candidates<'_> {
     }
 }
 
-fn guesses(agreement: &Agreement<'_>, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut Vec<Column>>) -> Vec<Guess> {
+fn guesses(
+    agreement: &Agreement<'_>,
+    (tag, rows): (&Tag<'_>, &[AnchorValues]),
+    weights: &Weights,
+    seen: Option<&mut Vec<Column>>,
+) -> Vec<Guess> {
     let slowness = agreement.ground.slowness;
-    let anchors = likeliest(&blended(&anchors(tag, agreement.scene(), &weights.tag), &tag.links, slowness));
+    let anchors = likeliest(&blended(&anchors(tag, rows, &weights.tag), &tag.links, slowness));
     let kinship = agreement.kinship();
     let [second, third] = &weights.tag.again;
     let places: Vec<usize> = anchors.iter().map(|(place, _)| *place).collect();
     let mut circle = Circle::around(&kinship, &places, &weights.tag);
     circle.look(second);
     if let Some(seen) = seen {
-        seen.extend(anchor_columns(tag, agreement.scene(), &weights.tag));
+        seen.extend(anchor_columns(tag, rows, &weights.tag));
         seen.extend(circle.columns(&weights.tag, third));
     }
     let guess = |((_, weight), members): (&(usize, f64), Vec<f32>)| Guess { weight: *weight as f32, members };
@@ -205,7 +213,9 @@ mod tests {
         };
         let weights = Weights::shipped().expect("the file is of the right form");
         let groups = Groups::of(&ground, &worlds, weights);
-        guesses(&Agreement::of(&ground, &groups), &tag, weights, None)
+        let agreement = Agreement::of(&ground, &groups);
+        let rows = features(&tag, agreement.scene());
+        guesses(&agreement, (&tag, &rows), weights, None)
     }
 
     #[track_caller]
