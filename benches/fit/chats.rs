@@ -24,6 +24,8 @@ pub enum Kind {
     /// Hand-written groups with tags.
     English,
     Others,
+    /// The same, longer than the window.
+    Long,
     /// IRC, a busy channel and smaller ones.
     Dense,
     Calm,
@@ -36,6 +38,7 @@ impl Kind {
         match self {
             Self::English => "english",
             Self::Others => "others",
+            Self::Long => "long",
             Self::Dense => "dense",
             Self::Calm => "calm",
             Self::Slow => "slow",
@@ -44,14 +47,14 @@ impl Kind {
 
     /// Whether its members tag a bot.
     pub fn has_tags(self) -> bool {
-        matches!(self, Self::English | Self::Others)
+        matches!(self, Self::English | Self::Others | Self::Long)
     }
 
     /// Kinds that are left out together.
     pub fn family(self) -> usize {
         match self {
             Self::English => 0,
-            Self::Others => 1,
+            Self::Others | Self::Long => 1,
             Self::Dense | Self::Calm => 2,
             Self::Slow => 3,
         }
@@ -129,7 +132,11 @@ impl Chat {
 /// Reads labelled chats as text, in the order of their names, and deals them to `folds` folds.
 pub fn read_labelled(folder: &Path, embedder: &Embedder, folds: usize) -> Outcome<Vec<Chat>> {
     let chat = |(number, chat): (usize, LabelledChat)| Chat {
-        kind: if chat.is_english { Kind::English } else { Kind::Others },
+        kind: match (chat.messages.len() > WINDOW, chat.is_english) {
+            (true, _) => Kind::Long,
+            (false, true) => Kind::English,
+            (false, false) => Kind::Others,
+        },
         fold: number % folds,
         is_test: false,
         prepared: Prepared::read(&chat.messages, Some(embedder)).reaching_back(true),

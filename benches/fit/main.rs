@@ -66,6 +66,9 @@ struct Arguments {
     /// Fit what is taken from further back than the candidates, and nothing else: `beyond.json`
     #[arg(long, conflicts_with = "by_kind")]
     beyond: bool,
+    /// Score other thresholds of the test for new matters too
+    #[arg(long)]
+    thresholds: bool,
     /// Passed by cargo
     #[arg(long, hide = true)]
     bench: bool,
@@ -86,6 +89,9 @@ fn main() -> Outcome<()> {
     fitting.bridges()?;
     fitting.tags()?;
     println!("{}", fitting.report(arguments.every));
+    if arguments.thresholds {
+        fitting.thresholds();
+    }
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)?;
         let all = &fitting.written[fitting.folds];
@@ -196,6 +202,14 @@ impl Fitting {
         let folds = self.folds;
         for (fold, written) in self.written.iter_mut().enumerate() {
             written.set(part, &fit(examples, (fold < folds).then_some(fold), restraint), names);
+        }
+    }
+
+    /// How the labelled chats are read with other thresholds.
+    fn thresholds(&mut self) {
+        for percent in [50, 60, 80, 90] {
+            self.written.iter_mut().for_each(|written| written.set_threshold(f64::from(percent) / 100.0));
+            println!("threshold {percent} %{}", self.report(usize::MAX));
         }
     }
 

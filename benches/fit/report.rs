@@ -1,28 +1,21 @@
-//! How well chats are read with given weights: F1 by kind of chat and of tag, beside the seed's rule.
+//! How well chats are read with given weights: by kind of chat and of tag, beside the seed's rule.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chime::context::Scorers;
 use chime::eval::Selector;
-use chime::eval::score::score;
+use chime::eval::score::{Figures, mean, score};
 
 use crate::chats::{Chat, Kind};
 
 /// Messages that may be selected.
 const MOST: usize = 20;
 
-/// Figures by kind and what they are of: sums, and how many.
+/// Figures of every query, by kind of chat and of tag.
 #[derive(Debug, Default)]
 pub struct Report {
-    rows: BTreeMap<(Kind, String), Figure>,
-}
-
-#[derive(Debug, Default)]
-struct Figure {
-    count: f64,
-    ours: f64,
-    seed: f64,
+    rows: BTreeMap<(Kind, String), (Vec<Figures>, Vec<Figures>)>,
 }
 
 impl Report {
@@ -31,31 +24,35 @@ impl Report {
         let every = if chat.kind.has_tags() { 1 } else { every };
         for query in chat.queries.iter().step_by(every) {
             let history = chat.prepared.history(&query.ask);
-            let figure = |selector: Selector| {
+            let figures = |selector: Selector| {
                 let prediction = selector.select(&query.ask.query_id, &history, (MOST, scorers), |sought| {
                     chat.prepared.look_further_back(&query.ask, sought)
                 });
-                let figures = score(query, &prediction, &chat.prepared.lengths, MOST);
-                figures.get("F1").copied().unwrap_or(figures["tok"])
+                score(query, &prediction, &chat.prepared.lengths, MOST)
             };
-            let (ours, seed) = (figure(Selector::Chime), figure(Selector::Seed));
+            let (ours, seed) = (figures(Selector::Chime), figures(Selector::Seed));
             for heading in headings(&query.ask.variant, query.gold.slice.kind.as_deref()) {
                 let row = self.rows.entry((chat.kind, heading)).or_default();
-                row.count += 1.0;
-                row.ours += ours;
-                row.seed += seed;
+                row.0.push(ours.clone());
+                row.1.push(seed.clone());
             }
         }
     }
 
     pub fn table(&self) -> String {
-        let mut lines = vec![format!("{:<9} {:<22} {:>5} {:>7} {:>7}", "kind", "F1 of", "n", "ours", "seed")];
-        for ((kind, heading), Figure { count, ours, seed }) in &self.rows {
-            let figure = |sum: &f64| match heading.starts_with("new") {
-                true => format!("{:7.1}", sum / count),
-                false => format!("{:7.3}", sum / count),
+        const COLUMNS: [&str; 6] = ["cov", "gtok", "far", "F1", "P", "tok"];
+        let head: String = COLUMNS.iter().map(|column| format!(" {column:>7}")).collect();
+        let mut lines = vec![format!("{:<9} {:<14} {:>5}{head} {:>7}", "kind", "tags", "n", "seed F1")];
+        for ((kind, heading), (ours, seed)) in &self.rows {
+            let (means, of_seed) = (mean(ours), mean(seed));
+            let shown = |means: &BTreeMap<String, f64>, column: &str| match means.get(column) {
+                Some(value) if matches!(column, "gtok" | "tok") => format!(" {value:7.0}"),
+                Some(value) => format!(" {value:7.3}"),
+                None => format!(" {:>7}", "-"),
             };
-            lines.push(format!("{:<9} {heading:<22} {count:>5} {} {}", kind.name(), figure(ours), figure(seed)));
+            let columns: String = COLUMNS.iter().map(|column| shown(&means, column)).collect();
+            let seed = shown(&of_seed, "F1");
+            lines.push(format!("{:<9} {heading:<14} {:>5}{columns}{seed}", kind.name(), ours.len()));
         }
         lines.join("\n")
     }
@@ -63,7 +60,7 @@ impl Report {
 
 fn headings(variant: &str, kind: Option<&str>) -> Vec<String> {
     match (variant, kind) {
-        ("new", _) => vec!["new (tokens)".to_owned()],
+        ("new", _) => vec!["new".to_owned()],
         ("group", Some(kind)) => vec!["all".to_owned(), kind.to_owned()],
         ("telegram" | "bare_telegram", _) => vec![variant.to_owned()],
         _ => Vec::new(),

@@ -125,6 +125,11 @@ impl Written {
         }
     }
 
+    /// Sets the likelihood from which on a tag starts something new.
+    pub fn set_threshold(&mut self, threshold: f64) {
+        self.matters.of_tag.gate.threshold = threshold;
+    }
+
     /// The file of the links.
     pub fn links(&self) -> String {
         let row = |LinkRow { name, factors, w, lo, hi }: &LinkRow| {

@@ -528,3 +528,101 @@ fn when_room_is_short_the_surroundings_go_first() {
 fn shown(window: &ContextWindow) -> Vec<i64> {
     window.entries.iter().map(|entry| entry.message.message.id.0).collect()
 }
+
+#[test]
+fn of_a_short_chat_everything_is_shown_whoever_replied_to_whom() {
+    let gathering = window(
+        "
+        -3d 10:00 ann#1 We should look at the restaurant for the gathering
+        -2d 10:00 ben#2 Any thoughts?
+        10:00 cat#3 The thai restaurant on 10th Ave?
+        10:10 dan#4 @bot
+        ",
+    );
+    assert_eq!(shown(&gathering), [1, 2, 3]);
+    let two = window("10:00 ann#1 which key opens the shed?\n10:05 ben#2>1 the long one\n18:00 cat#3 @bot");
+    assert_eq!(shown(&two), [1, 2]);
+    let five = window(
+        "
+        -1d 09:00 ann#1 the shed needs a new lock
+        -1d 09:05 ben#2>1 and a new roof
+        -1d 19:00 cat#3 who takes the dog on sunday?
+        10:00 dan#4 pizza or soup tonight?
+        10:01 eve#5 soup
+        10:05 ann#6 @bot what else?
+        ",
+    );
+    assert_eq!(shown(&five), [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn of_one_long_matter_the_newest_are_shown() {
+    let talk: String = (1..=35)
+        .map(|n| format!("10:{n:02} {}#{n} the roof of the shed needs {n} more boards\n", ["ann", "ben", "cat"][n % 3]))
+        .collect();
+    let window = window(&format!("{talk}10:50 dan#36 @bot so how many?"));
+    assert!((30..=35).all(|id| shown(&window).contains(&id)), "{:?}", shown(&window));
+}
+
+/// Days of talk about one thing and another, then a decision, then days of talk again.
+fn weeks(before: usize, decision: &str, after: usize, ask: &str) -> String {
+    const TALK: [&str; 6] = [
+        "who brings the drinks on friday?",
+        "the coffee machine blinks red again",
+        "my train is late, start without me",
+        "has anybody seen the grey umbrella?",
+        "lunch at the noodle place?",
+        "the window in the corridor does not close",
+    ];
+    let people = ["ann", "ben", "cat", "dan"];
+    let mut chat = String::from("day 1\n");
+    let mut id = 0;
+    let mut day = 1;
+    let mut say = |chat: &mut String, text: &str| {
+        id += 1;
+        if id % 25 == 0 {
+            day += 1;
+            chat.push_str(&format!("day {day}\n"));
+        }
+        let minute = id % 25 * 20;
+        chat.push_str(&format!("{:02}:{:02} {}#{id} {text}\n", 9 + minute / 60, minute % 60, people[id % 4]));
+    };
+    (0..before).for_each(|n| say(&mut chat, TALK[n % 6]));
+    decision.lines().for_each(|line| say(&mut chat, line.trim()));
+    (0..after).for_each(|n| say(&mut chat, TALK[n * 5 % 6]));
+    format!("{chat}day 99\n10:00 eve#999{ask}")
+}
+
+#[test]
+fn a_question_of_its_own_finds_what_was_decided_days_ago() {
+    let chat = weeks(
+        20,
+        "shall we raise the minimum toolchain to 1.88?\nyes, then if-let chains work everywhere\n\
+         decided: 1.88 from the next release on",
+        60,
+        " @bot may we write let chains by now, or what came out about the minimum toolchain?",
+    );
+    let window = window(&chat);
+    let focus: Vec<i64> = window.focus().map(|entry| entry.message.message.id.0).collect();
+    assert!([21, 22, 23].iter().all(|id| focus.contains(id)), "{focus:?}");
+}
+
+#[test]
+fn an_old_anchor_brings_its_talk_though_more_than_two_hundred_messages_came_since() {
+    let chat = weeks(
+        30,
+        "the ferry to the island goes at 8:10\nand the last one back?\n21:40 in summer, 19:00 from october",
+        230,
+        ">32 @bot is that still so?",
+    );
+    let all = transcript(&chat);
+    let old: Vec<StoredMessage> =
+        all.iter().filter(|stored| (20..=45).contains(&stored.message.id.0)).cloned().collect();
+    let mut history = history(&chat);
+    let recent = history.recent.split_off(history.recent.len() - 200);
+    history.recent = recent;
+    history.linked = old;
+    let window = get_smart_context(&history, &Params::new(|text| text.len().div_ceil(4)));
+    assert!([31, 32, 33].iter().all(|id| shown(&window).contains(id)), "{:?}", shown(&window));
+    assert!(window.entries.iter().all(|entry| entry.message.message.id.0 != 5), "nothing that was not fetched");
+}
