@@ -141,6 +141,9 @@ mod tests {
     /// Cases from hand-made chats as numbers, with what an independent implementation of the same definition makes of them.
     const CASES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tag/cases.json"));
 
+    /// The weights that they were worked out with.
+    const WEIGHTS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tag/weights.json"));
+
     #[derive(Deserialize)]
     struct Case {
         name: String,
@@ -211,7 +214,7 @@ mod tests {
             is_reply: case.tag.reply.is_some(),
             is_bare: case.bare,
         };
-        let weights = Weights::shipped().expect("the file is of the right form");
+        let weights = &serde_json::from_str::<Weights>(WEIGHTS).expect("the file is of the right form");
         let groups = Groups::of(&ground, &worlds, weights);
         let agreement = Agreement::of(&ground, &groups);
         let rows = features(&tag, agreement.scene());

@@ -585,7 +585,9 @@ fn weeks(before: usize, decision: &str, after: usize, ask: &str) -> String {
             chat.push_str(&format!("day {day}\n"));
         }
         let minute = id % 25 * 20;
-        chat.push_str(&format!("{:02}:{:02} {}#{id} {text}\n", 9 + minute / 60, minute % 60, people[id % 4]));
+        let space = if text.starts_with('>') { "" } else { " " };
+        let (hour, minute) = (9 + minute / 60, minute % 60);
+        chat.push_str(&format!("{hour:02}:{minute:02} {}#{id}{space}{text}\n", people[id % 4]));
     };
     (0..before).for_each(|n| say(&mut chat, TALK[n % 6]));
     decision.lines().for_each(|line| say(&mut chat, line.trim()));
@@ -611,7 +613,7 @@ fn a_question_of_its_own_finds_what_was_decided_days_ago() {
 fn an_old_anchor_brings_its_talk_though_more_than_two_hundred_messages_came_since() {
     let chat = weeks(
         30,
-        "the ferry to the island goes at 8:10\nand the last one back?\n21:40 in summer, 19:00 from october",
+        "the ferry to the island goes at 8:10\n>31 and the last one back?\n>32 21:40 in summer, 19:00 from october",
         230,
         ">32 @bot is that still so?",
     );
