@@ -90,7 +90,7 @@ pub fn pick(
     pick_from(asking, conversation, evidence, (scorers, most), None)
 }
 
-/// The same, with what decided: the features of each candidate, by its place in the conversation.
+/// The same, with the features of each candidate, by its place in the conversation.
 pub fn explain(
     asking: Asking<'_>,
     conversation: &[&StoredMessage],
@@ -139,7 +139,6 @@ impl<'a> Candidates<'a> {
         links: &'a LinkModel,
     ) -> Self {
         let first = conversation.len().saturating_sub(WINDOW);
-        // Ids right before the unbroken part say nothing of what is before that.
         let earlier = evidence.earlier.iter().copied().filter(|_| older == 0);
         let ids: Vec<MessageId> = earlier.chain(conversation.iter().map(|stored| stored.message.id)).collect();
         let before = ids.len() - (conversation.len() - first);
@@ -213,7 +212,6 @@ impl Candidates<'_> {
         }
     }
 
-    /// Gets a trigger ready for the matters of a slow chat.
     fn matched<R>(
         &self,
         (asking, trigger): (Asking<'_>, &Reading),

@@ -54,7 +54,6 @@ impl Params {
     /// Messages on either side of an old anchor that are candidates with it.
     pub const ANCHOR_BESIDE: usize = 20;
 
-    /// The defaults: 20 messages, 60 minutes, 20 links, 1600 tokens.
     pub fn new(estimate: fn(&str) -> usize) -> Self {
         Self {
             lookback_limit: 20,
@@ -68,13 +67,11 @@ impl Params {
         }
     }
 
-    /// The same with the seed's own rule.
     pub fn clusters(estimate: fn(&str) -> usize) -> Self {
         Self { picker: Picker::Clusters, ..Self::new(estimate) }
     }
 }
 
-/// What the driver fetched.
 #[derive(Debug, Clone)]
 pub struct History {
     pub trigger: StoredMessage,
@@ -172,12 +169,10 @@ impl ContextWindow {
         self.entries.iter().filter(|entry| entry.part() == Part::Focus)
     }
 
-    /// The entry that the trigger replies to.
     pub fn anchor_entry(&self) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.reason.is_anchor())
     }
 
-    /// The window as it is kept with its answer.
     pub fn chosen(&self) -> Vec<Chosen> {
         self.entries
             .iter()
@@ -202,7 +197,6 @@ impl Entry {
 const FEW: usize = 8;
 /// Messages that do not belong are given less than half of this, as a rule.
 const POSSIBLE: f32 = 0.15;
-/// Messages that [`ContextWindow::omitted`] names at most.
 const OMITTED_SHOWN: usize = 20;
 const ANCHOR_SCORE: f64 = 1.0;
 /// Tokens of surroundings for a trigger that starts something new.
@@ -260,23 +254,20 @@ pub fn get_smart_context_with(
     picked.complete_albums(&pool);
 
     let is_by_matter = history.given.is_some() || params.picker == Picker::Strands && !is_short_talk(&pool);
-    let elsewhere = match before.ended {
-        _ if is_by_matter => "about something else".to_owned(),
-        End::Silence(silence) => format!("before a silence of {}", span_in_words(silence)),
-        End::Limit | End::Exhausted => format!("further back than the newest {}", params.lookback_limit),
-    };
+    let elsewhere = if is_by_matter { "about something else".to_owned() } else { not_reached(before.ended, params) };
     let found = sought(history, params, &pool, &picked).map_or_else(Found::default, |sought| look(&sought));
     let mut likely: BTreeMap<Seq, f32> =
         (strand.marginals.iter()).map(|(place, share)| (pool.messages[pool.candidates[*place]].seq, *share)).collect();
     likely.extend(found.nearby.iter().map(|one| (one.message.seq, one.probability as f32)));
     let ranked = ranked(&strand.marginals, &pool);
     let further_back: Vec<Bridged> = found.bridged.iter().chain(&found.nearby).cloned().collect();
-    let (pool, mut picked) = if further_back.is_empty() {
-        (pool, picked)
-    } else {
-        let wider = Pool::new(history, &further_back);
-        let picked = picked.with_bridged(&pool, &wider, &found.bridged);
-        (wider, picked)
+    let wider = (!further_back.is_empty()).then(|| Pool::new(history, &further_back));
+    let (pool, mut picked) = match wider {
+        Some(wider) => {
+            let picked = picked.with_bridged(&pool, &wider, &found.bridged);
+            (wider, picked)
+        }
+        None => (pool, picked),
     };
     let is_new = picked.is_empty();
     if params.picker == Picker::Strands {
@@ -296,6 +287,14 @@ pub fn get_smart_context_with(
         ranked,
         alternative,
         further_back: found.judged,
+    }
+}
+
+/// Why the walk back from the trigger did not reach a message.
+fn not_reached(ended: End, params: &Params) -> String {
+    match ended {
+        End::Silence(silence) => format!("before a silence of {}", span_in_words(silence)),
+        End::Limit | End::Exhausted => format!("further back than the newest {}", params.lookback_limit),
     }
 }
 
@@ -335,7 +334,6 @@ fn is_short_talk(pool: &Pool<'_>) -> bool {
     pool.anchor().is_none() && pool.conversation.len() < FEW && !pool.conversation.iter().any(is_reply)
 }
 
-/// What the trigger is about, by the strands.
 fn strand(pool: &Pool<'_>, history: &History, params: &Params) -> strands::Picked {
     let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag, older: pool.older };
     strands::pick(asking, &pool.talk(), &history.evidence, &params.scorers, params.strand_limit)
@@ -354,7 +352,6 @@ fn pick_strand(picked: &mut Picked, pool: &Pool<'_>, strand: &strands::Picked) {
     }
 }
 
-/// Everything that was considered, the likeliest first.
 fn ranked(marginals: &[(usize, f32)], pool: &Pool<'_>) -> Vec<MessageId> {
     let mut ranked = marginals.to_vec();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
@@ -379,7 +376,6 @@ fn alternative(strand: &strands::Picked, history: &History, pool: &Pool<'_>) -> 
     Some(Alternative { margin: f64::from(rivals.margin), taken, other, asked_by: None })
 }
 
-/// The messages of the conversation that are not among `entries`, oldest first.
 fn left_out(pool: &Pool<'_>, entries: &[Entry]) -> Vec<Place> {
     let shown: BTreeSet<Seq> = entries.iter().map(|entry| entry.message.seq).collect();
     pool.conversation.iter().copied().filter(|place| !shown.contains(&pool.messages[*place].seq)).collect()
