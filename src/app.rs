@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{ClaimCode, is_unclaimed};
-use crate::answer::run::{Answering, AnsweringParts, Delivery, Introduction};
+use crate::answer::run::{Answering, AnsweringParts, Capturing, Delivery, Introduction};
 use crate::app::jobs::Crew;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
@@ -226,7 +226,14 @@ impl Parts {
             bot: self.bot.clone(),
             held: std::sync::Mutex::default(),
         };
-        Crew { answering, commands, delivery, keeper }
+        let capturing = self.config.llm.captures_concepts.then(|| Capturing {
+            store: self.store.clone(),
+            gateway: gateway.clone(),
+            clock: self.clock.clone(),
+            prompts: Arc::clone(&self.prompts),
+            bot: self.bot.id,
+        });
+        Crew { answering, commands, delivery, keeper, capturing }
     }
 
     fn promise(&self) -> Promise {

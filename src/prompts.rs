@@ -88,9 +88,66 @@ pub struct AskValues<'a> {
     pub nothing_known: bool,
 }
 
+/// What `frame.md` takes.
+#[derive(Debug, Serialize)]
+pub struct FrameValues<'a> {
+    pub fence: &'a str,
+    /// What was worked out of the ask, a line each.
+    pub lines: &'a str,
+    /// Whether the answer is to suggest things.
+    pub suggests: bool,
+    /// Whether the ask is about things that were suggested.
+    pub about_items: bool,
+}
+
+/// What `concepts.md` takes.
+#[derive(Debug, Serialize)]
+pub struct ConceptsValues<'a> {
+    pub fence: &'a str,
+    /// The concepts in scope, a line each.
+    pub lines: &'a str,
+}
+
+/// What `extract.md` takes: a model reads an ask.
+#[derive(Debug, Serialize)]
+pub struct ExtractValues<'a> {
+    pub fence: &'a str,
+    /// What was suggested before, a line each.
+    pub suggested: Option<&'a str>,
+    /// The last messages, a line each.
+    pub lines: &'a str,
+    pub ask: &'a str,
+    /// The intents by name.
+    pub intents: &'a str,
+}
+
+/// What `choose.md` takes: a model chooses what a word of the ask means.
+#[derive(Debug, Serialize)]
+pub struct ChooseValues<'a> {
+    pub fence: &'a str,
+    pub said: &'a str,
+    pub lines: &'a str,
+    pub ask: &'a str,
+    /// With their numbers, a line each.
+    pub candidates: &'a str,
+}
+
+/// What `capture.md` takes: a model names the concepts of an answer.
+#[derive(Debug, Serialize)]
+pub struct CaptureValues<'a> {
+    pub fence: &'a str,
+    pub ask: &'a str,
+    pub answer: &'a str,
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Template {
     Role,
+    Concepts,
+    Extract,
+    Choose,
+    Capture,
+    Frame,
     Context,
     Ask,
 }
@@ -126,6 +183,18 @@ impl Prompts {
 
     /// # Errors
     /// As [`Prompts::role`].
+    pub fn concepts(&self, values: &ConceptsValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Concepts, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn frame(&self, values: &FrameValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Frame, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
     pub fn context(&self, values: &ContextValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Context, Value::from(Serde(values)))
     }
@@ -134,6 +203,24 @@ impl Prompts {
     /// As [`Prompts::role`].
     pub fn ask(&self, values: &AskValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Ask, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn extract(&self, values: &ExtractValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Extract, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn choose(&self, values: &ChooseValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Choose, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn capture(&self, values: &CaptureValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Capture, Value::from(Serde(values)))
     }
 
     fn add(&mut self, template: Template, text: String) -> Result<(), PromptError> {
@@ -147,11 +234,17 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 3] = [Self::Role, Self::Context, Self::Ask];
+    const ALL: [Self; 8] =
+        [Self::Role, Self::Concepts, Self::Extract, Self::Choose, Self::Capture, Self::Frame, Self::Context, Self::Ask];
 
     fn name(self) -> &'static str {
         match self {
             Self::Role => "role.md",
+            Self::Concepts => "concepts.md",
+            Self::Extract => "extract.md",
+            Self::Choose => "choose.md",
+            Self::Capture => "capture.md",
+            Self::Frame => "frame.md",
             Self::Context => "context.md",
             Self::Ask => "ask.md",
         }
@@ -160,6 +253,11 @@ impl Template {
     fn built_in(self) -> &'static str {
         match self {
             Self::Role => include_str!("../prompts/role.md"),
+            Self::Concepts => include_str!("../prompts/concepts.md"),
+            Self::Extract => include_str!("../prompts/extract.md"),
+            Self::Choose => include_str!("../prompts/choose.md"),
+            Self::Capture => include_str!("../prompts/capture.md"),
+            Self::Frame => include_str!("../prompts/frame.md"),
             Self::Context => include_str!("../prompts/context.md"),
             Self::Ask => include_str!("../prompts/ask.md"),
         }
@@ -172,6 +270,36 @@ impl Template {
                 let values = RoleValues { bot_name: "Chime", place: "group", today: "Monday 5 January 2026" };
                 vec![Value::from(Serde(values))]
             }
+            Self::Extract => [Some("kind: book"), None]
+                .map(|suggested| {
+                    let (lines, ask) = (suggested.map_or("", |_| "hello"), "more");
+                    ExtractValues { fence: "CODE", suggested, lines, ask, intents: "ask, more" }
+                })
+                .map(|values| Value::from(Serde(values)))
+                .to_vec(),
+            Self::Choose => ["hello", ""]
+                .map(|lines| ChooseValues {
+                    fence: "CODE",
+                    said: "he",
+                    lines,
+                    ask: "more of his",
+                    candidates: "1. Ana",
+                })
+                .map(|values| Value::from(Serde(values)))
+                .to_vec(),
+            Self::Capture => {
+                vec![Value::from(Serde(CaptureValues { fence: "CODE", ask: "what is VAT?", answer: "A tax." }))]
+            }
+            Self::Concepts => vec![Value::from(Serde(ConceptsValues { fence: "CODE", lines: "- VAT – a tax" }))],
+            Self::Frame => [(true, false), (false, true), (false, false)]
+                .map(|(suggests, about_items)| FrameValues {
+                    fence: "CODE",
+                    lines: "kind: book",
+                    suggests,
+                    about_items,
+                })
+                .map(|values| Value::from(Serde(values)))
+                .to_vec(),
             Self::Context => [("[m1 · u1 Ana · 14:02] hello", None), ("", Some("14:00")), ("", None)]
                 .map(|(lines, earliest)| ContextValues {
                     time: "14:10",
@@ -345,7 +473,9 @@ mod tests {
         check_refused(
             "rule.md",
             "You are Chime.",
-            expect!["<dir>/rule.md replaces no template: there are role.md, context.md, ask.md"],
+            expect![
+                "<dir>/rule.md replaces no template: there are role.md, concepts.md, extract.md, choose.md, capture.md, frame.md, context.md, ask.md"
+            ],
         );
     }
 

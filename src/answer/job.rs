@@ -13,6 +13,8 @@ pub enum Step<C> {
     Reply(C),
     /// Reply with what the window holds: no model is configured.
     Digest,
+    /// Ask back what the ask means.
+    AskBack,
     /// Reply that the model failed, with the messages themselves.
     Apologise,
     /// No answer today; the member is told.
@@ -49,6 +51,8 @@ pub enum Backend {
     /// The model, but the day's tokens are used up.
     Spent(Because),
     Offline,
+    /// None: what the ask means has to be asked back first.
+    NotNeeded,
 }
 
 /// Why the model did not answer, after its own retries.
@@ -64,6 +68,7 @@ pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
     match backend {
         _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise,
         Backend::Offline => Step::Digest,
+        Backend::NotNeeded => Step::AskBack,
         Backend::Spent(because) => Step::Refuse(because),
         Backend::Model => Step::Ask(Asking { window: WindowSize::Full, choice: Choice::Best }),
         Backend::Thrifty => Step::Ask(Asking { window: WindowSize::Halved, choice: Choice::Cheaper }),
@@ -104,6 +109,11 @@ mod tests {
     #[test]
     fn without_a_model_a_digest_goes_out() {
         assert_eq!(first(Backend::Offline), Step::Digest);
+    }
+
+    #[test]
+    fn what_is_unclear_is_asked_back_without_a_model() {
+        assert_eq!(first(Backend::NotNeeded), Step::AskBack);
     }
 
     #[test]

@@ -6,13 +6,15 @@
 //! *Entry*: [`run::Answering`] works on a trigger, [`run::Delivery`] on a reply.
 //!
 //! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `lines` (the window as text),
-//! `citations`, `telling` (the messages to show when there is no model), `digest`, `wording`, `notices` (what is short,
+//! `citations`, `concepts`, `telling` (the messages to show when there is no model), `digest`, `wording`, `notices` (what is short,
 //! in the chat's language), `plain` (members' words made safe to show), `delivery` (what becomes of a send), `press` (what
-//! becomes of a press on a button).
+//! becomes of a press on a button), `followup` (asks that go on with a suggestion).
 
 pub mod citations;
+pub mod concepts;
 pub mod delivery;
 pub mod digest;
+pub mod followup;
 pub mod job;
 mod lines;
 pub mod notices;

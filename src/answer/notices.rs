@@ -36,6 +36,12 @@ pub struct Notices {
     ask_again: String,
     until_then: String,
     silent: String,
+    /// Asks whom the member means; the names follow.
+    pub which_person: String,
+    /// Asks which suggested item the member means.
+    pub which_item: String,
+    /// Asks which earlier suggestion the member wants to go on with.
+    pub which_suggestion: String,
     /// The model gave no answer.
     pub sorry: String,
     /// Goes before the messages that an answer would have rested on.

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::answer::followup::show;
 use crate::answer::lines::Scribe;
-use crate::answer::plain::clean_name;
+use crate::answer::plain::{clean_name, without_fence};
 use crate::context::{ContextWindow, Entry};
 use crate::domain::{
-    ChatKind, Matter, Part, Role, Seq, SlotUse, StoredMessage, Timestamp, clip, clock_time, day_in_words,
+    ChatKind, FollowUp, Matter, Part, Role, Seq, SlotUse, StoredMessage, Timestamp, clip, clock_time, day_in_words,
 };
-use crate::prompts::{AskValues, ContextValues, PromptError, Prompts, RoleValues};
+use crate::prompts::{AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RoleValues};
 
 /// Characters of the anchor beside the ask. The window shows it in full, so this is a reminder of which one it is.
 const ANCHOR_CHARS: usize = 600;
@@ -38,6 +39,10 @@ pub struct PromptInput<'a> {
     pub generic: bool,
     pub window: &'a ContextWindow,
     pub matter: Matter,
+    /// What was worked out of the ask; none where it is taken as it stands.
+    pub follow_up: Option<&'a FollowUp>,
+    /// The concepts in scope, a line each, the latest first.
+    pub concepts: &'a [String],
     /// New and unguessable for every prompt.
     pub fence: &'a str,
     /// Since when the bot can read this chat.
@@ -134,7 +139,13 @@ struct Filled {
 /// When a replaced template fails for these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
     let mut scribe = Scribe::new(input.bot_name, input.fence);
-    let filled = vec![role(prompts, input)?, context(prompts, input, &mut scribe)?, ask(prompts, input, &mut scribe)?];
+    let filled = vec![
+        role(prompts, input)?,
+        concepts(prompts, input)?,
+        frame(prompts, input)?,
+        context(prompts, input, &mut scribe)?,
+        ask(prompts, input, &mut scribe)?,
+    ];
     let (system, user, slots) = assemble(filled, input.estimate);
     Ok(BuiltPrompt { system, user, slots })
 }
@@ -156,6 +167,47 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
     let bot_name = clean_name(input.bot_name);
     let text = prompts.role(&RoleValues { bot_name: &bot_name, place: &place, today: &day_in_words(input.now) })?;
     Ok(Filled { slot: Slot::Role, text, sources: Vec::new() })
+}
+
+/// The concepts that are in scope already.
+fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
+    let lines: Vec<&str> = input.concepts.iter().map(String::as_str).collect();
+    let render = |lines: &str| prompts.concepts(&ConceptsValues { fence: input.fence, lines });
+    Ok(Filled { slot: Slot::Concepts, text: fitted(Slot::Concepts, &lines, input, render)?, sources: Vec::new() })
+}
+
+/// What was worked out of an ask that goes on with a suggestion, or asks for one.
+fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
+    let text = match input.follow_up.filter(|it| it.is_telling()) {
+        None => String::new(),
+        Some(follow_up) => {
+            let lines = show::prompt_lines(follow_up);
+            let lines: Vec<&str> = lines.lines().collect();
+            let suggests = follow_up.frame.intent.suggests();
+            let about_items = !follow_up.items.is_empty();
+            fitted(Slot::Frame, &lines, input, |lines| {
+                prompts.frame(&FrameValues { fence: input.fence, lines, suggests, about_items })
+            })?
+        }
+    };
+    Ok(Filled { slot: Slot::Frame, text, sources: Vec::new() })
+}
+
+/// As many lines from the top as fit into the cap of `slot` with what is rendered around them; nothing where there are none.
+fn fitted(
+    slot: Slot,
+    lines: &[&str],
+    input: &PromptInput<'_>,
+    render: impl Fn(&str) -> Result<String, PromptError>,
+) -> Result<String, PromptError> {
+    for kept in (1..=lines.len()).rev() {
+        let shown = lines.get(..kept).unwrap_or_default().join("\n");
+        let text = render(&without_fence(&shown, input.fence))?;
+        if slot.cap().is_none_or(|cap| (input.estimate)(&text) <= cap) {
+            return Ok(text);
+        }
+    }
+    Ok(String::new())
 }
 
 /// The window in its slot.
@@ -297,6 +349,8 @@ mod tests {
             generic: ask.is_empty(),
             window: &window,
             matter: Matter::First,
+            follow_up: None,
+            concepts: &[],
             fence: "K7Q2X",
             earliest: Some(moment("-1d 09:30")),
             estimate,
@@ -383,6 +437,8 @@ mod tests {
             generic: false,
             window,
             matter: Matter::First,
+            follow_up: None,
+            concepts: &[],
             fence: "K7Q2X",
             earliest: None,
             estimate,
@@ -464,6 +520,8 @@ mod tests {
             generic: false,
             window: &window,
             matter: Matter::First,
+            follow_up: None,
+            concepts: &[],
             fence: "K7Q2X",
             earliest: None,
             estimate,

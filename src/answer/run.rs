@@ -2,16 +2,21 @@
 
 mod ask;
 mod budget;
+mod capture;
+mod concepts;
 mod deliver;
 mod draft;
+mod follow_up;
 mod gone;
 mod introduction;
 mod log;
 mod press;
 mod question;
+mod reading;
 mod reply;
 
 pub use ask::{Answering, AnsweringParts};
+pub use capture::Capturing;
 pub use deliver::Delivery;
 pub use introduction::Introduction;
 pub use reply::{format_own, format_parts};

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::answer::followup::show;
 use crate::answer::notices::Notices;
 use crate::answer::plain::{clean_name, escape_markdown};
 use crate::answer::telling::{Query, bullets, most_telling};
 use crate::context::ContextWindow;
 use crate::domain::{
-    AnswerRecord, AnswerStatus, Chosen, Matter, Part, Reason, Seq, Timestamp, clock_time, day_in_words, grouped,
-    short_time,
+    AnswerRecord, AnswerStatus, Chosen, FollowUp, Matter, Part, Reason, Seq, Timestamp, clock_time, day_in_words,
+    grouped, short_time,
 };
 
 /// Messages that an apology shows.
@@ -67,7 +68,7 @@ pub struct UsedMessage {
 
 /// `/why`: each message the answer used with its member, its reason in plain words and its link, what was left out,
 /// and what it took. A message of the record that is not among `used` is no longer kept.
-pub fn why(record: &AnswerRecord, used: &[UsedMessage]) -> String {
+pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&FollowUp>) -> String {
     let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
     let mut parts = Vec::new();
     let is_cited = |chosen: &Chosen| record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
@@ -85,6 +86,7 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage]) -> String {
         1 => parts.push("Beside these I could see 1 message said nearby.".to_owned()),
         many => parts.push(format!("Beside these I could see {many} messages said nearby.")),
     }
+    parts.extend(follow_up.and_then(show::why));
     parts.extend(meant(record));
     parts.extend(left_out(record));
     parts.push(effort(record));
@@ -228,7 +230,7 @@ mod tests {
             Left out: 1 message (no room), 2 messages (before a silence of 26 h).
 
             Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record(), &used));
+        .assert_eq(&why(&record(), &used, None));
     }
 
     #[test]
@@ -244,13 +246,13 @@ mod tests {
             I used no earlier message for this answer.
 
             No model, 0.0 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record, &[]));
+        .assert_eq(&why(&record, &[], None));
     }
 
     #[test]
     fn why_of_an_apology_blames_the_model() {
         let record = AnswerRecord { status: AnswerStatus::Apologised, ..record() };
-        assert!(why(&record, &[]).contains(r"Model some\_model-1 gave no usable answer, 2.1 s."));
+        assert!(why(&record, &[], None).contains(r"Model some\_model-1 gave no usable answer, 2.1 s."));
     }
 
     #[test]

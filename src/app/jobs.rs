@@ -1,6 +1,6 @@
 //! Which room works on which job.
 
-use crate::answer::run::{Answering, Delivery};
+use crate::answer::run::{Answering, Capturing, Delivery};
 use crate::commands::run::Commands;
 use crate::domain::{Job, JobPayload};
 use crate::privacy::run::Keeper;
@@ -12,6 +12,8 @@ pub struct Crew {
     pub commands: Commands,
     pub delivery: Delivery,
     pub keeper: Keeper,
+    /// None: concepts come by no background work.
+    pub capturing: Option<Capturing>,
 }
 
 impl Crew {
@@ -30,6 +32,10 @@ impl Crew {
             JobPayload::Announce { chat } => self.commands.announce(&job, *chat).await,
             JobPayload::Forget { request, .. } => self.commands.forget(&job, *request).await,
             JobPayload::Scrub {} => self.keeper.scrub(&job).await,
+            JobPayload::Concepts {} => match &self.capturing {
+                Some(capturing) => capturing.run().await,
+                None => Outcome::UntilNextRun,
+            },
             JobPayload::Retention {} => self.keeper.run().await,
         }
     }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::cli::demo::Bundled;
 use crate::config::ContextConfig;
 use crate::domain::JobId;
 use crate::eval::Selector;
@@ -151,12 +152,16 @@ Set OPENAI_BASE_URL or OPENAI_API_KEY, and MODEL, to hear a model; without, you 
 
 Examples:
   chime demo
+  chime demo --chat books
   echo '@bot thoughts?' | chime demo --json";
 
 #[derive(Debug, Args)]
 pub struct DemoOptions {
-    /// A chat to open with, instead of the bundled one
+    /// A chat to open with, instead of a bundled one
     pub file: Option<PathBuf>,
+    /// Which bundled chat to open with
+    #[arg(long, value_enum, default_value = "friday", conflicts_with = "file")]
+    pub chat: Bundled,
     /// One JSON object a line on stdout, for scripts
     #[arg(long)]
     pub json: bool,

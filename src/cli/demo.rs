@@ -1,7 +1,9 @@
 //! `chime demo`: the real daemon on an embedded Telegram, in a terminal.
 
+mod bundled;
 mod chat;
 mod input;
+mod recorded;
 mod screen;
 
 use std::collections::HashMap;
@@ -16,8 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
 use crate::cli::arguments::DemoOptions;
+pub use crate::cli::demo::bundled::Bundled;
 use crate::cli::demo::chat::ChatFile;
 use crate::cli::demo::input::{Order, Typed};
+use crate::cli::demo::recorded::{BOT, Said};
 use crate::cli::demo::screen::{Screen, Shown, ShownSource};
 use crate::cli::exit::{Exit, report};
 use crate::clock::Clock;
@@ -28,24 +32,19 @@ use crate::store::outbox::Part;
 use crate::store::{self, Reader, Store, answers, chats, jobs, messages, outbox};
 use crate::telemetry;
 
-const BUNDLED: &str = include_str!("demo/friday.txt");
 /// The chat opens as if its last message had just been written.
 const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);
 /// How long a sent message may take to be recorded.
 const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 /// How often the end of pending work is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// The question that the demo asks by itself when people watch.
-const FIRST_QUESTION: &str = "@bot thoughts?";
-/// What the bot is called in the demo.
-const BOT_NAME: &str = "bot";
 /// Typed as a reply to a message with a button, it presses that.
 const PRESS: &str = "!";
 
 pub async fn run(options: DemoOptions) -> Exit {
     telemetry::start_quietly(LogFormat::Auto);
     let clock = Clock::system();
-    let chat = match open_chat(options.file.as_ref()) {
+    let chat = match open_chat(&options) {
         Ok(chat) => chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE)),
         Err(error) => return report(error.as_ref(), Exit::Usage),
     };
@@ -76,8 +75,8 @@ struct ChatProblem {
     what: String,
 }
 
-fn open_chat(file: Option<&PathBuf>) -> Result<ChatFile, Box<dyn std::error::Error>> {
-    let Some(path) = file else { return Ok(ChatFile::parse(BUNDLED)?) };
+fn open_chat(options: &DemoOptions) -> Result<ChatFile, Box<dyn std::error::Error>> {
+    let Some(path) = &options.file else { return Ok(ChatFile::parse(options.chat.text())?) };
     let problem = |what: String| ChatProblem { path: path.clone(), what };
     let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
     Ok(ChatFile::parse(&text).map_err(|error| problem(error.to_string()))?)
@@ -95,7 +94,10 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
     let config = Config::for_demo(&environment.settings(), &place)?;
     let stop = CancellationToken::new();
     let model = config.llm.model.clone();
-    let mut stage = Stage::set(sandbox, &chat, Screen::new(options.json), clock.clone());
+    let (mut stage, said) = Stage::set(sandbox, &chat, Screen::new(options.json), clock.clone());
+    stage.bundled = options.chat;
+    let group = recorded::group(stage.chat, &stage.title);
+    recorded::record(&place.database, group, said, clock.now()).await?;
     let app = App::start(config, clock, stop.clone()).await?;
     stage.store = Some(app.store.clone());
     let mut finished: Finished = Box::pin(app.finished());
@@ -118,27 +120,49 @@ struct Stage {
     cursor: Cursor,
     screen: Screen,
     store: Option<Store>,
+    bundled: Bundled,
 }
 
 impl Stage {
-    /// Fills the chat: everything in it waits for the daemon as updates do.
-    fn set(sandbox: Sandbox, file: &ChatFile, screen: Screen, clock: Clock) -> Self {
+    /// Fills the chat: everything in it waits for the daemon as updates do, but what stands before a line of the bot,
+    /// which is given back to be written down.
+    fn set(sandbox: Sandbox, file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<Said>) {
         let chat = sandbox.add_chat(NewChat::supergroup(file.title.as_str()));
-        let names = HashMap::from([(sandbox.bot_id(), "bot".to_owned())]);
+        let names = HashMap::from([(sandbox.bot_id(), BOT.to_owned())]);
+        let people = HashMap::from([(BOT.to_owned(), sandbox.bot_id())]);
         let cursor = sandbox.cursor();
         let title = file.title.clone();
-        let mut stage =
-            Self { sandbox, clock, chat, title, people: HashMap::new(), names, cursor, screen, store: None };
-        let mut ids = HashMap::new();
-        for line in &file.messages {
+        let mut stage = Self {
+            sandbox,
+            clock,
+            chat,
+            title,
+            people,
+            names,
+            cursor,
+            screen,
+            store: None,
+            bundled: Bundled::default(),
+        };
+        let (mut ids, mut said) = (HashMap::new(), Vec::new());
+        let written = recorded::length(file);
+        for (at, line) in file.messages.iter().enumerate() {
             let from = stage.person(&line.name);
             let mut post = Post::new(from, line.text.as_str(), line.sent_at);
-            if let Some(parent) = line.reply_to.and_then(|id| ids.get(&id)) {
-                post = post.reply_to(*parent);
+            let reply_to = line.reply_to.and_then(|id| ids.get(&id).copied());
+            if let Some(parent) = reply_to {
+                post = post.reply_to(parent);
             }
-            ids.insert(line.id, stage.sandbox.say(chat, post));
+            if at < written {
+                post = post.silently();
+            }
+            let id = stage.sandbox.say(chat, post);
+            ids.insert(line.id, id);
+            if at < written {
+                said.push(Said { line: line.clone(), id, from, reply_to });
+            }
         }
-        stage
+        (stage, said)
     }
 
     fn person(&mut self, name: &str) -> UserId {
@@ -158,9 +182,9 @@ impl Stage {
         }
         if !self.screen.is_json() {
             self.screen.say("");
-            self.speak(FIRST_QUESTION);
+            self.speak(self.bundled.first_question());
             self.until_quiet(finished).await?;
-            self.screen.say(CLOSING);
+            self.screen.say(self.bundled.closing());
         }
         let mut piped = BufReader::new(tokio::io::stdin()).lines();
         match Typed::from_terminal() {
@@ -244,7 +268,7 @@ impl Stage {
     fn take(&mut self, line: &str) -> ControlFlow<()> {
         match input::order(line) {
             Some(Order::Quit) => return ControlFlow::Break(()),
-            Some(Order::Help) => self.screen.say(CLOSING),
+            Some(Order::Help) => self.screen.say(self.bundled.closing()),
             None => self.speak(line),
         }
         ControlFlow::Continue(())
@@ -266,7 +290,7 @@ impl Stage {
             }
             return;
         }
-        let text = input::addressed(said.text, BOT_NAME);
+        let text = input::addressed(said.text, BOT);
         let mut post = Post::new(from, text.as_str(), self.clock.now());
         if let Some(parent) = reply_to {
             post = post.reply_to(parent);
@@ -360,11 +384,6 @@ impl Stage {
         Ok(None)
     }
 }
-
-const CLOSING: &str = "
-Your turn: type @bot with or without a question, `> 22 @bot` to reply to message 22, `Ana: …` to speak as Ana,
-`> ID /why` to see what an answer rests on, or `/help`, `/privacy`. `help` shows this again, `quit` ends.
-";
 
 fn shown<'a>(message: &'a SandboxMessage, from: &'a str) -> Shown<'a> {
     Shown { id: message.id.0, date: message.date, from, reply_to: message.reply_to.map(|id| id.0), text: &message.text }

@@ -1,7 +1,7 @@
 //! What commands and notices say.
 
 use crate::answer::wording::{self, UsedMessage};
-use crate::domain::{AnswerRecord, CommandName};
+use crate::domain::{AnswerRecord, ChatKey, CommandName, FollowUp, Seq};
 
 /// What there is to say, before it becomes words.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +12,15 @@ pub enum Notice {
     Why {
         record: Box<AnswerRecord>,
         used: Vec<UsedMessage>,
+        follow_up: Option<Box<FollowUp>>,
+        /// The messages that the answer rests on: what is told goes with them.
+        rests_on: Vec<Seq>,
+    },
+    /// What the chat knows, as Markdown with words of members in it.
+    Concepts {
+        markdown: String,
+        chat: ChatKey,
+        rests_on: Vec<Seq>,
     },
     /// `/why` without an answer to explain.
     WhyWhat,
@@ -24,10 +33,11 @@ impl Notice {
     pub fn markdown(&self) -> Option<String> {
         match self {
             Self::Help { username } => Some(wording::help(username)),
-            Self::Why { record, used } => Some(wording::why(record, used)),
+            Self::Why { record, used, follow_up, .. } => Some(wording::why(record, used, follow_up.as_deref())),
             Self::WhyWhat => {
                 Some("Send /why as a reply to one of my answers, and I show which messages it rests on.".to_owned())
             }
+            Self::Concepts { markdown, .. } => Some(markdown.clone()),
             Self::Own(markdown) => Some(markdown.clone()),
         }
     }
@@ -38,8 +48,11 @@ pub fn for_command(command: CommandName, username: &str) -> Option<Notice> {
     match command {
         CommandName::Help | CommandName::Start => Some(Notice::Help { username: username.to_owned() }),
         CommandName::Why | CommandName::Ask => Some(Notice::WhyWhat),
-        CommandName::Forget | CommandName::Optout | CommandName::Optin | CommandName::Privacy | CommandName::Claim => {
-            None
-        }
+        CommandName::Concepts
+        | CommandName::Forget
+        | CommandName::Optout
+        | CommandName::Optin
+        | CommandName::Privacy
+        | CommandName::Claim => None,
     }
 }

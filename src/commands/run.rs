@@ -8,6 +8,7 @@ mod refusal;
 
 use crate::access::Access;
 use crate::access::run::served;
+use crate::answer::concepts;
 use crate::answer::notices::{Notices, notices};
 use crate::answer::run::{format_own, format_parts};
 use crate::answer::wording::UsedMessage;
@@ -21,8 +22,11 @@ use crate::domain::{
 use crate::privacy::wording::Promise;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
+use crate::store::concepts::ContextKey;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Language, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox};
+use crate::store::{
+    self, Language, Priority, Reader, Store, Writer, answers, backlog, chats, follow_ups, jobs, messages, outbox,
+};
 use crate::telegram::{Telegram, TelegramError};
 use crate::trigger;
 
@@ -131,10 +135,8 @@ impl Commands {
     async fn answer_showing(&self, job: &Job, trigger: &StoredMessage, notice: &Notice) -> store::Result<()> {
         let key = job.payload.reply_key();
         let shown = match notice {
-            Notice::Why { record, .. } => {
-                let of_window = record.window.iter().map(|chosen| chosen.seq);
-                Some((record.chat, of_window.chain([record.trigger]).collect::<Vec<_>>()))
-            }
+            Notice::Why { record, rests_on, .. } => Some((record.chat, rests_on.clone())),
+            Notice::Concepts { chat, rests_on, .. } => Some((*chat, rests_on.clone())),
             Notice::Help { .. } | Notice::WhyWhat | Notice::Own(_) => None,
         };
         self.answer(job, trigger, notice, move |tx| match shown {
@@ -195,6 +197,7 @@ fn format(notice: &Notice) -> Vec<FormattedText> {
             let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
             format_parts(&markdown, &urls, &[])
         }
+        Notice::Concepts { .. } => format_parts(&markdown, &[], &[]),
         Notice::Help { .. } | Notice::WhyWhat | Notice::Own(_) => format_own(&markdown),
     }
 }
@@ -219,7 +222,13 @@ fn find(
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
         return Ok(Reaction::Nothing);
     }
-    let explained = if command == CommandName::Why { explain(conn, &message)? } else { None };
+    let explained = if command == CommandName::Why {
+        explain(conn, &message)?
+    } else if command == CommandName::Concepts {
+        Some(concepts_of(conn, &message, bot)?)
+    } else {
+        None
+    };
     Ok(match explained.or_else(|| for_command(command, bot.username())) {
         Some(notice) => Reaction::Say(Box::new((message, notice))),
         None => {
@@ -236,7 +245,18 @@ fn explain(conn: &Reader, message: &StoredMessage) -> store::Result<Option<Notic
     let Some(answer) = answer else { return Ok(None) };
     let Some(record) = answers::find(conn, answer)? else { return Ok(None) };
     let used = used(conn, &record)?;
-    Ok(Some(Notice::Why { record: Box::new(record), used }))
+    let follow_up = follow_ups::find(conn, answer)?.map(Box::new);
+    let rests_on = answers::grounds(conn, answer)?;
+    Ok(Some(Notice::Why { record: Box::new(record), used, follow_up, rests_on }))
+}
+
+/// The concepts of the chat, those in scope first.
+fn concepts_of(conn: &Reader, message: &StoredMessage, bot: &BotIdentity) -> store::Result<Notice> {
+    let key = ContextKey { bot: bot.id, chat: message.chat, thread: message.message.thread };
+    let context = store::concepts::load(conn, key)?.unwrap_or_default();
+    let markdown = concepts::listing(&context, &store::concepts::of_chat(conn, message.chat)?);
+    let rests_on = store::concepts::grounds(conn, message.chat)?;
+    Ok(Notice::Concepts { markdown, chat: message.chat, rests_on })
 }
 
 fn used(conn: &Reader, record: &AnswerRecord) -> store::Result<Vec<UsedMessage>> {

@@ -26,6 +26,8 @@ pub struct LlmConfig {
     pub timeout: Duration,
     /// `ANSWER_DEADLINE`, default 90s: a whole answer with retries and fallback.
     pub deadline: Duration,
+    /// Whether answers are looked through for concepts in the background. Always; tests that script the model switch it off.
+    pub captures_concepts: bool,
 }
 
 impl LlmConfig {
@@ -61,6 +63,7 @@ impl LlmConfig {
             model_extract: model_extract?,
             timeout: timeout?,
             deadline: deadline?,
+            captures_concepts: true,
         })
     }
 

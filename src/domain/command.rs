@@ -51,6 +51,7 @@ macro_rules! commands {
 commands! {
     Ask = "ask", menu Some("Ask about the conversation"), OursWhenBare, privacy false;
     Why = "why", menu Some("Reply to an answer of mine: which messages it rests on"), OursWhenBare, privacy false;
+    Concepts = "concepts", menu Some("The named things that I keep in mind here"), OursWhenBare, privacy false;
     Privacy = "privacy", menu Some("What I keep, for how long, and who sees it"), NeedsOurName, privacy true;
     Forget = "forget", menu Some("In a reply: forget that message. Or: me, me 1h, all"), OursWhenBare, privacy true;
     Optout = "optout", menu Some("Keep nothing of what I write"), OursWhenBare, privacy true;

@@ -55,3 +55,7 @@ id! {
     /// One answer, in its row, its log lines, `/why` and `chime explain`.
     AnswerId(ulid::Ulid)
 }
+id! {
+    /// A named thing that a chat talks about.
+    ConceptId(ulid::Ulid)
+}

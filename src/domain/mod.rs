@@ -7,10 +7,13 @@
 mod answer;
 mod chat;
 mod command;
+mod concept;
 mod display;
 mod event;
+mod frame;
 mod host;
 mod ids;
+mod item;
 mod job;
 mod message;
 mod outgoing;
@@ -28,10 +31,16 @@ pub use answer::{
 };
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link};
 pub use command::{Addressing, CommandName, CommandSpec};
+pub use concept::{Captured, Concept, ConversationContext};
 pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Press, Reaction, TopicName};
+pub use frame::{
+    Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
+    Unclear, UsedSearch,
+};
 pub use host::is_loopback;
-pub use ids::{AnswerId, ChatId, ChatKey, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
+pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
+pub use item::{Amount, Item, ItemId, Price, Suggested};
 pub use job::{
     BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, Marked, MessageAt, ParsedTrigger, Policy, Schedule,
 };

@@ -150,6 +150,7 @@ pub fn metrics(vitals: &Vitals) -> String {
         (Count::Events, "chime_events_total", "What happened.", "type"),
         (Count::Refusals, "chime_refusals_total", "Triggers that were one too many.", "type"),
         (Count::Errors, "chime_errors_total", "Errors while answering.", "type"),
+        (Count::FollowUps, "chime_follow_ups_total", "What became of asks that go on with suggestions.", "type"),
         (Count::Lines, "chime_log_lines_total", "Lines of warning and error.", "level"),
     ] {
         let labelled = vitals.counts.iter().filter(|(counted, ..)| *counted == count);

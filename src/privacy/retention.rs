@@ -10,6 +10,9 @@ const RAW_UPDATES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// A bot that was removed by mistake is added again soon.
 const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// After a month without any of its concepts, a conversation is about something else.
+const IDLE_CONTEXT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// Clocks that differ by more than this are not to be trusted with deleting.
 const LARGE_SKEW: Duration = DAY;
 
@@ -43,6 +46,8 @@ pub struct Cutoffs {
     pub raw_updates: Timestamp,
     /// Everything of a chat, by when the bot was removed from it.
     pub removals: Timestamp,
+    /// What a conversation had in scope, by when that last changed.
+    pub contexts: Timestamp,
 }
 
 /// `retention` is the operator's; a raw update is not kept longer than the message in it.
@@ -51,6 +56,7 @@ pub fn cutoffs(now: Timestamp, retention: Option<Duration>) -> Cutoffs {
         messages: retention.map(|span| now.minus(span)),
         raw_updates: now.minus(retention.map_or(RAW_UPDATES, |span| span.max(DAY).min(RAW_UPDATES))),
         removals: now.minus(AFTER_REMOVAL),
+        contexts: now.minus(IDLE_CONTEXT),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::scheduler::run::Outcome;
 use crate::store::derived::{self, Cause};
 use crate::store::forget::{self, Leave, Manner};
 use crate::store::search::Merging;
-use crate::store::{self, Priority, Store, StoreError, backups, inbox, jobs, retention, scrub};
+use crate::store::{self, Priority, Store, StoreError, backups, concepts, inbox, jobs, retention, scrub};
 use crate::telegram::Telegram;
 
 /// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
@@ -90,7 +90,7 @@ impl Keeper {
 
     /// `now` is the moment by which things have aged; `here` is this machine's.
     async fn keep_promises(&self, now: Timestamp, here: Timestamp) -> store::Result<usize> {
-        let Cutoffs { messages, raw_updates, removals } = cutoffs(now, self.config.retention);
+        let Cutoffs { messages, raw_updates, removals, contexts } = cutoffs(now, self.config.retention);
         let mut deleted = 0;
         let ages = self.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
         for (chat, cutoff) in ages {
@@ -101,6 +101,7 @@ impl Keeper {
             deleted += self.forget_before(chat, now).await?;
             self.background(move |tx| derived::chat_gone(tx, chat, now)).await?;
         }
+        deleted += self.repeat(move |tx| concepts::prune_contexts(tx, contexts, AT_ONCE)).await?;
         deleted += self.repeat(move |tx| inbox::prune(tx, raw_updates, AT_ONCE)).await?;
         let empty = self.store.read(move |conn| retention::empty_chats(conn, removals)).await?;
         for chat in empty {

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::consent::Scope;
 use super::derived::{Family, Merged};
-use super::{Reader, Result, StoreError, Writer, row};
+use super::{Reader, Result, StoreError, Writer, follow_ups, row};
 use crate::domain::{
     Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, Matter, MessageId, Seq, SlotUse, SourceRef,
     ThreadId, Timestamp, TokenUse, UserId,
@@ -47,6 +47,26 @@ fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
         note.execute(named_params! { ":chat": record.chat.0, ":seq": seq.0, ":id": record.id.0.to_string() })?;
     }
     Ok(())
+}
+
+/// Notes messages that an answer rests on beside those of its window.
+pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<()> {
+    let mut note =
+        tx.prepare_cached("INSERT OR IGNORE INTO answer_use (chat_key, seq, answer_id) VALUES (:chat, :seq, :id)")?;
+    for seq in seqs {
+        note.execute(named_params! { ":chat": record.chat.0, ":seq": seq.0, ":id": record.id.0.to_string() })?;
+    }
+    Ok(())
+}
+
+/// The messages that an answer rests on, its trigger among them.
+pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT answer_use.seq AS seq FROM answer JOIN answer_use ON answer_use.chat_key = answer.chat_key
+             AND answer_use.answer_id = answer.id WHERE answer.id = :id ORDER BY answer_use.seq",
+    )?;
+    let rows = statement.query_map(named_params! { ":id": answer.0.to_string() }, |raw| raw.get("seq").map(Seq))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The answers that were given a message, or that answer it.
@@ -163,6 +183,8 @@ fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
 /// Takes an answer out, and its words out of the replies that carried it. The replies stay, so that a member who
 /// replies to one still speaks to the bot.
 pub fn forget(tx: &Writer<'_>, id: AnswerId) -> Result<()> {
+    // Concepts go with the row of the answer; follow-ups may have been taken over by later answers.
+    follow_ups::forget(tx, id)?;
     for sql in [
         // What is not out yet stays open: whoever delivers it sees that its words are gone.
         "UPDATE outbox SET text = '', entities = '[]', button = NULL, answer_id = NULL WHERE answer_id = :id",

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 
 use super::consent::Scope;
 use super::{
-    Result, Writer, admission, answers, backlog, borrowings, chats, consent, deletions, inbox, links, memory, outbox,
-    refusals, usage, vectors,
+    Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, follow_ups, inbox,
+    links, memory, outbox, refusals, usage, vectors,
 };
 use crate::domain::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -71,6 +71,8 @@ impl Family {
 /// Every family. The order is that in which they are called.
 const FAMILIES: &[Family] = &[
     answers::FAMILY,
+    follow_ups::FAMILY,
+    concepts::FAMILY,
     outbox::FAMILY,
     borrowings::FAMILY,
     inbox::FAMILY,

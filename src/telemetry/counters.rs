@@ -41,6 +41,8 @@ pub enum Count {
     Refusals,
     /// `chat.error`, by `error_type`.
     Errors,
+    /// `chat.follow_up`, by `type`.
+    FollowUps,
     /// Lines of warning and error, by level.
     Lines,
     /// `context.cited_outside_focus`, by its `count`; without a label.
@@ -107,6 +109,7 @@ impl<S: Subscriber> Layer<S> for Counting {
         match seen.message.split(':').next().unwrap_or_default() {
             "chat.event" => tally.count(Count::Events, &kind),
             "chat.rate_limit" => tally.count(Count::Refusals, &kind),
+            "chat.follow_up" => tally.count(Count::FollowUps, &kind),
             "chat.error" => tally.count(Count::Errors, &kind),
             "chat.metrics" => tally.time(seen.phase.unwrap_or_default(), seen.ms.unwrap_or_default()),
             "context.cited_outside_focus" => {

@@ -42,6 +42,8 @@ pub struct World {
     read: Cursor,
     /// Whether chats are told what is kept of them, as they are outside tests.
     announces: bool,
+    /// Whether answers are looked through for concepts, as they are outside tests.
+    captures_concepts: bool,
 }
 
 struct Daemon {
@@ -102,7 +104,19 @@ impl World {
         all.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let read = telegram.cursor();
         let daemon_clock = None;
-        Self { telegram, model, clock, daemon_clock, chat, settings: all, folder, daemon: None, read, announces: false }
+        Self {
+            telegram,
+            model,
+            clock,
+            daemon_clock,
+            chat,
+            settings: all,
+            folder,
+            daemon: None,
+            read,
+            announces: false,
+            captures_concepts: false,
+        }
     }
 
     /// Starts the daemon, as after [`World::stop`].
@@ -128,6 +142,7 @@ impl World {
         let settings = Settings::new(|name| self.settings.get(name).cloned());
         let mut config = Config::load(&settings).unwrap_or_else(|error| panic!("{error}"));
         config.privacy.announces = self.announces;
+        config.llm.captures_concepts = self.captures_concepts;
         let stop = CancellationToken::new();
         let app = App::start(config, self.daemon_clock.as_ref().unwrap_or(&self.clock).clone(), stop.clone()).await?;
         let (store, claim) = (app.store.clone(), app.claim.clone());
@@ -158,6 +173,11 @@ impl World {
     /// Has chats told what is kept of them, from the next start on.
     pub fn announce(&mut self) {
         self.announces = true;
+    }
+
+    /// Has answers looked through for concepts, from the next start on.
+    pub fn capture_concepts(&mut self) {
+        self.captures_concepts = true;
     }
 
     /// The code that `chime run` shows where nobody owns the bot.

@@ -4,7 +4,8 @@
 //! `faults` breaks what is around it, and `kills` ends it at the worst moments, as a process of its own. `dialogue` goes on
 //! with the talk, `limits` and `budgets` ask too much of it, `access` asks who may come in, `privacy` and `provenance` who
 //! wants to be forgotten, `operator` looks after it, `showcase` types into the demo, `embedding` has a server make its
-//! vectors, and `eval` measures how well it chooses.
+//! vectors, `eval` measures how well it chooses, `follow_up` goes on with suggestions, and `concepts`
+//! keeps named things in mind.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
@@ -12,10 +13,12 @@ mod access;
 mod another;
 mod answering;
 mod budgets;
+mod concepts;
 mod dialogue;
 mod embedding;
 mod eval;
 mod faults;
+mod follow_up;
 mod kills;
 mod limits;
 mod operator;

@@ -13,11 +13,14 @@ use crate::answer::job::{Backend, Choice, Failure, Step, WindowSize, begin};
 use crate::answer::notices::notices;
 use crate::answer::press::OTHER_MATTER;
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
-use crate::answer::run::draft::{Draft, answered, apology, failure_of, offline};
+use crate::answer::run::concepts;
+use crate::answer::run::draft::{Draft, answered, apology, clarifying, failure_of, offline};
+use crate::answer::run::follow_up;
 use crate::answer::run::gone::{Written, rests_on_what_is_gone};
 use crate::answer::run::introduction::{self, Introduction};
 use crate::answer::run::log;
 use crate::answer::run::question::{Found, Question, Reading};
+use crate::answer::run::reading;
 use crate::answer::run::reply::{format_parts, reply_to};
 use crate::answer::telling::Query;
 use crate::clock::{Clock, Stopwatch};
@@ -68,11 +71,12 @@ pub struct AnsweringParts {
 /// Answers triggers.
 pub struct Answering {
     pub(super) parts: AnsweringParts,
+    pub(super) readings_of_asks: reading::Readings,
 }
 
 impl Answering {
     pub fn new(parts: AnsweringParts) -> Self {
-        Self { parts }
+        Self { parts, readings_of_asks: reading::Readings::default() }
     }
 
     /// Works on an `answer` or `another` job about the trigger `at`.
@@ -94,7 +98,10 @@ impl Answering {
             Found::Gone | Found::Answered => return Ok(self.close(job).await?),
         };
         log::found(question.trigger(), &question.window, watch.elapsed());
+        question.follow_up = self.resolve(&mut question).await;
+        let question_back = follow_up::clarifying(&question.follow_up, question.chat.language);
         let backend = match self.parts.gateway.allowance(question.spent) {
+            _ if question_back.is_some() => Backend::NotNeeded,
             _ if self.parts.gateway.is_offline() => Backend::Offline,
             Allowance::Ample => Backend::Model,
             Allowance::Tight => Backend::Thrifty,
@@ -114,8 +121,9 @@ impl Answering {
                 Step::Reply((completion, bill)) => break answered(completion, bill),
                 Step::Digest => {
                     let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
-                    break offline(&question.window, query, question.earliest);
+                    break offline(&question.window, query, question.earliest, &question.follow_up);
                 }
+                Step::AskBack => break clarifying(question_back.unwrap_or_default()),
                 Step::Apologise => break self.apology(&question),
                 Step::Refuse(because) => return Ok(self.refuse(job, question.trigger(), because).await?),
             };
@@ -127,9 +135,10 @@ impl Answering {
         let (params, readings) = (self.parts.params.clone(), Arc::clone(&self.parts.readings));
         let (introduction, now) = (self.parts.introduction.clone(), self.parts.clock.now());
         let model = self.parts.gateway.model_name(Purpose::Answer).to_owned();
+        let bot = self.parts.bot.id;
         let (access, max_age) = (self.parts.access.clone(), self.parts.backlog_max_age);
         let there = self.parts.telegram.server_date().unwrap_or(now);
-        let reading = Reading { params, model, readings, introduction, access, max_age, now, there };
+        let reading = Reading { params, model, bot, readings, introduction, access, max_age, now, there };
         let (matter, parsed) = (job.payload.matter(), parsed.clone());
         self.parts.store.read(move |conn| reading.find(conn, at, &parsed, matter)).await
     }
@@ -149,9 +158,7 @@ impl Answering {
     }
 
     fn prompt(&self, question: &Question) -> anyhow::Result<BuiltPrompt> {
-        // Nobody outside this process has seen it when the members wrote their messages.
-        let fence = Ulid::from_parts(0, crate::resilience::random().into()).to_string();
-        let fence = fence.get(12..).unwrap_or(&fence).to_owned();
+        let fence = new_fence();
         Ok(prompt::build(
             &self.parts.prompts,
             &PromptInput {
@@ -163,9 +170,11 @@ impl Answering {
                 now: self.parts.clock.now(),
                 trigger: question.trigger(),
                 ask: &question.history.ask,
-                generic: question.generic,
+                generic: question.generic && !question.follow_up.is_telling(),
                 window: &question.window,
                 matter: question.matter,
+                follow_up: Some(&question.follow_up),
+                concepts: &question.scope.lines(),
                 fence: &fence,
                 earliest: question.earliest,
                 estimate: self.parts.params.estimate,
@@ -232,7 +241,7 @@ impl Answering {
         log::citations(&checked);
         let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words));
-        let bill = draft.bill.clone();
+        let bills: Vec<Bill> = question.bills.drain(..).chain(draft.bill.clone()).collect();
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         log::cited_outside_focus(&record);
@@ -246,18 +255,23 @@ impl Answering {
         );
         let button = button(&record, question.chat.language);
         let reply = NewReply { button, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
+        let taken = follow_up::to_store(&record, &question.follow_up);
+        let (scope, referenced) = (question.scope.key, question.scope.referenced(&record));
+        let rests_on = std::mem::take(&mut question.going_on.rests_on);
         let job = job.payload.clone();
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
-            if let Some(bill) = &bill {
+            for bill in &bills {
                 bill.write(tx)?;
             }
             if !jobs::is_due(tx, &job)? {
                 return Ok(Written::Ended);
             }
-            if rests_on_what_is_gone(tx, &record)? {
+            if rests_on_what_is_gone(tx, &record, &rests_on)? {
                 return Ok(Written::Gone);
             }
             answers::save(tx, &record)?;
+            follow_up::save(tx, &record, taken.as_ref(), &rests_on)?;
+            concepts::refer(tx, scope, &referenced, now);
             outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
                 outbox::set_talk_end(tx, &reply.key, introduced.part, introduced.talk_end)?;
@@ -293,6 +307,12 @@ impl Answering {
         let (kind, key) = (job.kind(), job.key());
         self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
     }
+}
+
+/// A code that nobody outside this process has seen when the members wrote their messages.
+pub(super) fn new_fence() -> String {
+    let fence = Ulid::from_parts(0, crate::resilience::random().into()).to_string();
+    fence.get(12..).unwrap_or(&fence).to_owned()
 }
 
 /// The prompt as it goes to the model.

@@ -1,11 +1,12 @@
 //! What is to be told, before its citations are checked.
 
+use crate::answer::followup::show;
 use crate::answer::job::Failure;
 use crate::answer::notices::notices;
 use crate::answer::telling::Query;
 use crate::answer::{digest, wording};
 use crate::context::ContextWindow;
-use crate::domain::{AnswerStatus, Timestamp, TokenUse};
+use crate::domain::{AnswerStatus, FollowUp, Timestamp, TokenUse};
 use crate::gateway::AskError;
 use crate::gateway::run::Bill;
 use crate::llm::Completion;
@@ -43,11 +44,28 @@ pub fn answered(completion: Completion, bill: Bill) -> Draft {
     }
 }
 
-pub fn offline(window: &ContextWindow, query: Query<'_>, earliest: Option<Timestamp>) -> Draft {
+/// `follow_up` is what was worked out of the ask: without a model, that is shown.
+pub fn offline(window: &ContextWindow, query: Query<'_>, earliest: Option<Timestamp>, follow_up: &FollowUp) -> Draft {
+    let digest = digest::digest(window, query, earliest);
+    let markdown = match show::why(follow_up) {
+        Some(worked_out) => format!("{worked_out}\n\n{digest}"),
+        None => digest,
+    };
     Draft {
         status: AnswerStatus::Offline,
-        markdown: digest::digest(window, query, earliest),
+        markdown,
         model: "offline".to_owned(),
+        tokens: TokenUse::default(),
+        bill: None,
+    }
+}
+
+/// A question back, which needs no model.
+pub fn clarifying(question: String) -> Draft {
+    Draft {
+        status: AnswerStatus::Answered,
+        markdown: question,
+        model: "none".to_owned(),
         tokens: TokenUse::default(),
         bill: None,
     }

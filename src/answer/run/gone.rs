@@ -1,6 +1,6 @@
 //! While the model thinks, what an answer rests on may be forgotten, and the bot be thrown out.
 
-use crate::domain::{AnswerRecord, Job};
+use crate::domain::{AnswerRecord, Job, Seq};
 use crate::store::{self, Reader, consent, messages};
 
 /// What became of an answer that was made.
@@ -13,12 +13,16 @@ pub enum Written {
     Gone,
 }
 
-/// Whether somebody had a message of the window forgotten, or opted out, since the window was picked.
-pub fn rests_on_what_is_gone(conn: &Reader, record: &AnswerRecord) -> store::Result<bool> {
+/// Whether somebody had a message of the window, or of the suggestion it goes on with, forgotten, or opted out, since the window was picked.
+pub fn rests_on_what_is_gone(conn: &Reader, record: &AnswerRecord, also: &[Seq]) -> store::Result<bool> {
     let trigger = messages::any_by_seq(conn, record.chat, record.trigger)?.map(|stored| stored.message);
     let still_asked = trigger.map_or(Ok(None), |trigger| consent::for_job(conn, trigger.chat, trigger.id))?;
     if still_asked.is_none() {
         return Ok(true);
     }
-    Ok(!messages::are_visible(conn, record.chat, record.window.iter().map(|chosen| chosen.seq))?)
+    Ok(!messages::are_visible(
+        conn,
+        record.chat,
+        record.window.iter().map(|chosen| chosen.seq).chain(also.iter().copied()),
+    )?)
 }

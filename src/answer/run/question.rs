@@ -8,15 +8,19 @@ use crate::access::Access;
 use crate::access::run::served;
 use crate::answer::citations::Citable;
 use crate::answer::prompt::Person;
+use crate::answer::run::concepts::Scope;
+use crate::answer::run::follow_up::{self, GoingOn};
 use crate::answer::run::introduction::Introduction;
 use crate::config::AccessConfig;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
-    Alternative, BotIdentity, FormattedText, How, Matter, MessageAt, ParsedTrigger, Spent, StoredMessage, Timestamp,
-    UserId, message_link,
+    Alternative, BotIdentity, FollowUp, FormattedText, How, Matter, MessageAt, ParsedTrigger, Spent, StoredMessage,
+    Timestamp, UserId, message_link,
 };
+use crate::gateway::run::Bill;
 use crate::store::chats::{self, ChatRow};
+use crate::store::concepts::ContextKey;
 use crate::store::{self, Reader, answers, consent, messages, usage};
 use crate::trigger::{self, Languages, own_run};
 
@@ -51,6 +55,14 @@ pub struct Question {
     pub matter: Matter,
     /// Who wants this answer: the author of the trigger, or whoever pressed the button for the other matter.
     pub asked_by: UserId,
+    /// The suggestion that the ask goes on with.
+    pub going_on: GoingOn,
+    /// The concepts that the conversation has in scope.
+    pub scope: Scope,
+    /// Calls of the model before the answer, to be written down with it.
+    pub bills: Vec<Bill>,
+    /// What was worked out of it, once that is done.
+    pub follow_up: FollowUp,
     pub earliest: Option<Timestamp>,
     /// What the chat was not told yet.
     pub introduction: Option<FormattedText>,
@@ -63,6 +75,7 @@ pub struct Reading {
     pub params: Params,
     /// The model that is asked, whose way of counting tokens may be known.
     pub model: String,
+    pub bot: UserId,
     pub readings: Arc<Readings>,
     pub introduction: Introduction,
     pub access: AccessConfig,
@@ -109,6 +122,9 @@ impl Reading {
         let params = Params { token_budget: room, ..self.params.clone() };
         let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
         let window = window(conn, &history, &params, &self.readings);
+        let going_on = self.going_on(conn, &history, (generic, parsed.is_generic), &row, &window, asked_by);
+        let thread = history.trigger.message.thread;
+        let scope = Scope::load(conn, ContextKey { bot: self.bot, chat, thread });
         let earliest = messages::earliest(conn, chat)?;
         let spent = usage::spent(conn, self.now, chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;
@@ -124,6 +140,10 @@ impl Reading {
             room,
             matter,
             asked_by,
+            going_on,
+            scope,
+            bills: Vec::new(),
+            follow_up: FollowUp::default(),
             earliest,
             introduction,
             spent,
@@ -144,6 +164,34 @@ fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> store::Resu
     let Some(question) = question else { return Ok((ask, true)) };
     let pieces = run[question..].iter().map(|stored| stored.message.text.as_str()).chain([ask.as_str()]);
     Ok((pieces.filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n"), false))
+}
+
+impl Reading {
+    /// The suggestion that the ask goes on with. What goes wrong with it costs the memory of it and not the answer.
+    fn going_on(
+        &self,
+        conn: &Reader,
+        history: &History,
+        (generic, is_bare): (bool, bool),
+        row: &ChatRow,
+        window: &ContextWindow,
+        member: UserId,
+    ) -> GoingOn {
+        let asked = follow_up::Asked {
+            trigger: &history.trigger,
+            ask: &history.ask,
+            generic,
+            is_bare,
+            language: row.language,
+            window,
+            member,
+            now: self.now,
+        };
+        follow_up::find(conn, &asked).unwrap_or_else(|error| {
+            tracing::warn!(error_type = "follow_up", %error, "chat.error: no earlier suggestion could be read");
+            GoingOn::default()
+        })
+    }
 }
 
 /// What the first answer to `trigger` left open.

@@ -19,7 +19,9 @@ impl Commands {
             CommandName::Optin => self.opt_in(job, order).await?,
             CommandName::Forget => return self.forget_on_request(job, order).await,
             // Questions and help are answered elsewhere.
-            CommandName::Ask | CommandName::Why | CommandName::Help | CommandName::Start => self.finish(job).await?,
+            CommandName::Ask | CommandName::Why | CommandName::Concepts | CommandName::Help | CommandName::Start => {
+                self.finish(job).await?
+            }
         }
         Ok(Outcome::Finished)
     }

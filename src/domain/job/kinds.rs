@@ -123,6 +123,10 @@ job_kinds! {
     Scrub {}
     = "scrub", key "", lane 0, Policy { ends_with_chat: false, ..Policy::BACKGROUND };
 
+    /// Look through answers for concepts.
+    Concepts {}
+    = "concepts", key "", lane 0, Policy::PERIODIC;
+
     /// Delete what has been kept long enough.
     Retention {}
     = "retention", key "", lane 0, Policy::PERIODIC;

@@ -20,6 +20,9 @@ pub struct Schedule {
 impl Schedule {
     /// All periodic work, a line each.
     pub fn all() -> Vec<Self> {
-        vec![Self { job: JobPayload::Retention {}, every: HOUR, first_after: MINUTE }]
+        vec![
+            Self { job: JobPayload::Concepts {}, every: MINUTE * 10, first_after: MINUTE * 10 },
+            Self { job: JobPayload::Retention {}, every: HOUR, first_after: MINUTE },
+        ]
     }
 }

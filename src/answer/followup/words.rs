@@ -1,0 +1,120 @@
+//! Words as the tables compare them, and where they stand in the text.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// A word of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// Lower case, without diacritics and apostrophes.
+    pub word: String,
+    /// Byte range in the text.
+    pub start: usize,
+    pub end: usize,
+    /// Whether a comma, full stop or the like follows.
+    pub ends_clause: bool,
+}
+
+impl Token {
+    /// The word as it was written.
+    pub fn written<'t>(&self, text: &'t str) -> &'t str {
+        text.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+/// A text's words in order. Numbers keep their separators ("12.99"), signs of money and `<` `>` are words.
+pub fn tokens(text: &str) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::new();
+    let mut open: Option<usize> = None;
+    let mut rest = text.char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        let next = rest.peek().map(|(_, c)| *c);
+        if is_part(c) || open.is_some_and(|start| joins(text.get(start..at).unwrap_or_default(), c, next)) {
+            open.get_or_insert(at);
+            continue;
+        }
+        if let Some(start) = open.take() {
+            push(&mut found, text, start, at);
+        }
+        if is_sign(c) {
+            push(&mut found, text, at, at + c.len_utf8());
+        } else if matches!(c, ',' | ';' | ':' | '.' | '!' | '?' | '(' | ')' | '\n' | '–' | '—')
+            && let Some(last) = found.last_mut()
+        {
+            last.ends_clause = true;
+        }
+    }
+    if let Some(start) = open {
+        push(&mut found, text, start, text.len());
+    }
+    found
+}
+
+/// The text in lower case without diacritics, its words parted by single spaces.
+pub fn fold(text: &str) -> String {
+    tokens(text).into_iter().map(|token| token.word).collect::<Vec<_>>().join(" ")
+}
+
+fn push(found: &mut Vec<Token>, text: &str, start: usize, end: usize) {
+    let word = folded(text.get(start..end).unwrap_or_default());
+    if !word.is_empty() {
+        found.push(Token { word, start, end, ends_clause: false });
+    }
+}
+
+fn folded(raw: &str) -> String {
+    let mut word = String::with_capacity(raw.len());
+    for c in raw.nfd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase) {
+        match c {
+            '\'' | '’' | '`' | '´' => {}
+            'ß' => word.push_str("ss"),
+            'æ' => word.push_str("ae"),
+            'œ' => word.push_str("oe"),
+            'ø' => word.push('o'),
+            'ł' => word.push('l'),
+            'ı' => word.push('i'),
+            // Long forms of Turkish capitals leave a dot behind.
+            c if is_combining_mark(c) => {}
+            c => word.push(c),
+        }
+    }
+    word
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c)
+}
+
+/// Whether `c` stands inside a word: an apostrophe between letters, a separator between digits.
+fn joins(before: &str, c: char, next: Option<char>) -> bool {
+    match c {
+        '\'' | '’' | '`' | '´' => next.is_some_and(char::is_alphabetic),
+        '.' | ',' => before.ends_with(|c: char| c.is_ascii_digit()) && next.is_some_and(|c| c.is_ascii_digit()),
+        _ => false,
+    }
+}
+
+fn is_sign(c: char) -> bool {
+    matches!(c, '€' | '$' | '£' | '₽' | '₴' | '¥' | '₺' | '<' | '>' | '~' | '≤' | '≥')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_folded_and_numbers_stay_whole() {
+        let told = |text: &str| fold(text);
+        assert_eq!(told("Näita RAAMATUID, what's €12.99? d'autres"), "naita raamatuid whats € 12.99 dautres");
+        assert_eq!(told("тёплый ещё Їжа"), "теплыи еще іжа");
+        assert_eq!(told("the 2nd, 30€/head. 1,500"), "the 2nd 30 € head 1,500");
+    }
+
+    #[test]
+    fn a_word_knows_where_it_stands_and_whether_a_clause_ends() {
+        let text = "by J.R.R. Tolkien, please";
+        let found = tokens(text);
+        let told: Vec<_> = found.iter().map(|token| (token.written(text), token.ends_clause)).collect();
+        assert_eq!(told, [("by", false), ("J", true), ("R", true), ("R", true), ("Tolkien", true), ("please", false)]);
+    }
+}

@@ -1,0 +1,55 @@
+//! Which concepts a conversation has in scope: loaded before an answer, stored with it. Neither may cost the answer.
+
+use crate::answer::concepts::{in_scope, mentioned, merge};
+use crate::domain::{AnswerRecord, AnswerStatus, Concept, ConceptId, ConversationContext, Timestamp};
+use crate::store::concepts::{self, ContextKey};
+use crate::store::{self, Reader, Writer};
+
+/// A conversation's context and what its chat knows.
+#[derive(Debug)]
+pub struct Scope {
+    pub key: ContextKey,
+    pub context: ConversationContext,
+    pub known: Vec<Concept>,
+}
+
+impl Scope {
+    /// What cannot be loaded is taken to be empty.
+    pub fn load(conn: &Reader, key: ContextKey) -> Self {
+        let load = || -> store::Result<_> {
+            Ok((concepts::load(conn, key)?.unwrap_or_default(), concepts::of_chat(conn, key.chat)?))
+        };
+        let (context, known) = load().unwrap_or_else(|error| {
+            tracing::warn!(error_type = "concepts", %error, "chat.error: the concepts in scope could not be loaded");
+            Default::default()
+        });
+        Self { key, context, known }
+    }
+
+    /// For the prompt, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        in_scope(&self.context, &self.known)
+    }
+
+    /// The known concepts that an answer speaks of.
+    pub fn referenced(&self, record: &AnswerRecord) -> Vec<ConceptId> {
+        match record.status {
+            AnswerStatus::Answered => mentioned(&record.text, &self.known),
+            AnswerStatus::Offline | AnswerStatus::Apologised => Vec::new(),
+        }
+    }
+}
+
+/// Brings concepts into the scope of a conversation. What goes wrong is logged.
+pub fn refer(tx: &Writer<'_>, key: ContextKey, referenced: &[ConceptId], now: Timestamp) {
+    if referenced.is_empty() {
+        return;
+    }
+    let saved = store::in_savepoint(tx, |tx| {
+        let context = concepts::load(tx, key)?.unwrap_or_default();
+        concepts::save(tx, key, &merge(&context, referenced), now)
+    });
+    if let Err(error) = saved {
+        tracing::warn!(error_type = "concepts", %error, "chat.error: the concepts in scope could not be saved");
+    }
+}

@@ -1,0 +1,144 @@
+//! Writes the beginning of a chat down as the daemon would have, up to the last line of the bot in it: what the bot
+//! suggested there can be gone on with.
+
+use std::path::Path;
+
+use ulid::Ulid;
+
+use crate::answer::followup::{Ask, Turn, classify, items, resolve};
+use crate::cli::demo::chat::{ChatFile, Line};
+use crate::domain::{
+    AnswerId, AnswerRecord, AnswerStatus, Chat, ChatKind, FormattedText, Kind, Matter, Message, MessageId, Origin,
+    ReplyTarget, Role, Sender, StoredMessage, Timestamp, TokenUse, UserId,
+};
+use crate::store::follow_ups::NewFollowUp;
+use crate::store::outbox::{NewReply, Purpose};
+use crate::store::{self, Priority, Store, Writer, answers, chats, follow_ups, messages, outbox};
+
+/// The bot's name in a chat file.
+pub const BOT: &str = "bot";
+
+/// How many lines of a chat are written down before the daemon starts: those up to the bot's last.
+pub fn length(file: &ChatFile) -> usize {
+    file.messages.iter().rposition(|line| line.name == BOT).map_or(0, |last| last + 1)
+}
+
+/// A line with what Telegram knows of it.
+#[derive(Debug, Clone)]
+pub struct Said {
+    pub line: Line,
+    pub id: MessageId,
+    pub from: UserId,
+    pub reply_to: Option<MessageId>,
+}
+
+/// Writes `said` into the database at `path`. What is in it already stays as it is.
+///
+/// # Errors
+/// Those of the store.
+pub async fn record(path: &Path, chat: Chat, said: Vec<Said>, now: Timestamp) -> store::Result<()> {
+    if said.is_empty() {
+        return Ok(());
+    }
+    let (store, _) = Store::open(path, now)?;
+    store.write(Priority::Answering, move |tx| write(tx, &chat, &said)).await
+}
+
+fn write(tx: &Writer<'_>, chat: &Chat, said: &[Said]) -> store::Result<()> {
+    let row = chats::upsert(tx, chat)?;
+    for it in said {
+        messages::take_in(tx, &row, &message(chat, it))?;
+    }
+    for answer in said.iter().filter(|it| it.line.name == BOT) {
+        let asked = said.iter().find(|it| Some(it.id) == answer.reply_to);
+        let stored = asked.map_or(Ok(None), |asked| messages::find(tx, chat.id, asked.id))?;
+        if let (Some(asked), Some(trigger)) = (asked, stored) {
+            suggest(tx, &trigger, asked, answer)?;
+        }
+    }
+    Ok(())
+}
+
+/// The answer of the bot with the items in it.
+fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said) -> store::Result<()> {
+    if answers::to_trigger(tx, trigger.chat, trigger.seq, Matter::First)?.is_some() {
+        return Ok(());
+    }
+    let millis = u64::try_from(answer.line.sent_at.millis()).unwrap_or(0);
+    let id = AnswerId(Ulid::from_parts(millis, 1));
+    let record = AnswerRecord {
+        id,
+        chat: trigger.chat,
+        thread: None,
+        trigger: trigger.seq,
+        matter: Matter::First,
+        asked_by: asked.from,
+        created_at: answer.line.sent_at,
+        status: AnswerStatus::Answered,
+        text: answer.line.text.clone(),
+        anchor: None,
+        window: Vec::new(),
+        omitted: Vec::new(),
+        alternative: None,
+        slots: Vec::new(),
+        sources: Vec::new(),
+        model: "recorded".to_owned(),
+        tokens: TokenUse::default(),
+        latency_ms: 0,
+    };
+    answers::save(tx, &record)?;
+    let to = ReplyTarget { chat: trigger.message.chat, thread: None, reply_to: answer.reply_to };
+    let parts = vec![FormattedText::plain(answer.line.text.as_str())];
+    let key = format!("answer:{}:{}", trigger.message.chat, asked.id);
+    let reply = NewReply { key, purpose: Purpose::Answer, answer: Some(id), to, parts, button: None, made_by: None };
+    outbox::add(tx, &reply, answer.line.sent_at)?;
+    for part in outbox::parts(tx, &reply.key)? {
+        outbox::mark_sent(tx, part.id, answer.id)?;
+    }
+    let ask = asked.line.text.trim_start_matches("@bot").trim();
+    let reading = classify(&Ask { text: ask, generic: false, in_play: false, language: None });
+    let resolved = resolve(&Turn { ask, reading: &reading, stored: None, extracted: None }).follow_up;
+    let items = items(&record.text, resolved.frame.kind.as_deref());
+    let new = NewFollowUp {
+        answer: id,
+        chat: trigger.chat,
+        thread: None,
+        asked_by: asked.from,
+        created_at: record.created_at,
+        resolved,
+        items,
+        used: None,
+    };
+    follow_ups::save(tx, &new)
+}
+
+fn message(chat: &Chat, said: &Said) -> Message {
+    let is_bot = said.line.name == BOT;
+    let name = said.line.name.clone();
+    Message {
+        chat: chat.id,
+        id: said.id,
+        thread: None,
+        sender: Sender { id: said.from, name, username: None, is_bot, is_chat: false },
+        role: if is_bot { Role::Assistant } else { Role::User },
+        sent_at: said.line.sent_at,
+        edited_at: None,
+        kind: Kind::Text,
+        detail: None,
+        text: said.line.text.clone(),
+        entities: Vec::new(),
+        reply_to: said.reply_to,
+        quote: None,
+        snapshot: None,
+        forward_origin: None,
+        borrowed: None,
+        album: None,
+        via_bot: None,
+        origin: Origin::Update,
+    }
+}
+
+/// The group of the demo, as the daemon will meet it.
+pub fn group(id: crate::domain::ChatId, title: &str) -> Chat {
+    Chat { id, kind: ChatKind::Supergroup, title: Some(title.to_owned()), username: None }
+}

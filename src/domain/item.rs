@@ -1,0 +1,102 @@
+//! Something the bot suggested, remembered so that "more", "cheaper" and "the second one" work.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::AnswerId;
+
+/// An amount of money in hundredths of the currency's unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Amount(pub u64);
+
+impl Amount {
+    pub fn units(units: u64) -> Self {
+        Self(units.saturating_mul(100))
+    }
+
+    /// 70 % of it in whole units, rounded down: what "cheaper" makes of a budget.
+    pub fn cheaper(self) -> Self {
+        let hundredths = self.0.saturating_mul(70) / 100;
+        if hundredths < 100 { Self(hundredths) } else { Self(hundredths / 100 * 100) }
+    }
+
+    /// The next smaller amount.
+    pub fn just_below(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 % 100 {
+            0 => write!(f, "{}", self.0 / 100),
+            cents => write!(f, "{}.{cents:02}", self.0 / 100),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    pub amount: Amount,
+    /// ISO 4217.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+}
+
+/// Which answer suggested an item, and where in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ItemId {
+    pub answer: AnswerId,
+    /// From 1.
+    pub position: u32,
+}
+
+/// An item as an answer shows it, before it is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Suggested {
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// A stored item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    pub id: ItemId,
+    #[serde(flatten)]
+    pub shown: Suggested,
+}
+
+impl Item {
+    pub fn title(&self) -> &str {
+        &self.shown.title
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cheaper_is_seventy_percent_rounded_down() {
+        let told = |amount: Amount| amount.cheaper().to_string();
+        assert_eq!(
+            [Amount::units(50), Amount::units(30), Amount(1299), Amount(90)].map(told),
+            ["35", "21", "9", "0.63"]
+        );
+    }
+
+    #[test]
+    fn an_amount_shows_its_cents_only_where_it_has_some() {
+        assert_eq!([Amount::units(30), Amount(1290), Amount(5)].map(|it| it.to_string()), ["30", "12.90", "0.05"]);
+    }
+}

@@ -1,0 +1,173 @@
+//! The named things that a conversation has in scope.
+
+use chime::domain::{AnswerId, Captured, ConceptId, ThreadId};
+use chime::sandbox::SandboxMessage;
+use chime::store::concepts::{self, ContextKey};
+use chime::store::{chats, outbox};
+use chime::testkit::World;
+use rusqlite::Connection;
+
+/// The daemon's database, opened beside it.
+fn database(w: &World) -> Connection {
+    let conn = Connection::open(w.database()).expect("open the database");
+    conn.busy_timeout(std::time::Duration::from_secs(5)).expect("a timeout");
+    conn
+}
+
+async fn ask(w: &mut World, text: &str, answer: &str) -> SandboxMessage {
+    w.model.script([answer]);
+    let tag = w.say("ann", text);
+    let sent = w.answer_to(tag).await;
+    w.record_of(&sent).await;
+    sent
+}
+
+async fn key(w: &World, thread: Option<ThreadId>) -> ContextKey {
+    let (chat, bot) = (w.chat, w.telegram.bot_id());
+    let row = w.read_store(move |conn| chats::find(conn, chat)).await.expect("the chat");
+    ContextKey { bot, chat: row.key, thread }
+}
+
+async fn answer_of(w: &World, sent: &SandboxMessage) -> AnswerId {
+    let (chat, id) = (sent.chat, sent.id);
+    let part = w.read_store(move |conn| outbox::by_message(conn, chat, id)).await.expect("a part");
+    part.answer.expect("an answer")
+}
+
+/// Has an answer have captured a concept.
+async fn capture(w: &World, sent: &SandboxMessage, number: u128, label: &str, definition: &str) -> ConceptId {
+    let (key, answer) = (key(w, None).await, answer_of(w, sent).await);
+    let id = ConceptId(ulid::Ulid(number));
+    let captured = Captured { label: label.to_owned(), definition: definition.to_owned(), ..Captured::default() };
+    let mut conn = database(w);
+    let tx = conn.transaction().expect("a transaction");
+    concepts::capture(&tx, (key.chat, answer), id, &captured, w.clock.now()).expect("captured");
+    tx.commit().expect("committed");
+    id
+}
+
+#[tokio::test]
+async fn what_an_answer_speaks_of_is_in_scope_of_the_next() {
+    World::run(async |w| {
+        let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        let vat = capture(w, &first, 1, "VAT", "a tax on goods and services").await;
+        ask(w, "@bot and who pays?", "VAT is paid by the buyer.").await;
+        let key = key(w, None).await;
+        let context = w.read_store(move |conn| concepts::load(conn, key)).await.expect("a context");
+        assert_eq!(context.active, [vat]);
+        ask(w, "@bot how much is it?", "22 percent.").await;
+        let prompt = w.prompt(3).await;
+        assert!(prompt.contains("In this conversation, the following concepts are already in scope:"), "{prompt}");
+        assert!(prompt.contains("- VAT – a tax on goods and services"), "{prompt}");
+        assert!(prompt.contains("Where relevant, prefer grounded explanations that reuse these concepts."), "{prompt}");
+        let listing = w.say("ann", "/concepts@bot");
+        let told = w.answer_to(listing).await.text;
+        assert_eq!(told, "In scope in this conversation:\n\n• VAT – a tax on goods and services");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_chat_without_concepts_has_no_paragraph_and_says_so() {
+    World::run(async |w| {
+        ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        assert!(!w.prompt(1).await.contains("already in scope"));
+        let listing = w.say("ann", "/concepts@bot");
+        assert!(w.answer_to(listing).await.text.starts_with("I have noted no concepts in this chat yet."));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_context_that_cannot_be_loaded_or_saved_costs_no_answer() {
+    World::run(async |w| {
+        let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        capture(w, &first, 1, "VAT", "a tax").await;
+        database(w)
+            .execute_batch("ALTER TABLE conversation_context RENAME TO conversation_context_away")
+            .expect("renamed");
+        ask(w, "@bot who pays VAT?", "VAT is paid by the buyer.").await;
+        assert!(!w.prompt(2).await.contains("already in scope"), "the load failed");
+        database(w)
+            .execute_batch("ALTER TABLE conversation_context_away RENAME TO conversation_context")
+            .expect("renamed");
+        let key = key(w, None).await;
+        assert_eq!(w.read_store(move |conn| concepts::load(conn, key)).await, None, "the save failed");
+        ask(w, "@bot and again?", "VAT, by the buyer.").await;
+        assert!(w.read_store(move |conn| concepts::load(conn, key)).await.is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_concept_that_is_not_known_any_more_is_left_out() {
+    World::run(async |w| {
+        let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        capture(w, &first, 1, "VAT", "a tax").await;
+        ask(w, "@bot who pays VAT?", "VAT is paid by the buyer.").await;
+        database(w).execute_batch("DELETE FROM concept").expect("deleted");
+        ask(w, "@bot how much is it?", "22 percent.").await;
+        assert!(!w.prompt(3).await.contains("already in scope"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn forgetting_an_answer_forgets_what_it_captured() {
+    World::run(async |w| {
+        let first = ask(w, "@bot what is zqconcept7xk?", "A tax on goods.").await;
+        capture(w, &first, 1, "Zqconcept7xk", "a zqdefinition7xk").await;
+        ask(w, "@bot who pays zqconcept7xk?", "zqconcept7xk is paid by the buyer.").await;
+        let forget = w.say("ann", "/forget@bot me");
+        w.answer_to(forget).await;
+        w.settled().await;
+        let bytes = std::fs::read(w.database()).expect("the database").to_ascii_lowercase();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("zqconcept7xk") && !text.contains("zqdefinition7xk"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn concepts_are_captured_in_the_background_and_resolved_by_their_labels() {
+    World::run(async |w| {
+        w.capture_concepts();
+        w.restart().await;
+        ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        let vat = r#"{"concepts":[{"preferred_label":"Value-added tax","alternative_labels":["VAT"],"definition":"A tax on goods.","type":"tax"}]}"#;
+        w.model.script([vat]);
+        w.clock.advance(std::time::Duration::from_secs(11 * 60));
+        w.until("a concept is captured", |conn| {
+            Ok(conn.query_row("SELECT count(*) FROM concept", [], |row| row.get::<_, u32>(0))? == 1)
+        })
+        .await;
+        assert!(w.prompt(2).await.contains("A tax on goods."));
+        ask(w, "@bot who pays it?", "The buyer pays the VAT.").await;
+        assert!(w.prompt(3).await.contains("- Value-added tax (tax) – A tax on goods."));
+        w.model.script([vat]);
+        w.clock.advance(std::time::Duration::from_secs(11 * 60));
+        w.until("it is captured again as the same one", |conn| {
+            let sql = "SELECT count(*) = 2 AND count(DISTINCT concept_id) = 1 FROM concept";
+            Ok(conn.query_row(sql, [], |row| row.get::<_, bool>(0))?)
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_rebuild_makes_the_contexts_anew() {
+    World::run(async |w| {
+        let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        let vat = capture(w, &first, 1, "VAT", "a tax").await;
+        let key = key(w, None).await;
+        let mut conn = database(w);
+        let tx = conn.transaction().expect("a transaction");
+        let made = concepts::rebuild(&tx, key.bot, key.chat, 32, w.clock.now()).expect("rebuilt");
+        tx.commit().expect("committed");
+        assert_eq!(made, 1);
+        let context = w.read_store(move |conn| concepts::load(conn, key)).await.expect("a context");
+        assert_eq!(context.active, [vat]);
+    })
+    .await;
+}

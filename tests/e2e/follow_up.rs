@@ -1,0 +1,413 @@
+//! Asks that go on with a suggestion: "more", "cheaper", "the second one".
+
+use chime::domain::{Evidence, FollowUp, FoundBy, Intent, MessageId, Reset};
+use chime::sandbox::SandboxMessage;
+use chime::store::{follow_ups, outbox};
+use chime::testkit::World;
+
+const BOOKS: &str = "1. **The Hobbit** by J.R.R. Tolkien – short, 12 €\n\
+                     2. **Dune** by Frank Herbert – long, 15 €\n\
+                     3. **Solaris** by Stanisław Lem – strange, 10 €";
+const TOLKIEN: &str = "1. **The Hobbit** by J.R.R. Tolkien – short\n2. **Roverandom** by J.R.R. Tolkien – shorter";
+const MORE_BOOKS: &str = "1. **Piranesi** by Susanna Clarke – odd\n2. **Hyperion** by Dan Simmons – long";
+
+/// `name` asks, the model says `answer`.
+async fn ask(w: &mut World, name: &str, text: &str, answer: &str) -> SandboxMessage {
+    w.model.script([answer]);
+    let tag = w.say(name, text);
+    let sent = w.answer_to(tag).await;
+    w.record_of(&sent).await;
+    sent
+}
+
+/// `name` replies to a message with an ask, the model says `answer`.
+async fn ask_back(w: &mut World, name: &str, parent: MessageId, text: &str, answer: &str) -> SandboxMessage {
+    w.model.script([answer]);
+    let tag = w.reply(name, parent, text);
+    let sent = w.answer_to(tag).await;
+    w.record_of(&sent).await;
+    sent
+}
+
+/// How the ask behind an answer was resolved.
+async fn resolved(w: &World, sent: &SandboxMessage) -> FollowUp {
+    let (chat, id) = (sent.chat, sent.id);
+    let found = w.read_store(move |conn| {
+        let answer = outbox::by_message(conn, chat, id)?.and_then(|part| part.answer);
+        answer.map_or(Ok(None), |answer| follow_ups::find(conn, answer))
+    });
+    found.await.expect("a follow-up is stored")
+}
+
+async fn is_resolved(w: &World, sent: &SandboxMessage) -> bool {
+    let (chat, id) = (sent.chat, sent.id);
+    w.read_store(move |conn| {
+        let answer = outbox::by_message(conn, chat, id)?.and_then(|part| part.answer);
+        answer.map_or(Ok(false), |answer| Ok(follow_ups::find(conn, answer)?.is_some()))
+    })
+    .await
+}
+
+fn excluded(follow_up: &FollowUp) -> Vec<&str> {
+    follow_up.excluded.iter().map(|item| item.title()).collect()
+}
+
+fn names(follow_up: &FollowUp) -> Vec<&str> {
+    follow_up.frame.entities.iter().map(|entity| entity.name.as_str()).collect()
+}
+
+async fn last_prompt(w: &World) -> String {
+    w.prompt(w.model.requests().len()).await
+}
+
+#[tokio::test]
+async fn more_of_what_is_popular_stays_popular_and_repeats_nothing() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot näita populaarseid raamatuid", "1. „Kevade“ – Oskar Luts\n2. „Rehepapp“ – Andrus Kivirähk")
+            .await;
+        let more = ask(w, "ann", "@bot näita rohkem", "1. „Truudus“ – Jaan Kross").await;
+        let prompt = last_prompt(w).await;
+        for line in ["intent: more", "kind: book", "popular ones: yes", "- Kevade", "- Rehepapp"] {
+            assert!(prompt.contains(line), "{line} in {prompt}");
+        }
+        let found = resolved(w, &more).await;
+        assert!(found.frame.popular && found.frame.intent == Intent::More);
+        let third = ask(w, "ann", "@bot veel", "Rohkem ma ei tea.").await;
+        assert_eq!(excluded(&resolved(w, &third).await), ["Kevade", "Rehepapp", "Truudus"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_several_authors_the_one_that_the_first_ask_names_first_is_meant() {
+    World::run(async |w| {
+        let both = "1. „Kääbik“ – J.R.R. Tolkien\n2. „Narnia“ – C.S. Lewis";
+        ask(w, "ann", "@bot Näita raamatuid Tolkienilt ja Lewiselt", both).await;
+        let more = ask(w, "ann", "@bot näita veel tema raamatuid", "1. „Silmarillion“ – J.R.R. Tolkien").await;
+        let found = resolved(w, &more).await;
+        assert_eq!((found.frame.intent, names(&found)), (Intent::EntitySearch, vec!["Tolkien"]));
+        assert_eq!((found.references[0].by, found.references[0].confidence), (Evidence::Primary, 0.95));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_kind_of_thing_forgets_what_was_shown_and_a_narrower_one_does_not() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot näita raamatuid", BOOKS).await;
+        let cards = ask(w, "ann", "@bot näita kinkekaarte", "- **Apollo** – raamatud ja kino").await;
+        let found = resolved(w, &cards).await;
+        assert_eq!((found.reset, found.excluded.len()), (Some(Reset::KindChanged), 0));
+        let prompt = last_prompt(w).await;
+        assert!(!prompt.contains("not to be suggested again"), "{prompt}");
+        assert!(prompt.contains("kind: gift card"), "{prompt}");
+    })
+    .await;
+    World::run(async |w| {
+        ask(w, "ann", "@bot näita kingitusi", "- **Pann** – malmist\n- **Taskulamp** – matkaks").await;
+        let books = ask(w, "ann", "@bot näita raamatuid", BOOKS).await;
+        let found = resolved(w, &books).await;
+        assert_eq!((found.reset, excluded(&found)), (None, vec!["Pann", "Taskulamp"]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cheaper_keeps_the_kind_and_takes_thirty_percent_off() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot raamatud alla 20 euro", BOOKS).await;
+        let cheaper = ask(w, "ann", "@bot odavamaid", "1. **Kevade** – 8 €").await;
+        let prompt = last_prompt(w).await;
+        assert!(prompt.contains("kind: book") && prompt.contains("budget: at most 14 EUR"), "{prompt}");
+        let budget = resolved(w, &cheaper).await.frame.budget.expect("a budget");
+        assert_eq!(budget.max.map(|max| max.to_string()).as_deref(), Some("14"));
+        ask(w, "ann", "@bot veel odavamaid", "Odavamaid ma ei tea.").await;
+        assert!(last_prompt(w).await.contains("budget: at most 9 EUR"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cheaper_without_a_limit_is_below_the_cheapest_that_was_shown() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest some books", BOOKS).await;
+        ask(w, "ann", "@bot cheaper", "Nothing is.").await;
+        assert!(last_prompt(w).await.contains("budget: at most 9.99 EUR"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_only_author_that_was_shown_is_meant_at_once() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot näita raamatuid", TOLKIEN).await;
+        let more = ask(w, "ann", "@bot näita veel tema raamatuid", "1. **Silmarillion** by J.R.R. Tolkien").await;
+        let found = resolved(w, &more).await;
+        assert_eq!((names(&found), found.references[0].by), (vec!["J.R.R. Tolkien"], Evidence::Only));
+        assert_eq!(w.model.requests().len(), 2, "the patterns decide alone");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_that_names_what_was_shown_is_about_that() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot näita raamatuid", "1. **Hobbit** by J.R.R. Tolkien\n2. **Kevade** by Oskar Luts").await;
+        let answer = ask(w, "ann", "@bot Kas Hobbit sobib lapsele?", "Jah, kümneaastasele.").await;
+        let found = resolved(w, &answer).await;
+        assert_eq!((found.frame.intent, found.items[0].title()), (Intent::ItemQuestion, "Hobbit"));
+        let prompt = last_prompt(w).await;
+        assert!(prompt.contains("about the item: 1. Hobbit, J.R.R. Tolkien"), "{prompt}");
+        // The question suggested nothing, so "more" still goes on with the books.
+        let more = ask(w, "ann", "@bot veel", "1. **Silmarillion** by J.R.R. Tolkien").await;
+        assert_eq!(resolved(w, &more).await.frame.kind.as_deref(), Some("book"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn thirty_of_eighty_shown_items_are_excluded_the_newest() {
+    World::run(async |w| {
+        for round in 0..4 {
+            let list: Vec<String> = (1..=20).map(|n| format!("{n}. **Title {}** – fine", round * 20 + n)).collect();
+            ask(w, "ann", if round == 0 { "@bot suggest books" } else { "@bot more" }, &list.join("\n")).await;
+        }
+        let last = ask(w, "ann", "@bot more", "No more.").await;
+        let found = resolved(w, &last).await;
+        let kept = excluded(&found);
+        assert_eq!((kept.len(), kept.first(), kept.last()), (30, Some(&"Title 51"), Some(&"Title 80")));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn places_in_the_list_are_understood() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest books", BOOKS).await;
+        let second = ask(w, "ann", "@bot what about the second one?", "It is long.").await;
+        assert_eq!(resolved(w, &second).await.items[0].title(), "Dune");
+        let it = ask(w, "ann", "@bot is that one any good?", "Very.").await;
+        let found = resolved(w, &it).await;
+        assert_eq!((found.items[0].title(), found.references[0].by), ("Dune", Evidence::Last));
+        let same = ask(w, "ann", "@bot something by frank herbert", "1. **Dune Messiah** by Frank Herbert").await;
+        assert_eq!(names(&resolved(w, &same).await), ["Frank Herbert"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn members_who_ask_at_once_never_mix_their_matters() {
+    World::run(async |w| {
+        w.say("ann", "I need something to read on the train");
+        w.say("ben", "we should eat out on friday");
+        ask(w, "ann", "@bot suggest books", BOOKS).await;
+        let food = "1. **Noa** – by the sea, 22 €\n2. **Tuljak** – a view, 19 €";
+        ask(w, "ben", "@bot suggest restaurants under 30 euros", food).await;
+        let books = ask(w, "ann", "@bot more", MORE_BOOKS).await;
+        assert_eq!(excluded(&resolved(w, &books).await), ["The Hobbit", "Dune", "Solaris"]);
+        let cheaper = ask(w, "ben", "@bot cheaper", "1. **Kaja** – 12 €").await;
+        let found = resolved(w, &cheaper).await;
+        assert_eq!((found.frame.kind.as_deref(), excluded(&found)), (Some("restaurant"), vec!["Noa", "Tuljak"]));
+        assert!(last_prompt(w).await.contains("budget: at most 21 EUR"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reply_to_an_old_suggestion_takes_that_one() {
+    World::run(async |w| {
+        let books = ask(w, "ann", "@bot suggest books", BOOKS).await;
+        ask(w, "ann", "@bot suggest films", "1. **Arrival** – slow\n2. **Moon** – alone").await;
+        let more = ask_back(w, "ben", books.id, "more", MORE_BOOKS).await;
+        let found = resolved(w, &more).await;
+        assert_eq!((found.found_by, found.frame.kind.as_deref()), (Some(FoundBy::Reply), Some("book")));
+        let second = ask_back(w, "cat", books.id, "what about the second one?", "Long.").await;
+        assert_eq!(resolved(w, &second).await.items[0].title(), "Dune");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn more_in_a_conversation_of_others_asks_which_suggestion_is_meant() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest books", BOOKS).await;
+        for n in 0..30 {
+            w.say("dan", &format!("the {n}th boat race of the harbour has a winner"));
+            w.say("eve", &format!("who sailed number {n} then, and which crew?"));
+        }
+        let tag = w.say("zoe", "@bot more");
+        let question = w.answer_to(tag).await;
+        assert_eq!(
+            question.text,
+            "Which suggestion shall I go on with? Reply with its number.\n\n1. book (The Hobbit, Dune, …)"
+        );
+        w.record_of(&question).await;
+        assert_eq!(w.model.requests().len(), 1, "a question back needs no model");
+        let more = ask_back(w, "zoe", question.id, "1", MORE_BOOKS).await;
+        let found = resolved(w, &more).await;
+        assert_eq!((found.frame.intent, found.frame.kind.as_deref()), (Intent::More, Some("book")));
+        assert_eq!(excluded(&found), ["The Hobbit", "Dune", "Solaris"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_not_wanted_is_kept_and_starting_over_forgets_it() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest books for my mother under 20 euros", BOOKS).await;
+        ask(w, "ann", "@bot more, but no horror", MORE_BOOKS).await;
+        assert!(last_prompt(w).await.contains("constraints: no horror"));
+        let third = ask(w, "ann", "@bot not the first one", "1. **Emma** by Jane Austen").await;
+        let found = resolved(w, &third).await;
+        assert_eq!(found.frame.constraints, ["no horror", "not \"Piranesi\""]);
+        assert_eq!(found.frame.recipient.as_deref(), Some("mother"));
+        let over = ask(w, "ann", "@bot start over: suggest films", "1. **Moon** – alone").await;
+        let found = resolved(w, &over).await;
+        assert_eq!((found.reset, found.frame.recipient, found.frame.budget), (Some(Reset::StartOver), None, None));
+        assert!(found.frame.constraints.is_empty() && found.excluded.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bare_tags_and_plain_asks_cost_one_call_and_leave_nothing() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest books", BOOKS).await;
+        for (n, text) in
+            ["@bot", "@bot ^", "@bot thoughts?", "@bot ?", "@bot when does the ferry leave?"].iter().enumerate()
+        {
+            let sent = ask(w, "ann", text, "Yes.").await;
+            assert_eq!(w.model.requests().len(), n + 2, "{text}");
+            assert!(!last_prompt(w).await.contains("already suggested"), "{text}");
+            let _ = sent;
+        }
+    })
+    .await;
+    World::run(async |w| {
+        let sent = ask(w, "ann", "@bot more", "More of what?").await;
+        assert_eq!(w.model.requests().len(), 1);
+        assert!(!is_resolved(w, &sent).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn why_tells_what_was_resolved_from_where_and_how_sure() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot näita raamatuid", TOLKIEN).await;
+        let more = ask(w, "ann", "@bot näita veel tema raamatuid", "1. **Silmarillion** by J.R.R. Tolkien").await;
+        let why = w.reply("ann", more.id, "/why@bot");
+        let told = w.answer_to(why).await.text;
+        for part in [
+            "a search by name",
+            "going on with the newest suggestion of the same talk",
+            "“tema raamatuid” I took to mean “J.R.R. Tolkien”: nothing else could be meant (95 % sure)",
+            "Suggested before, so not again: “Roverandom”, “The Hobbit”.",
+        ] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_restart_keeps_what_was_suggested() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest books", BOOKS).await;
+        w.restart().await;
+        let more = ask(w, "ann", "@bot more", MORE_BOOKS).await;
+        assert_eq!(excluded(&resolved(w, &more).await), ["The Hobbit", "Dune", "Solaris"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_a_model_what_was_worked_out_is_shown() {
+    World::offline(async |w| {
+        w.say("ann", "I need something to read");
+        let tag = w.say("ann", "@bot suggest books under 20 euros");
+        let told = w.answer_to(tag).await.text;
+        assert!(told.starts_with("I took the ask as a wish for suggestions (book, at most 20 EUR)."), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn forgetting_reaches_frames_items_and_what_was_taken_over() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest books about zqsubject7xk", "1. **Zqtitle7xk** by Jane Zqname7xk").await;
+        ask(w, "ben", "@bot more", "1. **Other** by Jane Doe").await;
+        let forget = w.say("ann", "/forget@bot me");
+        w.answer_to(forget).await;
+        w.settled().await;
+        let bytes = std::fs::read(w.database()).expect("the database").to_ascii_lowercase();
+        let text = String::from_utf8_lossy(&bytes);
+        for marker in ["zqsubject7xk", "zqtitle7xk", "zqname7xk"] {
+            assert!(!text.contains(marker), "{marker} is still in the file");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_several_authors_of_one_answer_the_model_chooses_and_then_the_member() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest fantasy books", "1. **The Hobbit** by J.R.R. Tolkien\n2. **Narnia** by C.S. Lewis")
+            .await;
+        w.model.script([r#"{"choice": 2}"#, "1. **Perelandra** by C.S. Lewis"]);
+        let tag = w.say("ann", "@bot more of his books");
+        let sent = w.answer_to(tag).await;
+        w.record_of(&sent).await;
+        let found = resolved(w, &sent).await;
+        assert_eq!((names(&found), found.references[0].by), (vec!["C.S. Lewis"], Evidence::Model));
+    })
+    .await;
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest fantasy books", "1. **The Hobbit** by J.R.R. Tolkien\n2. **Narnia** by C.S. Lewis")
+            .await;
+        w.model.script([r#"{"choice": 0}"#]);
+        let tag = w.say("ann", "@bot more of his books");
+        let question = w.answer_to(tag).await;
+        assert_eq!(
+            question.text,
+            "Whom do you mean? Reply with a name or a number.\n\n1. J.R.R. Tolkien\n2. C.S. Lewis"
+        );
+        w.record_of(&question).await;
+        let more = ask_back(w, "ann", question.id, "Lewis", "1. **Perelandra** by C.S. Lewis").await;
+        let found = resolved(w, &more).await;
+        assert_eq!((names(&found), found.references[0].by), (vec!["C.S. Lewis"], Evidence::Member));
+        assert_eq!((found.frame.intent, found.frame.kind.as_deref()), (Intent::EntitySearch, Some("book")));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_the_patterns_leave_open_is_read_by_the_model_once_for_the_same_ask() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;
+        let reading = r#"{"intent":"more","confidence":0.9,"constraints":["near the harbour"],"entities":[{"name":"tema","type":"person"}]}"#;
+        w.model.script([reading, "1. **Kaja** – pizza"]);
+        let tag = w.say("ann", "@bot maybe somewhere quieter near the old harbour");
+        let sent = w.answer_to(tag).await;
+        w.record_of(&sent).await;
+        let found = resolved(w, &sent).await;
+        assert!(found.extracted && found.frame.intent == Intent::More);
+        assert_eq!(found.frame.constraints, ["near the harbour"]);
+        assert!(found.frame.entities.is_empty(), "a pronoun is no name");
+        assert_eq!(excluded(&found), ["Noa", "Tuljak"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_read_the_ask_costs_nothing() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;
+        w.model.script(["I am not JSON.", "1. **Kaja** – pizza"]);
+        let tag = w.say("ann", "@bot maybe somewhere quieter near the old harbour");
+        let sent = w.answer_to(tag).await;
+        assert_eq!(sent.text, "1. Kaja – pizza");
+        w.record_of(&sent).await;
+    })
+    .await;
+}
