@@ -282,6 +282,10 @@ pub struct FollowUp {
 impl FollowUp {
     /// Whether there is anything to tell the model or the member.
     pub fn is_telling(&self) -> bool {
-        self.follows.is_some() || self.frame.intent.suggests() || self.frame.clarification.is_some()
+        let is_plain = self.references.is_empty() && self.items.is_empty() && self.reset.is_none();
+        !is_plain
+            || self.frame.intent.suggests()
+            || self.follows.is_some() && self.frame.intent == Intent::Compare
+            || self.frame.clarification.is_some()
     }
 }
