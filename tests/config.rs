@@ -1,6 +1,6 @@
 //! The front door of the configuration: what an operator writes, what they get, and what they are told.
 //!
-//! `.env.example` and the README's table are written from the list of keys: `UPDATE_EXPECT=1 cargo test --test config`
+//! `.env.example` and the table in `docs/configuration.md` are written from the list of keys: `UPDATE_EXPECT=1 cargo test --test config`
 //! writes them anew after a key has changed.
 
 use std::cell::RefCell;
@@ -340,7 +340,7 @@ fn the_example_file_lists_every_key_with_its_default() {
 }
 
 #[test]
-fn the_readme_lists_every_key_with_its_default() {
+fn the_documentation_lists_every_key_with_its_default() {
     let rows: Vec<String> = KEYS
         .iter()
         .map(|key| {
@@ -349,11 +349,11 @@ fn the_readme_lists_every_key_with_its_default() {
         })
         .collect();
     let table = format!("| variable | default | what it is |\n| --- | --- | --- |\n{}", rows.concat());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(path).expect("read README.md");
-    let (before, rest) = readme.split_once("<!-- config:begin -->\n").expect("the marker before the table");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/configuration.md");
+    let page = std::fs::read_to_string(path).expect("read the page of settings");
+    let (before, rest) = page.split_once("<!-- config:begin -->\n").expect("the marker before the table");
     let (_, after) = rest.split_once("<!-- config:end -->").expect("the marker after the table");
-    expect_file!["../README.md"]
+    expect_file!["../docs/configuration.md"]
         .assert_eq(&format!("{before}<!-- config:begin -->\n{table}<!-- config:end -->{after}"));
 }
 

@@ -1,5 +1,5 @@
 //! Every name that Chime reads from its environment. Defaults are written here, as an operator would write them, and
-//! nowhere else: the readers, `.env.example`, the README's table and the error texts all come from this list.
+//! nowhere else: the readers, `.env.example`, the table in the docs and the error texts all come from this list.
 
 /// One environment variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -65,7 +65,7 @@ fn the_beginning_of_a_matter_comes_back_after_days_and_the_joke_between_stays_ou
     );
 }
 
-/// The picture at the top of the README.
+/// Two matters over three days, one of which is tagged.
 #[test]
 fn replies_lead_back_to_monday_and_leave_the_projector_there() {
     check(
