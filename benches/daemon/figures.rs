@@ -17,6 +17,14 @@ pub struct Figures {
     pub after_10k_mb: f64,
     pub program_mb: f64,
     pub filled: Option<Filled>,
+    pub flood: Option<Flood>,
+}
+
+/// Memory in a flood of long messages.
+#[derive(Debug, Serialize)]
+pub struct Flood {
+    pub peak_mb: f64,
+    pub resident_mb: f64,
 }
 
 /// What a past of many messages changes.
@@ -75,6 +83,10 @@ impl Figures {
                 ("  resident after these mentions", mb(filled.resident_mb)),
                 ("  database file", mb(filled.database_mb)),
             ]);
+        }
+        if let Some(flood) = &self.flood {
+            rows.push(("5,200 long messages in 20 topics, peak", mb(flood.peak_mb)));
+            rows.push(("  resident afterwards", mb(flood.resident_mb)));
         }
         rows.iter().map(|(name, value)| format!("{name:<42}{value}\n")).collect()
     }

@@ -11,6 +11,7 @@ mod bare;
 mod daemon;
 mod figures;
 mod filled;
+mod flood;
 mod measure;
 #[path = "../rig/process.rs"]
 mod process;
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use crate::daemon::Daemon;
-use crate::figures::{Figures, Filled};
+use crate::figures::{Figures, Filled, Flood};
 use crate::measure::Answered;
 use crate::scene::Scene;
 
@@ -37,6 +38,9 @@ struct Arguments {
     /// Messages to take in for the throughput
     #[arg(long, value_name = "N", value_parser = count, default_value = "50k")]
     updates: usize,
+    /// Measure only the memory that a flood of long messages takes
+    #[arg(long)]
+    flood: bool,
     /// Print one JSON line and no table
     #[arg(long)]
     json: bool,
@@ -67,12 +71,16 @@ async fn main() -> Outcome<()> {
 }
 
 async fn measure_all(arguments: &Arguments) -> Outcome<Figures> {
+    if arguments.flood {
+        return Ok(Figures { flood: Some(flooded(arguments).await?), ..Figures::default() });
+    }
     let mut figures = answering(arguments).await?;
     figures.bare = bare::replies(arguments.mentions).await?;
     (figures.updates_per_s, figures.after_10k_mb) = taking_in(arguments).await?;
     if let Some(messages) = arguments.messages {
         figures.filled = Some(with_history(arguments, messages).await?);
     }
+    figures.flood = Some(flooded(arguments).await?);
     Ok(figures)
 }
 
@@ -100,6 +108,13 @@ async fn taking_in(arguments: &Arguments) -> Outcome<(f64, f64)> {
     measure::updates_per_s(&scene, 10_000).await;
     let after_10k_mb = daemon.process.resident_mb()?;
     Ok((measure::updates_per_s(&scene, arguments.updates).await, after_10k_mb))
+}
+
+/// A new database and a flood of long messages.
+async fn flooded(arguments: &Arguments) -> Outcome<Flood> {
+    let scene = Scene::set(&arguments.folder).await?;
+    let daemon = Daemon::start(&arguments.program, &scene).await?;
+    flood::flood(&scene, &daemon).await
 }
 
 /// A database with a past.

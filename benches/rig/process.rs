@@ -51,8 +51,13 @@ impl Process {
 
     /// Resident memory, as Linux tells it.
     pub fn resident_mb(&self) -> Outcome<f64> {
+        self.memory_mb("VmRSS:")
+    }
+
+    /// A line of what Linux tells of its memory, such as `VmHWM:`, the most that was ever resident.
+    pub fn memory_mb(&self, name: &str) -> Outcome<f64> {
         let status = self.told("status")?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such line in status")?;
         let kib: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
         Ok(kib / 1024.0)
     }

@@ -7,7 +7,9 @@ use std::time::Duration;
 use crate::answer::citations::without_marks;
 use crate::answer::plain::{clean_name, clean_text, without_fence};
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{MessageId, Part, Role, Seq, StoredMessage, UserId, clock_time, day_in_words, span_in_words};
+use crate::domain::{
+    ChatId, MessageId, Part, Role, Seq, StoredMessage, UserId, clock_time, day_in_words, span_in_words,
+};
 
 /// A silence that is pointed out. Shorter ones show in the times of the lines.
 const NOTED_SILENCE: Duration = Duration::from_secs(6 * 60 * 60);
@@ -31,8 +33,10 @@ impl<'a> Scribe<'a> {
     /// The entries of `window`, with notes of the days and of what lies between. Where it has surroundings, a mark stands
     /// before each line of the focus.
     pub fn window(&mut self, window: &ContextWindow) -> String {
-        let shown: BTreeMap<MessageId, Seq> =
-            window.entries.iter().map(|entry| (entry.message.message.id, entry.message.seq)).collect();
+        // Message ids start anew when a chat becomes a supergroup.
+        let address = |entry: &Entry| (entry.message.message.chat, entry.message.message.id);
+        let shown: BTreeMap<(ChatId, MessageId), Seq> =
+            window.entries.iter().map(|entry| (address(entry), entry.message.seq)).collect();
         let left_out: BTreeSet<Seq> = window.left_out.iter().copied().collect();
         let has_surroundings = window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
         let mut lines = Vec::new();
@@ -40,7 +44,8 @@ impl<'a> Scribe<'a> {
         for entry in &window.entries {
             let previous_message = previous.map(|previous| &previous.message);
             lines.extend(notes_between(previous_message, &entry.message, (&left_out, window.known_from)));
-            let target = entry.message.message.reply_to.and_then(|parent| shown.get(&parent).copied());
+            let message = &entry.message.message;
+            let target = message.reply_to.and_then(|parent| shown.get(&(message.chat, parent)).copied());
             let mark = if has_surroundings && entry.part() == Part::Focus { FOCUS_MARK } else { "" };
             lines.push(format!("{mark}{}", self.line(&entry.message, target, &entry.shown)));
             previous = Some(entry);

@@ -398,7 +398,7 @@ fn answer_of(conn: &Reader, part: &Part) -> store::Result<Option<(AnswerRecord, 
         let seq = source.id.trim_start_matches('m').parse().map(crate::domain::Seq);
         let Ok(seq) = seq else { continue };
         if let Some(stored) = messages::by_seq(conn, record.chat, seq)? {
-            let link = message_link(&row.chat, stored.message.thread, stored.message.id);
+            let link = message_link(&row.chat, &stored.message);
             sources.push(ShownSource { id: stored.message.id.0, link, text: source.text.clone() });
         }
     }

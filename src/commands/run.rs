@@ -268,7 +268,7 @@ fn used(conn: &Reader, record: &AnswerRecord) -> store::Result<Vec<UsedMessage>>
                 seq: stored.seq,
                 name: stored.message.sender.name.clone(),
                 sent_at: stored.message.sent_at,
-                link: message_link(&row.chat, stored.message.thread, stored.message.id),
+                link: message_link(&row.chat, &stored.message),
             });
         }
     }

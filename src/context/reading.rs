@@ -25,6 +25,11 @@ impl Reading {
         Self { speech: Speech::read(message, text), vector, stems: stems(text) }
     }
 
+    /// What it takes in memory, near enough.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.vector) + size_of_val(&*self.stems) + self.speech.bytes()
+    }
+
     pub fn turn(&self) -> Turn<'_> {
         Turn::new(&self.speech, &self.vector)
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChatId, ChatKey, MessageId, ThreadId, UserId};
+use super::{ChatId, ChatKey, Message, MessageId, ThreadId, UserId};
 
 /// A chat as Telegram describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,20 +76,22 @@ impl BotIdentity {
     }
 }
 
-/// The `t.me` address of a message, or none where Telegram has none (private chats and basic groups).
-pub fn message_link(chat: &Chat, thread: Option<ThreadId>, message: MessageId) -> Option<String> {
+/// The `t.me` address of a message, or none where Telegram has none: in private chats, in basic groups, and from before
+/// `chat` got its present id, since there the same number is another message.
+pub fn message_link(chat: &Chat, message: &Message) -> Option<String> {
     /// Supergroup and channel ids are `-100` followed by the internal id.
     const SUPERGROUP_OFFSET: i64 = -1_000_000_000_000;
-    if !matches!(chat.kind, ChatKind::Supergroup | ChatKind::Channel) {
+    if !matches!(chat.kind, ChatKind::Supergroup | ChatKind::Channel) || message.chat != chat.id {
         return None;
     }
+    let id = message.id;
     let place = match &chat.username {
         Some(username) => username.clone(),
         None => format!("c/{}", SUPERGROUP_OFFSET.checked_sub(chat.id.0)?),
     };
-    Some(match thread {
-        Some(thread) => format!("https://t.me/{place}/{thread}/{message}"),
-        None => format!("https://t.me/{place}/{message}"),
+    Some(match message.thread {
+        Some(thread) => format!("https://t.me/{place}/{thread}/{id}"),
+        None => format!("https://t.me/{place}/{id}"),
     })
 }
 

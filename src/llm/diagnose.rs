@@ -58,6 +58,9 @@ pub fn other_dialect(failure: &Failure, spoken: Dialect) -> Option<Dialect> {
     if !spoken.free_form && (complaint.text.contains("response_format") || complaint.text.contains("json_schema")) {
         return Some(Dialect { free_form: true, ..spoken });
     }
+    if !spoken.uncounted_stream && complaint.text.contains("stream_options") {
+        return Some(Dialect { uncounted_stream: true, ..spoken });
+    }
     if !spoken.default_temperature && objects_to("temperature") {
         return Some(Dialect { default_temperature: true, ..spoken });
     }
@@ -163,7 +166,7 @@ mod tests {
         );
         check(
             400,
-            include_str!("../../tests/data/model/gemini_error.json"),
+            r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}]"#,
             expect!["refused, HTTP 400, invalid_argument: check Key -> GiveUp"],
         );
     }

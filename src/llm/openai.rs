@@ -2,15 +2,18 @@
 
 mod probe;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::domain::{Timestamp, TokenUse, estimate_tokens};
 use crate::llm::diagnose::{diagnose, other_dialect};
-use crate::llm::transport::{Failure, Server};
+use crate::llm::stream::Assembly;
+use crate::llm::thinking::without_thinking_so_far;
+use crate::llm::transport::{Failure, Incoming, Server};
 use crate::llm::wire::{self, Answer, Dialect};
-use crate::llm::{Completion, LlmError, LlmOptions, Prompt, Recovery};
+use crate::llm::{Completion, LlmError, LlmOptions, Progress, Prompt, Recovery};
 use crate::resilience::{RetryPolicy, random, within};
 
 /// Members wait for an answer: two more tries are worth it, a third is not.
@@ -34,6 +37,17 @@ pub struct OpenAi {
 struct Model {
     name: String,
     dialect: Mutex<Dialect>,
+    /// Whether its thoughts come without a sign at their start: then nothing can be shown before the end.
+    thinks_unannounced: AtomicBool,
+}
+
+/// One question and everything that asking it depends on.
+#[derive(Clone, Copy)]
+struct Question<'a> {
+    prompt: &'a Prompt,
+    /// Where the words go as they come; without one the answer comes at once.
+    progress: Option<&'a Progress>,
+    clock: &'a Clock,
 }
 
 /// The end of all patience with one completion.
@@ -67,7 +81,23 @@ impl OpenAi {
     /// # Errors
     /// What the first model failed with, also when the fallback failed after it.
     pub async fn complete(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        self.complete_with(&self.primary, self.fallback.as_ref(), prompt, clock).await
+        let question = Question { prompt, progress: None, clock };
+        self.complete_with(&self.primary, self.fallback.as_ref(), question).await
+    }
+
+    /// As [`complete`](Self::complete), with the words going to `progress` as they come. Once somebody has seen some of
+    /// them, nothing is asked again.
+    ///
+    /// # Errors
+    /// As [`complete`](Self::complete).
+    pub async fn complete_streaming(
+        &self,
+        prompt: &Prompt,
+        progress: &Progress,
+        clock: &Clock,
+    ) -> Result<Completion, LlmError> {
+        let question = Question { prompt, progress: Some(progress), clock };
+        self.complete_with(&self.primary, self.fallback.as_ref(), question).await
     }
 
     /// As [`complete`](Self::complete), with the fallback asked first: it is the cheaper model.
@@ -75,8 +105,9 @@ impl OpenAi {
     /// # Errors
     /// As [`complete`](Self::complete).
     pub async fn complete_cheaply(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
+        let question = Question { prompt, progress: None, clock };
         match &self.fallback {
-            Some(cheaper) => self.complete_with(cheaper, Some(&self.primary), prompt, clock).await,
+            Some(cheaper) => self.complete_with(cheaper, Some(&self.primary), question).await,
             None => self.complete(prompt, clock).await,
         }
     }
@@ -85,18 +116,17 @@ impl OpenAi {
         &self,
         first: &Model,
         second: Option<&Model>,
-        prompt: &Prompt,
-        clock: &Clock,
+        question: Question<'_>,
     ) -> Result<Completion, LlmError> {
-        let deadline = self.deadline(clock);
-        let error = match self.ask_patiently(first, prompt, &deadline, clock).await {
+        let deadline = self.deadline(question.clock);
+        let error = match self.ask_patiently(first, question, &deadline).await {
             Ok(completion) => return Ok(completion),
             Err(error) => error,
         };
-        let second = second.filter(|_| error.another_model_may_help());
-        let Some(second) = second.filter(|_| !deadline.left(clock).is_zero()) else { return Err(error) };
+        let second = second.filter(|_| error.another_model_may_help() && !question.is_shown());
+        let Some(second) = second.filter(|_| !deadline.left(question.clock).is_zero()) else { return Err(error) };
         tracing::warn!(model.name = first.name, %error, "the model failed, asking {} instead", second.name);
-        self.ask(second, prompt, &deadline, clock).await.map_err(|another| {
+        self.ask(second, question, &deadline).await.map_err(|another| {
             tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
             error
         })
@@ -110,18 +140,18 @@ impl OpenAi {
     async fn ask_patiently(
         &self,
         model: &Model,
-        prompt: &Prompt,
+        question: Question<'_>,
         deadline: &Deadline,
-        clock: &Clock,
     ) -> Result<Completion, LlmError> {
+        let clock = question.clock;
         let mut retries = 0;
         loop {
-            let error = match self.ask(model, prompt, deadline, clock).await {
+            let error = match self.ask(model, question, deadline).await {
                 Ok(completion) => return Ok(completion),
                 Err(error) => error,
             };
             let delay = self.delay(&error, retries).filter(|delay| *delay < deadline.left(clock));
-            let Some(delay) = delay else { return Err(error) };
+            let Some(delay) = delay.filter(|_| !question.is_shown()) else { return Err(error) };
             retries += 1;
             tracing::warn!(
                 model.name = model.name,
@@ -145,47 +175,101 @@ impl OpenAi {
     }
 
     /// One call, within its own timeout and what the deadline leaves.
-    async fn ask(
+    async fn ask(&self, model: &Model, question: Question<'_>, deadline: &Deadline) -> Result<Completion, LlmError> {
+        let Question { prompt, progress, clock } = question;
+        let span = self.timeout.min(deadline.left(clock));
+        let mut first_word = None;
+        let answer = match progress {
+            Some(progress) => {
+                let streaming = self.stream(model, (prompt, progress), clock, &mut first_word);
+                within(clock, span, streaming).await.ok_or(LlmError::TimedOut)??
+            }
+            None => {
+                let body = within(clock, span, self.post(model, prompt)).await.ok_or(LlmError::TimedOut)?;
+                wire::read(body.map_err(diagnose)?)?
+            }
+        };
+        model.note(&answer);
+        Ok(Completion { first_word, ..completion(answer, model, prompt) })
+    }
+
+    /// Asks for a stream, and hands the words on as they come.
+    async fn stream(
         &self,
         model: &Model,
-        prompt: &Prompt,
-        deadline: &Deadline,
+        (prompt, progress): (&Prompt, &Progress),
         clock: &Clock,
-    ) -> Result<Completion, LlmError> {
-        let span = self.timeout.min(deadline.left(clock));
-        let body = within(clock, span, self.post(model, prompt)).await.ok_or(LlmError::TimedOut)?;
-        let answer = wire::read(body.map_err(diagnose)?)?;
-        Ok(completion(answer, model, prompt))
+        first_word: &mut Option<Duration>,
+    ) -> Result<Answer, LlmError> {
+        let watch = clock.stopwatch();
+        let mut incoming = self.open(model, prompt).await.map_err(diagnose)?;
+        let mut assembly = Assembly::default();
+        while let Some(bytes) = incoming.next().await.map_err(diagnose)? {
+            assembly.feed(bytes.as_ref())?;
+            let text = if model.thinks_unannounced() { "" } else { without_thinking_so_far(assembly.text()) };
+            if !text.is_empty() {
+                first_word.get_or_insert_with(|| watch.elapsed());
+                progress.write(text);
+            }
+            if assembly.is_done() {
+                break;
+            }
+        }
+        assembly.conclude()
     }
 
     /// Sends the prompt, and once more in another form for each form that the model turns out not to take.
     async fn post(&self, model: &Model, prompt: &Prompt) -> Result<serde_json::Value, Failure> {
         loop {
             let dialect = model.dialect();
-            let failure = match self.server.post(&wire::request(&model.name, prompt, dialect)).await {
+            match self.server.post(&wire::request(&model.name, prompt, dialect)).await {
                 Ok(body) => return Ok(body),
-                Err(failure) => failure,
-            };
-            // Ends, because a dialect is never unlearned.
-            match other_dialect(&failure, dialect) {
-                Some(other) => model.learn(other),
-                None => return Err(failure),
+                Err(failure) => model.learn_from(failure, dialect)?,
+            }
+        }
+    }
+
+    /// The same for a stream.
+    async fn open(&self, model: &Model, prompt: &Prompt) -> Result<Incoming, Failure> {
+        loop {
+            let dialect = model.dialect();
+            match self.server.open(&wire::streaming_request(&model.name, prompt, dialect)).await {
+                Ok(incoming) => return Ok(incoming),
+                Err(failure) => model.learn_from(failure, dialect)?,
             }
         }
     }
 }
 
+impl Question<'_> {
+    /// Whether somebody has seen some of the answer.
+    fn is_shown(&self) -> bool {
+        self.progress.is_some_and(Progress::is_shown)
+    }
+}
+
 impl Model {
     fn new(name: String) -> Self {
-        Self { name, dialect: Mutex::default() }
+        Self { name, dialect: Mutex::default(), thinks_unannounced: AtomicBool::new(false) }
     }
 
     fn dialect(&self) -> Dialect {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn learn(&self, dialect: Dialect) {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
+    /// Takes to another dialect where that is all that is wrong. Ends, because a dialect is never unlearned.
+    fn learn_from(&self, failure: Failure, spoken: Dialect) -> Result<(), Failure> {
+        let Some(other) = other_dialect(&failure, spoken) else { return Err(failure) };
+        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = other;
+        Ok(())
+    }
+
+    fn thinks_unannounced(&self) -> bool {
+        self.thinks_unannounced.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, answer: &Answer) {
+        self.thinks_unannounced.fetch_or(answer.thinks_unannounced, Ordering::Relaxed);
     }
 }
 
@@ -206,6 +290,7 @@ fn completion(answer: Answer, model: &Model, prompt: &Prompt) -> Completion {
         tokens: answer.tokens.unwrap_or_else(|| estimate(&answer)),
         tokens_counted: answer.tokens.is_some(),
         truncated: answer.truncated,
+        first_word: None,
         text: answer.text,
     }
 }

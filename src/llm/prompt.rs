@@ -1,5 +1,7 @@
 //! What goes to a model and what comes back.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -52,6 +54,8 @@ pub struct Completion {
     pub tokens_counted: bool,
     /// The answer was cut off at `max_answer_tokens`.
     pub truncated: bool,
+    /// From the call to the first word, where the answer was streamed.
+    pub first_word: Option<Duration>,
 }
 
 impl Completion {
@@ -84,6 +88,7 @@ mod tests {
                 model: "m".to_owned(),
                 tokens: TokenUse::default(),
                 tokens_counted: false,
+                first_word: None,
                 truncated: false,
             };
             completion.parse_json::<Vec<u32>>()

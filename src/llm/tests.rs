@@ -1,6 +1,6 @@
 //! The client against a real HTTP server that misbehaves by script.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
@@ -10,6 +10,8 @@ use crate::clock::Clock;
 use crate::domain::TokenUse;
 use crate::resilience::RetryPolicy;
 use crate::testkit::{ModelServer, Reply};
+
+mod matrix;
 
 const MODEL: &str = "test-model";
 const FALLBACK: &str = "spare-model";
@@ -32,10 +34,13 @@ fn with_fallback(server: &ModelServer) -> LlmOptions {
 
 /// A client whose own delays are too short to notice. What a server asks for is still waited for.
 fn client(options: LlmOptions) -> OpenAi {
-    let quick = RetryPolicy { max_retries: 2, base: Duration::from_millis(2), cap: Duration::from_secs(15) };
     let mut client = OpenAi::new(options).expect("usable options");
-    client.retries = quick;
+    client.retries = quick();
     client
+}
+
+fn quick() -> RetryPolicy {
+    RetryPolicy { max_retries: 2, base: Duration::from_millis(2), cap: Duration::from_secs(15) }
 }
 
 fn prompt() -> Prompt {
@@ -213,6 +218,22 @@ async fn a_server_that_is_not_there_is_unreachable() {
 struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
+    /// Everything that any test of this program logs from now on. For all threads: a call site that another thread meets
+    /// first without a subscriber stays mute in this one.
+    fn listen() -> &'static Self {
+        static LOG: LazyLock<Log> = LazyLock::new(|| {
+            let log = Log::default();
+            let writer = log.clone();
+            let subscriber = tracing_subscriber::fmt()
+                .with_max_level(tracing::Level::TRACE)
+                .with_writer(move || writer.clone())
+                .finish();
+            tracing::subscriber::set_global_default(subscriber).expect("the only subscriber among these tests");
+            log
+        });
+        &LOG
+    }
+
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().expect("a log")).into_owned()
     }
@@ -230,13 +251,7 @@ impl std::io::Write for Log {
 
 #[tokio::test]
 async fn nothing_of_the_conversation_or_the_key_is_logged_at_any_level() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber =
-        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone()).finish();
-    // For all threads: a call site that another thread meets first without a subscriber stays mute in this one.
-    tracing::subscriber::set_global_default(subscriber).expect("the only subscriber among these tests");
-
+    let log = Log::listen();
     let server = started().await;
     let body = r#"{"error":{"message":"PRIVATE WORDS"}}"#;
     server.script([
@@ -407,6 +422,40 @@ async fn a_model_that_takes_another_form_of_request_is_asked_in_that_form_from_t
     let last = &server.requests()[3];
     assert_eq!(last["max_completion_tokens"], 100);
     assert!(last.get("max_tokens").is_none() && last.get("temperature").is_none(), "{last}");
+}
+
+#[tokio::test]
+async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
+    let events = |text: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    let cut = || Reply::Raw { status: 200, headers: Vec::new(), body: vec![events("Friday").into_bytes()] };
+    let server = started().await;
+    server.script([Reply::Status(503, String::new())]);
+    let (model, clock, progress) = (client(with_fallback(&server)), Clock::system(), Progress::default());
+    progress.note_shown();
+    assert!(model.complete_streaming(&prompt(), &progress, &clock).await.is_err());
+    assert_eq!(server.requests().len(), 1);
+    let progress = Progress::default();
+    let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+    let whole = format!("{}{end}\n\n", events("Friday at seven."));
+    server.script([cut(), Reply::Raw { status: 200, headers: Vec::new(), body: vec![whole.into_bytes()] }]);
+    // Nobody has read it: the model that broke off is not asked again, and the other one is.
+    let outcome = model.complete_streaming(&prompt(), &progress, &clock).await;
+    assert_eq!(told(&outcome), "spare-model: Friday at seven.");
+    assert!(outcome.is_ok_and(|answer| answer.first_word.is_some()));
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_count_streams_is_asked_without_counts() {
+    let server = started().await;
+    let refusal = r#"{"error":{"message":"Unknown parameter: 'stream_options'","code":"unknown_parameter"}}"#;
+    server.script([Reply::Status(400, refusal.to_owned()), Reply::text("Friday.")]);
+    let (model, progress) = (client(options(&server)), Progress::default());
+    let outcome = model.complete_streaming(&prompt(), &progress, &Clock::system()).await;
+    assert_eq!(told(&outcome), "test-model: Friday.");
+    assert_eq!(server.requests()[0]["stream_options"], serde_json::json!({"include_usage": true}));
+    assert!(server.requests()[1].get("stream_options").is_none());
+    assert_eq!(server.requests()[1]["stream"], true);
 }
 
 #[test]

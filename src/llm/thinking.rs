@@ -1,11 +1,28 @@
 //! Reasoning models think aloud before they answer. Members get the answer.
 
-const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+const TAGS: [(&str, &str); 6] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<seed:think>", "</seed:think>"),
+];
+
+/// How the open-weight models of OpenAI begin a part of their output, and what stands before the part for members. Servers
+/// that do not know the format pass it on as text.
+const CHANNEL: &str = "<|channel|>";
+const FINAL: &str = "<|channel|>final<|message|>";
+/// What may stand behind that part.
+const ENDS: [&str; 3] = ["<|return|>", "<|end|>", "<|start|>"];
 
 /// `text` without the thinking before the answer, trimmed. Tags inside the answer stay: somebody may have asked
 /// about them.
 pub fn without_thinking(text: &str) -> &str {
     let mut rest = text.trim();
+    if let Some(answer) = final_channel(rest) {
+        return answer;
+    }
     for (open, close) in TAGS {
         while let Some(thought) = rest.strip_prefix(open) {
             // Never closed: the model ran out of tokens while still thinking.
@@ -16,6 +33,43 @@ pub fn without_thinking(text: &str) -> &str {
         }
     }
     rest
+}
+
+/// What of a text that is still being written belongs to the answer; nothing while that is not certain. Whether the model
+/// thinks without saying so at its start, only the end tells.
+pub fn without_thinking_so_far(text: &str) -> &str {
+    let start = text.trim_start();
+    let may_begin = |tag: &str| tag.starts_with(start);
+    if TAGS.iter().any(|(open, _)| may_begin(open)) || may_begin(CHANNEL) {
+        return "";
+    }
+    if start.starts_with(CHANNEL) && !start.contains(FINAL) {
+        return "";
+    }
+    let answer = without_thinking(start);
+    // A further thought may follow the first, and the end of the channel may be half there.
+    if answer.len() < start.len() && TAGS.iter().any(|(open, _)| open.starts_with(answer)) {
+        return "";
+    }
+    match start.starts_with(CHANNEL).then(|| answer.rfind("<|")).flatten() {
+        Some(at) => answer[..at].trim_end(),
+        None => answer,
+    }
+}
+
+/// Whether the model thought aloud without an opening tag, as `text` shows once it is complete.
+pub fn thinks_unannounced(text: &str) -> bool {
+    TAGS.iter().any(|(open, close)| after_unopened(text.trim(), open, close).is_some())
+}
+
+/// The last part that is meant for members, where the text is made of such parts.
+fn final_channel(text: &str) -> Option<&str> {
+    if !text.starts_with(CHANNEL) {
+        return None;
+    }
+    let Some((_, answer)) = text.rsplit_once(FINAL) else { return Some("") };
+    let end = ENDS.iter().filter_map(|end| answer.find(end)).min().unwrap_or(answer.len());
+    Some(answer[..end].trim())
 }
 
 /// Some chat templates put the opening tag into the prompt, so that only the closing one comes back, on its own line.
@@ -49,6 +103,31 @@ mod tests {
     fn thinking_that_never_ends_leaves_nothing() {
         check("<think>\nHm, two dates", "");
         check("Hm.\n</think>", "");
+    }
+
+    #[test]
+    fn every_family_of_models_thinks_in_its_own_way() {
+        check("[THINK]Hm.[/THINK]Friday.", "Friday.");
+        check("◁think▷Hm.◁/think▷Friday.", "Friday.");
+        check("<seed:think>Hm.</seed:think>\nFriday.", "Friday.");
+        check(
+            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday.<|return|>",
+            "Friday.",
+        );
+        check("<|channel|>analysis<|message|>Hm, two dates", "");
+    }
+
+    #[test]
+    fn while_it_is_written_nothing_of_a_thought_is_shown() {
+        let written = "<think>Hm.</think><think>Two.</think>\nFriday, they said.";
+        let ends = written.char_indices().map(|(at, c)| at + c.len_utf8());
+        let shown: Vec<&str> = ends.map(|end| without_thinking_so_far(&written[..end])).collect();
+        assert!(shown.iter().all(|shown| "Friday, they said.".starts_with(shown)), "{shown:?}");
+        assert_eq!(shown.last(), Some(&"Friday, they said."));
+        assert_eq!(without_thinking_so_far("<"), "");
+        assert_eq!(without_thinking_so_far("Friday <"), "Friday <");
+        assert_eq!(without_thinking_so_far("<|channel|>final<|message|>Friday.<|ret"), "Friday.");
+        assert!(thinks_unannounced("Hm.\n</think>\nFriday.") && !thinks_unannounced("<think>Hm.</think>Friday."));
     }
 
     #[test]

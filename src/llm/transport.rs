@@ -15,10 +15,10 @@ use futures::future::BoxFuture;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use secrecy::{ExposeSecret, SecretString};
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::domain::is_loopback;
+use crate::llm::stream::{is_stream, joined, parse, without_mark};
 use crate::llm::{LlmError, LlmOptions};
 
 /// A server that does not pick up within this is not there.
@@ -89,22 +89,40 @@ impl Server {
     /// Sends a request for a stream, and tells whether one comes back. Reads all of it, so that the server can end it
     /// in good order.
     pub async fn streams(&self, request: &Value) -> Result<bool, Failure> {
-        let body = self.send("/chat/completions", request).await?;
-        Ok(body.trim_ascii_start().starts_with(b"data:") || body.trim_ascii_start().starts_with(b":"))
+        Ok(is_stream(&self.send("/chat/completions", request).await?))
+    }
+
+    /// Sends a request for a stream, and gives what was not refused, to be read as it comes.
+    pub async fn open(&self, request: &Value) -> Result<Incoming, Failure> {
+        let response = self.accepted("/chat/completions", request).await?;
+        Ok(Incoming { response, bytes: 0 })
     }
 
     /// Sends a request as it is, and gives the body of what was not refused.
     async fn send(&self, path: &str, request: &Value) -> Result<Vec<u8>, Failure> {
+        read_body(&mut self.accepted(path, request).await?).await
+    }
+
+    async fn accepted(&self, path: &str, request: &Value) -> Result<reqwest::Response, Failure> {
         let sending = self.http.post(self.endpoint.url(path)).headers(self.endpoint.headers()).json(request);
         let mut response = sending.send().await.map_err(transport)?;
-        let status = response.status();
-        let retry_after = retry_after(response.headers());
-        let body = read_body(&mut response).await?;
-        if !status.is_success() {
-            let body = String::from_utf8_lossy(&body).into_owned();
-            return Err(Failure::Refusal(Refusal { status: status.as_u16(), retry_after, body }));
-        }
-        Ok(body)
+        if response.status().is_success() { Ok(response) } else { Err(refusal(&mut response).await) }
+    }
+}
+
+/// The body of a success, piece by piece.
+#[derive(Debug)]
+pub struct Incoming {
+    response: reqwest::Response,
+    bytes: usize,
+}
+
+impl Incoming {
+    /// The next piece; none at the end.
+    pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]>>, Failure> {
+        let chunk = self.response.chunk().await.map_err(transport)?;
+        self.bytes += chunk.as_ref().map_or(0, |chunk| chunk.len());
+        if self.bytes > BODY_LIMIT { Err(Failure::TooLarge) } else { Ok(chunk) }
     }
 }
 
@@ -189,19 +207,21 @@ impl tower::Service<HttpRequestFactory> for Strict {
 }
 
 async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, Failure> {
-    let status = response.status();
+    if !response.status().is_success() {
+        return Err(refusal(&mut response).await);
+    }
+    let body = read_body(&mut response).await?;
+    // Some servers stream whatever they are asked for.
+    let body = if is_stream(&body) { joined(&body) } else { parse(&body).map(|_| without_mark(body)) };
+    body.map(|body| http::Response::new(body).into()).ok_or(Failure::NotJson)
+}
+
+async fn refusal(response: &mut reqwest::Response) -> Failure {
+    let status = response.status().as_u16();
     let retry_after = retry_after(response.headers());
-    let body = read_body(&mut response).await;
-    if !status.is_success() {
-        // The status alone says enough, should the body be cut off.
-        let body = body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-        return Err(Failure::Refusal(Refusal { status: status.as_u16(), retry_after, body }));
-    }
-    let body = body?;
-    match serde_json::from_slice::<IgnoredAny>(&body) {
-        Ok(_) => Ok(http::Response::new(body).into()),
-        Err(_) => Err(Failure::NotJson),
-    }
+    // The status alone says enough, should the body be cut off.
+    let body = read_body(response).await.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    Failure::Refusal(Refusal { status, retry_after, body })
 }
 
 async fn read_body(response: &mut reqwest::Response) -> Result<Vec<u8>, Failure> {

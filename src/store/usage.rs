@@ -7,6 +7,10 @@ use super::derived::{self, Family, Merged};
 use super::{Reader, Result, Writer};
 use crate::domain::{ChatKey, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 
+/// Nothing that a day came to is larger than this: sums of such numbers stay far from where SQLite's integers end. About
+/// a trillion tokens, or a million of any currency.
+const MOST: u64 = 1 << 40;
+
 pub(super) const FAMILY: Family = Family { tables: &["token_usage"], chat_gone, merged, ..Family::UNTOUCHED };
 
 /// Today's counts stay until the day is over: forgetting buys no new budget.
@@ -25,9 +29,10 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
              SELECT day, :into, user_id, calls, prompt_tokens, completion_tokens, cost_micros
              FROM token_usage WHERE chat_key = :from
              ON CONFLICT (day, chat_key, user_id) DO UPDATE
-             SET calls = calls + excluded.calls, prompt_tokens = prompt_tokens + excluded.prompt_tokens,
-                 completion_tokens = completion_tokens + excluded.completion_tokens,
-                 cost_micros = cost_micros + excluded.cost_micros",
+             SET calls = min(calls + excluded.calls, 1 << 40),
+                 prompt_tokens = min(min(prompt_tokens, 1 << 40) + min(excluded.prompt_tokens, 1 << 40), 1 << 40),
+                 completion_tokens = min(min(completion_tokens, 1 << 40) + min(excluded.completion_tokens, 1 << 40), 1 << 40),
+                 cost_micros = min(min(cost_micros, 1 << 40) + min(excluded.cost_micros, 1 << 40), 1 << 40)",
             "DELETE FROM token_usage WHERE chat_key = :from AND :into <> :from",
         ],
     )
@@ -56,17 +61,19 @@ pub struct DayTotal {
 }
 
 pub fn add(tx: &Writer<'_>, call: &Call) -> Result<()> {
-    tx.prepare_cached(
+    tx.prepare_cached(&format!(
         "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
          VALUES (:day, :chat, :user, 1, :prompt, :completion, :cost)
          ON CONFLICT (day, chat_key, user_id) DO UPDATE
-         SET calls = calls + 1, prompt_tokens = prompt_tokens + excluded.prompt_tokens,
-             completion_tokens = completion_tokens + excluded.completion_tokens,
-             cost_micros = cost_micros + excluded.cost_micros",
-    )?
+         SET calls = min(calls, {MOST}) + 1,
+             prompt_tokens = min(min(prompt_tokens, {MOST}) + excluded.prompt_tokens, {MOST}),
+             completion_tokens = min(min(completion_tokens, {MOST}) + excluded.completion_tokens, {MOST}),
+             cost_micros = min(min(cost_micros, {MOST}) + excluded.cost_micros, {MOST})"
+    ))?
     .execute(named_params! {
         ":day": call.at.day(), ":chat": call.chat.0, ":user": call.user.map_or(NOBODY, |user| user.0),
-        ":prompt": call.tokens.prompt, ":completion": call.tokens.completion, ":cost": call.cost_micros,
+        ":prompt": call.tokens.prompt.min(MOST), ":completion": call.tokens.completion.min(MOST),
+        ":cost": call.cost_micros.min(MOST),
     })?;
     Ok(())
 }
@@ -74,12 +81,12 @@ pub fn add(tx: &Writer<'_>, call: &Call) -> Result<()> {
 /// Tokens spent on the day of `at`.
 pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Result<Spent> {
     Ok(conn
-        .prepare_cached(
-            "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0) AS total,
-                    coalesce(sum(prompt_tokens + completion_tokens) FILTER (WHERE chat_key = :chat), 0) AS of_chat,
-                    coalesce(sum(prompt_tokens + completion_tokens) FILTER (WHERE user_id = :user), 0) AS of_member
-             FROM token_usage WHERE day = :day",
-        )?
+        .prepare_cached(&format!(
+            "SELECT coalesce(sum(tokens), 0) AS total, coalesce(sum(tokens) FILTER (WHERE chat_key = :chat), 0) AS of_chat,
+                    coalesce(sum(tokens) FILTER (WHERE user_id = :user), 0) AS of_member
+             FROM (SELECT chat_key, user_id, min(prompt_tokens, {MOST}) + min(completion_tokens, {MOST}) AS tokens
+                   FROM token_usage WHERE day = :day)"
+        ))?
         .query_row(named_params! { ":day": at.day(), ":chat": chat.0, ":user": user.0 }, |raw| {
             Ok(Spent { total: raw.get("total")?, of_chat: raw.get("of_chat")?, of_member: raw.get("of_member")? })
         })?)
@@ -88,11 +95,13 @@ pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Resul
 /// Everything that the day of `at` took.
 pub fn of_day(conn: &Reader, at: Timestamp) -> Result<DayTotal> {
     Ok(conn
-        .prepare_cached(
-            "SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(prompt_tokens), 0) AS prompt,
-                    coalesce(sum(completion_tokens), 0) AS completion, coalesce(sum(cost_micros), 0) AS cost
-             FROM token_usage WHERE day = :day",
-        )?
+        .prepare_cached(&format!(
+            "SELECT coalesce(sum(min(calls, {MOST})), 0) AS calls,
+                    coalesce(sum(min(prompt_tokens, {MOST})), 0) AS prompt,
+                    coalesce(sum(min(completion_tokens, {MOST})), 0) AS completion,
+                    coalesce(sum(min(cost_micros, {MOST})), 0) AS cost
+             FROM token_usage WHERE day = :day"
+        ))?
         .query_row(named_params! { ":day": at.day() }, |raw| {
             let tokens = TokenUse { prompt: raw.get("prompt")?, completion: raw.get("completion")? };
             Ok(DayTotal { calls: raw.get("calls")?, tokens, cost_micros: raw.get("cost")? })
@@ -117,4 +126,36 @@ pub fn calibrate(tx: &Writer<'_>, model: &str, estimated: usize, real: u64) -> R
     )?
     .execute(named_params! { ":model": model, ":ratio": calibration.ratio() })?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Priority, Store};
+
+    #[tokio::test]
+    async fn counters_at_the_end_of_the_integers_lose_no_answer() {
+        let now = Timestamp::from_secs(1_750_000_000);
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), now).unwrap();
+        let tokens = TokenUse { prompt: u64::MAX, completion: u64::MAX };
+        let call = Call { at: now, chat: ChatKey(1), user: Some(UserId(7)), tokens, cost_micros: u64::MAX };
+        let (spent, total) = store
+            .write(Priority::Answering, move |tx| {
+                // As an earlier version may have left them.
+                tx.execute_batch(&format!(
+                    "INSERT INTO token_usage (day, chat_key, user_id, calls, prompt_tokens, completion_tokens, cost_micros)
+                     VALUES ({day}, 1, 7, 9223372036854775807, 9223372036854775807, 9223372036854775807, 9223372036854775807),
+                            ({day}, 2, 7, 1, 9223372036854775807, 9223372036854775807, 1)",
+                    day = now.day()
+                ))?;
+                add(tx, &call)?;
+                add(tx, &call)?;
+                Ok((super::spent(tx, now, ChatKey(1), UserId(7))?, of_day(tx, now)?))
+            })
+            .await
+            .unwrap();
+        assert_eq!((spent.of_chat, spent.of_member, spent.total), (2 * MOST, 4 * MOST, 4 * MOST));
+        assert_eq!((total.tokens.prompt, total.cost_micros), (2 * MOST, MOST + 1));
+    }
 }

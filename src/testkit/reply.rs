@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures::stream;
+use futures::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
 /// One answer of the scripted model server.
@@ -21,6 +21,8 @@ pub enum Reply {
     Body(Value),
     /// This status and body.
     Status(u16, String),
+    /// This status with these headers and these bytes, piece by piece.
+    Raw { status: u16, headers: Vec<(String, String)>, body: Vec<Vec<u8>> },
     /// 429 with `Retry-After` in seconds.
     Throttle(u64),
     /// No answer until [`ModelServer::release`](super::ModelServer::release), and then an empty 200.
@@ -77,6 +79,7 @@ impl Reply {
             Self::Truncated(text) => ok(&completion(request, &json!(text), Some("length"))),
             Self::Body(body) => ok(&body),
             Self::Status(status, body) => with_status(status, body),
+            Self::Raw { status, headers, body } => raw(status, headers, body),
             Self::Throttle(secs) => throttled(secs),
             Self::Hang => StatusCode::OK.into_response(),
             Self::Html502 => html(StatusCode::BAD_GATEWAY, "<h1>502 Bad Gateway</h1>"),
@@ -137,6 +140,22 @@ fn json_bytes(body: impl Into<Body>) -> Response {
 fn with_status(status: u16, body: String) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+fn raw(status: u16, headers: Vec<(String, String)>, body: Vec<Vec<u8>>) -> Response {
+    let pieces = stream::iter(body).then(|piece| async {
+        // Pieces that are ready together would go out as one.
+        tokio::task::yield_now().await;
+        Ok::<_, std::io::Error>(piece)
+    });
+    let mut response = with_status(status, String::new());
+    *response.body_mut() = Body::from_stream(pieces);
+    for (name, value) in headers {
+        if let (Ok(name), Ok(value)) = (header::HeaderName::try_from(name), header::HeaderValue::try_from(value)) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
 }
 
 fn throttled(secs: u64) -> Response {

@@ -545,3 +545,31 @@ async fn an_answer_of_nothing_visible_is_none() {
 fn focus_of(record: &AnswerRecord) -> Vec<MessageId> {
     record.window.iter().filter(|chosen| chosen.reason.part() == Part::Focus).map(|chosen| chosen.id).collect()
 }
+
+#[tokio::test]
+async fn a_message_from_before_the_group_moved_is_quoted_and_not_linked() {
+    World::run(async |w| {
+        let group = w.telegram.add_chat(NewChat::group("Small"));
+        w.say_in(group, "ben", "Nine of us will come");
+        w.telegram.all_confirmed().await;
+        let supergroup = w.telegram.migrate(group);
+        // Under the new id the numbers begin anew.
+        w.say_in(supergroup, "cat", "The boat is green");
+        w.model.script(["Nine [source: m1], on a green boat [source: m2]."]);
+        let tag = w.say_in(supergroup, "ann", "@bot how many come, and on which boat?");
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.contains("[1] ben"), "{}", answer.text);
+        assert!(answer.text.contains("“Nine of us will come”"), "{}", answer.text);
+        let links: Vec<&str> = answer
+            .entities
+            .iter()
+            .filter_map(|entity| match &entity.kind {
+                EntityKind::TextLink { url } => Some(url.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(links.len(), 2, "the second source twice: {links:?}");
+        assert!(links.iter().all(|link| *link == links[0]) && answer.text.contains("[2] cat"), "{}", answer.text);
+    })
+    .await;
+}

@@ -167,3 +167,25 @@ async fn a_model_that_keeps_failing_is_left_alone_and_the_messages_are_shown_ins
     })
     .await;
 }
+
+#[tokio::test]
+async fn counts_that_no_integer_holds_lose_no_answer() {
+    World::with(
+        &[("DAILY_TOKENS", "off"), ("DAILY_TOKENS_PER_CHAT", "off"), ("DAILY_TOKENS_PER_MEMBER", "off")],
+        async |w| {
+            let used = |tokens: Value| {
+                Reply::Body(json!({
+                    "choices": [{"finish_reason": "stop", "message": {"content": "Sure."}}],
+                    "usage": {"prompt_tokens": tokens.clone(), "completion_tokens": tokens},
+                }))
+            };
+            let counts = [json!(u64::MAX), json!(i64::MAX), json!(1e300), json!(-5), json!("many"), json!(20)];
+            w.model.script(counts.into_iter().map(used));
+            for _ in 0..6 {
+                let tag = w.say("ann", "@bot thoughts?");
+                assert_eq!(w.answer_to(tag).await.text, "Sure.");
+            }
+        },
+    )
+    .await;
+}

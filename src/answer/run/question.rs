@@ -212,7 +212,7 @@ impl Question {
             name: stored.message.sender.name.clone(),
             sent_at: stored.message.sent_at,
             text: stored.message.rendered(),
-            link: message_link(&self.chat.chat, stored.message.thread, stored.message.id),
+            link: message_link(&self.chat.chat, &stored.message),
         };
         self.window.entries.iter().map(|entry| cite(&entry.message)).collect()
     }

@@ -148,6 +148,12 @@ impl Hearing {
 }
 
 impl Speech {
+    /// What it takes in memory beside itself.
+    pub fn bytes(&self) -> usize {
+        let tokens = self.named.len() + self.capitalised.len() + self.author_names.len();
+        tokens * size_of::<Token>() + size_of_val(&*self.mentioned) + size_of_val(&*self.words)
+    }
+
     /// Reads `message`, `text` being its words without the bot's own name.
     pub fn read(message: &Message, text: &str) -> Self {
         let head = clipped(text, NAMES_WITHIN);

@@ -11,9 +11,16 @@ use crate::context::{Antecedents, Link};
 use crate::domain::{ChatKey, Conversation, MessageId, Seq};
 use crate::store::links::CachedLinks;
 
-/// Messages that are kept at most: what triggers need in fifty conversations, and room for what these go on to say. One takes
-/// about 2 KiB, half of it its vector, so that a full shelf is about 25 MB; a group that is alone with its bot fills half a MB.
-pub const ROOM: usize = 12_500;
+/// What is kept at most: what triggers need in fifty conversations, and room for what these go on to say. A message takes
+/// about 2 KiB, half of it its vector, so that a group that is alone with its bot fills half a MB. One of four thousand
+/// characters takes ten times as much: then the bytes decide.
+pub const ROOM: Room = Room { messages: 12_500, bytes: 16 * 1024 * 1024 };
+
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    pub messages: usize,
+    pub bytes: usize,
+}
 
 /// Keyed by message; good for as long as the mark is the same.
 #[derive(Debug, Default)]
@@ -23,6 +30,8 @@ pub struct Shelf {
     counts: HashMap<Conversation, usize>,
     /// What its messages are about, of each conversation that has slots, with the fingerprint of what that was worked out of.
     foreseen: HashMap<Conversation, (u64, Arc<Foreseen>)>,
+    /// What all readings take.
+    bytes: usize,
     /// Raised with every use.
     now: u64,
 }
@@ -34,6 +43,7 @@ struct Slot {
     reading: Arc<Reading>,
     row: Option<Row>,
     used: u64,
+    bytes: usize,
 }
 
 /// Where a message may go on from.
@@ -75,9 +85,12 @@ impl Shelf {
     }
 
     pub fn put(&mut self, conversation: Conversation, address: Address, mark: u64, reading: Arc<Reading>) {
-        let slot = Slot { conversation, mark, reading, row: None, used: self.now };
-        if self.slots.insert(address, slot).is_none() {
-            *self.counts.entry(conversation).or_default() += 1;
+        let bytes = reading.bytes();
+        let slot = Slot { conversation, mark, reading, row: None, used: self.now, bytes };
+        self.bytes += bytes;
+        match self.slots.insert(address, slot) {
+            Some(before) => self.bytes -= before.bytes,
+            None => *self.counts.entry(conversation).or_default() += 1,
         }
     }
 
@@ -108,27 +121,34 @@ impl Shelf {
     }
 
     /// Drops what was used longest ago, down to three quarters, when there is more than there is room for.
-    pub fn make_room(&mut self, room: usize) {
-        if self.slots.len() <= room {
+    pub fn make_room(&mut self, room: Room) {
+        if self.slots.len() <= room.messages && self.bytes <= room.bytes {
             return;
         }
-        let mut uses: Vec<u64> = self.slots.values().map(|slot| slot.used).collect();
-        let excess = uses.len() - room * 3 / 4;
-        let (_, oldest_kept, _) = uses.select_nth_unstable(excess);
-        let oldest_kept = *oldest_kept;
+        let mut uses: Vec<(u64, usize)> = self.slots.values().map(|slot| (slot.used, slot.bytes)).collect();
+        uses.sort_unstable_by(|a, b| b.cmp(a));
+        let (mut messages, mut bytes) = (0, 0);
+        let kept = uses.iter().take_while(|(_, size)| {
+            messages += 1;
+            bytes += size;
+            messages <= room.messages * 3 / 4 && bytes <= room.bytes * 3 / 4
+        });
+        let kept: Vec<u64> = kept.map(|(used, _)| *used).collect();
+        let oldest = kept.last().copied().unwrap_or(u64::MAX);
         // Of one age there may be more than there is room for: then any of them go.
-        let mut of_that_age = self.slots.values().filter(|slot| slot.used >= oldest_kept).count();
+        let mut of_that_age = kept.iter().filter(|used| **used == oldest).count();
         self.retain(|_, slot| {
-            let goes = slot.used < oldest_kept || (slot.used == oldest_kept && of_that_age > room);
-            of_that_age -= usize::from(goes && slot.used == oldest_kept);
-            !goes
+            let is_counted = slot.used == oldest && of_that_age > 0;
+            of_that_age -= usize::from(is_counted);
+            slot.used > oldest || is_counted
         });
     }
 
     fn retain(&mut self, mut stays: impl FnMut(&Address, &Slot) -> bool) {
-        let counts = &mut self.counts;
+        let (counts, bytes) = (&mut self.counts, &mut self.bytes);
         self.slots.retain(|address, slot| {
             let stays = stays(address, slot);
+            *bytes -= if stays { 0 } else { slot.bytes };
             if let Some(count) = counts.get_mut(&slot.conversation).filter(|_| !stays) {
                 *count -= 1;
             }
@@ -173,6 +193,10 @@ mod tests {
 
     const TALK: Conversation = Conversation { chat: ChatKey(1), thread: None };
 
+    fn of_messages(messages: usize) -> Room {
+        Room { messages, bytes: usize::MAX / 4 }
+    }
+
     fn filled(count: i64) -> Shelf {
         let message = transcript("10:00 ann#1 x").remove(0).message;
         let reading = Arc::new(Reading::of(&message, "x", Vec::new()));
@@ -189,9 +213,9 @@ mod tests {
         let mut shelf = filled(8);
         shelf.turn();
         assert!(shelf.reading((ChatId(1), MessageId(0)), 7).is_some());
-        shelf.make_room(8);
+        shelf.make_room(of_messages(8));
         assert_eq!(shelf.slots.len(), 8, "there is room");
-        shelf.make_room(4);
+        shelf.make_room(of_messages(4));
         let mut left: Vec<i64> = shelf.slots.keys().map(|(_, id)| id.0).collect();
         left.sort_unstable();
         assert_eq!(left, [0, 6, 7]);
@@ -211,7 +235,7 @@ mod tests {
         assert!(shelf.foreseen(TALK, 1).is_some() && shelf.foreseen(TALK, 2).is_none());
         shelf.leave_behind(TALK, MessageId(99), 0);
         assert!(shelf.foreseen(TALK, 1).is_none(), "it goes with the last message");
-        shelf.make_room(2);
+        shelf.make_room(of_messages(2));
         assert_eq!(shelf.counts.values().sum::<usize>(), shelf.slots.len());
     }
 
@@ -219,8 +243,25 @@ mod tests {
     fn the_bound_holds_when_all_are_of_one_age() {
         let mut shelf = filled(8);
         shelf.slots.values_mut().for_each(|slot| slot.used = 1);
-        shelf.make_room(4);
-        assert!(shelf.slots.len() <= 4);
+        shelf.make_room(of_messages(4));
+        assert!((1..=4).contains(&shelf.slots.len()));
+    }
+
+    #[test]
+    fn long_messages_take_the_room_of_many() {
+        let mut shelf = filled(8);
+        let one = shelf.bytes / 8;
+        shelf.make_room(Room { messages: 100, bytes: one * 8 });
+        assert_eq!(shelf.slots.len(), 8, "there is room");
+        let message = transcript("10:00 ann#1 x").remove(0).message;
+        let long: String = (0..100).map(|n| format!("w{n} ")).collect();
+        shelf.turn();
+        shelf.put(TALK, (ChatId(1), MessageId(8)), 7, Arc::new(Reading::of(&message, &long, vec![0.0; 256])));
+        assert!(shelf.bytes > one * 12);
+        let room = Room { messages: 100, bytes: shelf.bytes - one };
+        shelf.make_room(room);
+        assert!(shelf.slots.contains_key(&(ChatId(1), MessageId(8))) && shelf.slots.len() < 8);
+        assert_eq!(shelf.bytes, shelf.slots.values().map(|slot| slot.bytes).sum::<usize>());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::OpenAi;
+use super::{OpenAi, Question};
 use crate::clock::Clock;
 use crate::llm::diagnose::diagnose;
 use crate::llm::transport::Failure;
@@ -21,7 +21,8 @@ impl OpenAi {
         let mut probed = Vec::new();
         for model in std::iter::once(&self.primary).chain(&self.fallback) {
             let (watch, deadline) = (clock.stopwatch(), self.deadline(clock));
-            let asked = self.ask(model, &question("Answer with the one word: ready"), &deadline, clock).await;
+            let prompt = question("Answer with the one word: ready");
+            let asked = self.ask(model, Question { prompt: &prompt, progress: None, clock }, &deadline).await;
             probed.push((model.name.as_str(), asked.map(|_| watch.elapsed())));
         }
         probed
