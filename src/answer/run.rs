@@ -19,4 +19,5 @@ pub use ask::{Answering, AnsweringParts};
 pub use capture::Capturing;
 pub use deliver::Delivery;
 pub use introduction::Introduction;
+pub use question::asked;
 pub use reply::{format_own, format_parts};

@@ -3,20 +3,23 @@
 mod shown;
 
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
+use crate::answer::run::asked;
 use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
 use crate::cli::exit::{Exit, report};
 use crate::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig};
-use crate::context::run::{Asked, Readings, gather, window};
+use crate::context::run::{Readings, gather, window};
 use crate::context::{ContextWindow, Explained, Params, explain};
 use crate::domain::{
-    ChatId, EntityKind, Matter, MessageId, MessagePlace, SlotUse, StoredMessage, TokenCalibration, parse_message_link,
-    utf16_slice,
+    BotIdentity, ChatId, Entity, EntityKind, How, Matter, MessageId, MessagePlace, ParsedTrigger, SlotUse,
+    StoredMessage, TokenCalibration, parse_message_link, utf16_slice,
 };
 use crate::embed::Embedder;
 use crate::store::{self, Reader, Store, answers, chats, messages, usage};
+use crate::trigger::{Languages, Rules, ask_of, find, is_generic};
 
 /// What is explained.
 struct Decision {
@@ -94,9 +97,7 @@ fn decide(
         },
     };
     let Some(trigger) = messages::find(conn, chat, message)? else { return Ok(None) };
-    let ask = without_mentions(&trigger);
-    let is_tag = ask != trigger.message.text;
-    let asked = Asked { trigger: trigger.clone(), ask, is_tag };
+    let (asked, _) = asked(conn, trigger.clone(), &parsed(conn, &trigger)?)?;
     let answer = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
     let calibration = match &answer {
         Some(answer) => usage::calibration(conn, &answer.model)?,
@@ -109,13 +110,37 @@ fn decide(
     Ok(Some(Decision { trigger, window, explained, slots }))
 }
 
-/// The trigger's words without the names in it: whose bot this is, is not known here.
-fn without_mentions(trigger: &StoredMessage) -> String {
-    let message = &trigger.message;
-    let mentions = message.entities.iter().filter(|entity| entity.kind == EntityKind::Mention);
-    let names = mentions.map(|entity| utf16_slice(&message.text, entity.offset, entity.length));
-    let bare = names.fold(message.text.clone(), |text, name| text.replace(name, " "));
-    bare.split_whitespace().collect::<Vec<_>>().join(" ")
+/// How the daemon reads the message. Where it asks nothing, or the bot never answered here and so is not known by name, the
+/// names in it and the command at its start are no part of the ask.
+fn parsed(conn: &Reader, trigger: &StoredMessage) -> store::Result<ParsedTrigger> {
+    let (own, row) = (messages::own_sender(conn, trigger.chat)?, chats::by_key(conn, trigger.chat)?);
+    if let (Some(own), Some(row)) = (own, row) {
+        let usernames = own.username.into_iter().collect();
+        let bot = BotIdentity { id: own.id, usernames, name: own.name, reads_all_group_messages: true };
+        let parent = match trigger.message.reply_to {
+            Some(parent) => messages::find(conn, trigger.message.chat, parent)?.map(|stored| stored.message),
+            None => None,
+        };
+        let rules = Rules { parent_is_answer: parent.is_some(), languages: Languages::shipped() };
+        if let Some(found) = find(&trigger.message, parent.as_ref(), &bot, row.chat.kind, &rules) {
+            return Ok(found.parsed());
+        }
+    }
+    let text = &trigger.message.text;
+    let is_call = |entity: &&Entity| match entity.kind {
+        EntityKind::Mention => true,
+        EntityKind::BotCommand => entity.offset == 0,
+        _ => false,
+    };
+    let cut: Vec<Range<usize>> = (trigger.message.entities.iter().filter(is_call))
+        .map(|entity| {
+            utf16_slice(text, 0, entity.offset).len()..utf16_slice(text, 0, entity.offset + entity.length).len()
+        })
+        .collect();
+    let how = if cut.is_empty() { How::Reply } else { How::Mention };
+    let mut parsed = ParsedTrigger { how, is_generic: false, cut };
+    parsed.is_generic = is_generic(&ask_of(text, &parsed), Languages::shipped());
+    Ok(parsed)
 }
 
 fn print(text: &str) {

@@ -7,4 +7,4 @@
 mod plan;
 pub mod run;
 
-pub use plan::{Task, task_for};
+pub use plan::{Came, Said, Task, task_for};

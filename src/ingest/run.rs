@@ -1,7 +1,9 @@
 //! The poll loop: ask, commit, and only then ask for what follows.
 
 mod admission;
+mod album;
 mod apply;
+mod begin;
 mod door;
 mod keep;
 mod poll;

@@ -288,6 +288,27 @@ pub fn album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<StoredMessa
     )
 }
 
+/// As whom the bot last answered in a chat.
+pub fn own_sender(conn: &Reader, chat: ChatKey) -> Result<Option<Sender>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND role = 'assistant'
+         ORDER BY id DESC LIMIT 1"
+    );
+    Ok(one(conn, &sql, named_params! { ":chat": chat.0 })?.map(|stored| stored.message.sender))
+}
+
+/// The ids of an album's messages, whoever may read them, and whether each is without words.
+pub fn of_album(conn: &Reader, chat: ChatId, album: &str) -> Result<Vec<(MessageId, bool)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT message_id, text = '' AS is_wordless FROM message
+         WHERE telegram_chat_id = :chat AND media_group_id = :album ORDER BY +message_id",
+    )?;
+    let rows = statement.query_map(named_params! { ":chat": chat.0, ":album": album }, |raw| {
+        Ok((MessageId(raw.get("message_id")?), raw.get("is_wordless")?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Every message of a chat. Only for chats known to be small.
 pub fn all_of(conn: &Reader, chat: ChatKey) -> Result<Vec<StoredMessage>> {
     many(

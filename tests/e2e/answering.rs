@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use chime::domain::{AnswerRecord, ChatId, EntityKind, MessageId, Part, Reason, ThreadId, utf16_len};
+use chime::domain::{AnswerRecord, ChatId, EntityKind, MessageId, Part, Reason, ThreadId, UserId, utf16_len};
 use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage};
 use chime::store::chats;
-use chime::testkit::World;
+use chime::testkit::{Reply, World};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -554,8 +554,10 @@ async fn a_message_from_before_the_group_moved_is_quoted_and_not_linked() {
         w.telegram.all_confirmed().await;
         let supergroup = w.telegram.migrate(group);
         // Under the new id the numbers begin anew.
-        w.say_in(supergroup, "cat", "The boat is green");
-        w.model.script(["Nine [source: m1], on a green boat [source: m2]."]);
+        let green = w.say_in(supergroup, "cat", "The boat is green");
+        w.settled().await;
+        let seq = w.stored(supergroup, green).await.expect("a message").seq;
+        w.model.script([Reply::text(format!("Nine [source: m1], on a green boat [source: m{seq}]."))]);
         let tag = w.say_in(supergroup, "ann", "@bot how many come, and on which boat?");
         let answer = w.answer_to(tag).await;
         assert!(answer.text.contains("[1] ben"), "{}", answer.text);
@@ -568,8 +570,83 @@ async fn a_message_from_before_the_group_moved_is_quoted_and_not_linked() {
                 _ => None,
             })
             .collect();
-        assert_eq!(links.len(), 2, "the second source twice: {links:?}");
+        assert_eq!(links.len(), 2, "the second source twice: {links:?} {}", answer.text);
         assert!(links.iter().all(|link| *link == links[0]) && answer.text.contains("[2] cat"), "{}", answer.text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_album_is_one_question() {
+    World::run(async |w| {
+        let ann = w.telegram.add_chat(NewChat::private("ann"));
+        let (from, now) = (UserId(ann.0), w.clock.now());
+        let photo = |text: &str| Post::new(from, text, now).with(Content::Photo).in_album("7");
+        w.model.script(["A boat.", "Three boats.", "Two."]);
+        // The words stand under the second photo, and reply to nothing.
+        let ids = w.telegram.say_many(ann, [photo(""), photo("what is this?"), photo("")]);
+        let answer = w.next_sent().await;
+        assert_eq!((answer.reply_to, answer.text.as_str()), (Some(ids[1]), "A boat."));
+        w.settled().await;
+
+        // Without any words it is one question too, however its photos come in.
+        let bare = |_| Post::new(from, "", now).with(Content::Photo).in_album("8");
+        let first = w.telegram.say(ann, bare(0));
+        w.telegram.all_confirmed().await;
+        w.telegram.say_many(ann, (1..3).map(bare));
+        assert_eq!(w.next_sent().await.reply_to, Some(first));
+        w.settled().await;
+
+        // A late one starts nothing more.
+        w.telegram.say(ann, bare(3));
+        w.settled().await;
+        assert_eq!(w.model.requests().len(), 2);
+
+        // And in a group as a reply to an answer.
+        let tag = w.say("ben", "@bot how many?");
+        let answer = w.answer_to(tag).await;
+        let ben = w.member("ben");
+        let reply = |_| Post::new(ben, "", now).with(Content::Photo).in_album("9").reply_to(answer.id);
+        w.record_of(&answer).await;
+        w.model.script(["Like these."]);
+        let ids = w.telegram.say_many(w.chat, (0..3).map(reply));
+        assert_eq!(w.next_sent().await.reply_to, Some(ids[0]));
+        w.settled().await;
+        assert_eq!(w.model.requests().len(), 4);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_old_album_is_counted_once_and_an_edit_of_something_old_not_at_all() {
+    World::run(async |w| {
+        let hour_ago = w.clock.now().minus(HOUR);
+        let ann = w.telegram.add_chat(NewChat::private("ann"));
+        let photo = |_| Post::new(UserId(ann.0), "", hour_ago).with(Content::Photo).in_album("7");
+        w.telegram.say_many(ann, (0..3).map(photo));
+        w.clock.advance(Duration::from_secs(5));
+        let line = w.next_sent().await.text;
+        assert!(line.contains("a message tagged me"), "{line}");
+
+        // What was said while the bot was away, and edited now: nobody waits for an answer.
+        let said = w.telegram.say(w.chat, Post::new(w.member("ben"), "how many?", hour_ago).silently());
+        w.telegram.edit(w.chat, said, "@bot how many?", w.clock.now());
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(5));
+        w.settled().await;
+        assert!(w.telegram.sent_by_bot(w.chat).is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_tag_that_an_edit_adds_within_a_quarter_of_an_hour_is_answered() {
+    World::with(&[("BACKLOG_MAX_AGE", "10m")], async |w| {
+        let said = w.telegram.say(w.chat, Post::new(w.member("ann"), "when do we meet?", ago(w, MINUTE * 14)));
+        w.settled().await;
+        w.model.script(["At nine."]);
+        w.telegram.edit(w.chat, said, "@bot when do we meet?", w.clock.now());
+        assert_eq!(w.answer_to(said).await.text, "At nine.");
     })
     .await;
 }

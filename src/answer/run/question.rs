@@ -111,13 +111,8 @@ impl Reading {
                 None => return Ok(Found::Gone),
             },
         };
-        let (chat, is_tag) = (trigger.chat, parsed.how == How::Mention);
-        let ask = trigger::ask_of(&trigger.message.text, parsed);
-        let (ask, generic) = match parsed.is_generic {
-            true => in_pieces(conn, &trigger, ask)?,
-            false => (ask, false),
-        };
-        let asked = Asked { trigger, ask, is_tag };
+        let chat = trigger.chat;
+        let (asked, generic) = asked(conn, trigger, parsed)?;
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
@@ -198,6 +193,16 @@ impl Reading {
 fn other_matter(conn: &Reader, trigger: &StoredMessage) -> store::Result<Option<Alternative>> {
     let first = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
     Ok(first.and_then(|first| first.alternative))
+}
+
+/// A trigger as it is read for an answer, and whether its ask only points at the conversation.
+pub fn asked(conn: &Reader, trigger: StoredMessage, parsed: &ParsedTrigger) -> store::Result<(Asked, bool)> {
+    let ask = trigger::ask_of(&trigger.message.text, parsed);
+    let (ask, generic) = match parsed.is_generic {
+        true => in_pieces(conn, &trigger, ask)?,
+        false => (ask, false),
+    };
+    Ok((Asked { trigger, ask, is_tag: parsed.how == How::Mention }, generic))
 }
 
 impl Question {

@@ -7,23 +7,19 @@ use crate::access::run::served;
 use crate::access::{Access, ClaimCode};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, BACKLOG_SETTLES, Because, BotIdentity, Chat, ChatId, ChatKey, Conversation, Event, Job, JobPayload,
-    Membership, Message, MessageAt, Migration, ParsedTrigger, Press, Timestamp,
+    Arrival, Because, BotIdentity, Chat, ChatId, Conversation, Event, Job, JobPayload, Membership, Migration, Press,
+    Timestamp,
 };
-use crate::ingest::run::admission::{self, Request, Start};
+use crate::ingest::Came;
+use crate::ingest::run::begin::{News, Words, start_work, was_trigger};
 use crate::ingest::run::read::ReadUpdate;
 use crate::ingest::run::{door, keep};
-use crate::ingest::{Task, task_for};
 use crate::privacy::{Keep, language_of_app, strip};
 use crate::store::chats::ChatRow;
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
-use crate::store::outbox::Purpose;
-use crate::store::{
-    self, Language, StoreError, Writer, backlog, borrowings, chats, consent, inbox, jobs, messages, outbox, presses,
-    scrub,
-};
-use crate::trigger::{self, Languages, Rules, Trigger, TriggerKind};
+use crate::store::{self, Language, StoreError, Writer, borrowings, chats, inbox, jobs, messages, outbox, presses};
+use crate::trigger::Languages;
 
 /// A chat's language is judged anew whenever it has grown by this many messages.
 const JUDGE_EVERY: u32 = 200;
@@ -170,7 +166,8 @@ fn take_in_all(
     let mut content = Content::Drop;
     for event in events {
         let kept = match event {
-            Event::Message(arrival) | Event::Edit(arrival) => take_in_message(tx, arrival, setting, at, applied)?,
+            Event::Message(arrival) => take_in_message(tx, arrival, None, (setting, at), applied)?,
+            Event::Edit(arrival) => take_in_message(tx, arrival, arrival.message.edited_at, (setting, at), applied)?,
             Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
             Event::Migration(migration) => follow_migration(tx, *migration)?,
             Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
@@ -203,11 +200,12 @@ fn take_in_press(
     Ok(Content::Drop)
 }
 
+/// `edited_at`: when, if it came as an edit.
 fn take_in_message(
     tx: &Writer<'_>,
     arrival: &Arrival,
-    setting: &Setting,
-    at: Moment,
+    edited_at: Option<Timestamp>,
+    (setting, at): (&Setting, Moment),
     applied: &mut Applied,
 ) -> store::Result<Content> {
     let Arrival { chat, message, .. } = arrival;
@@ -225,6 +223,7 @@ fn take_in_message(
     if !row.is_present && !arrival.named.contains(&setting.bot.id) {
         chats::set_present(tx, row.key)?;
     }
+    let was_for_us = edited_at.is_some() && was_trigger(tx, arrival, setting)?;
     let kept = strip(arrival, keep::withheld(tx, &row, arrival)?);
     match &kept.parent {
         Some(Keep::Whole(parent)) => messages::take_in(tx, &row, parent).map(drop)?,
@@ -235,93 +234,24 @@ fn take_in_message(
     if let (Some(thread), Some(topic)) = (message.thread, &arrival.topic) {
         chats::name_topic(tx, row.key, thread, topic)?;
     }
-    let news = match &kept.message {
+    let (is_news, words) = match &kept.message {
         Keep::Whole(message) => {
             let taken = messages::take_in(tx, &row, message)?;
             borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             judge_language(tx, &row, &taken)?;
-            News { chat: row.key, is_news: matches!(taken, TakenIn::New(_)), words: Words::Stored }
+            (matches!(taken, TakenIn::New(_)), Words::Stored)
         }
-        Keep::Stub(message) => {
-            News { chat: row.key, is_news: messages::insert_stub(tx, &row, message)?, words: Words::Held }
-        }
+        Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, Words::Held),
     };
+    let came = match (edited_at, is_news) {
+        (Some(at), _) => Came::Edited { at, was_for_us },
+        (None, true) => Came::New,
+        (None, false) => Came::Again,
+    };
+    let news = News { chat: row.key, came, words };
     start_work(tx, arrival, news, setting, at, applied)?;
     Ok(Content::Keep)
-}
-
-/// Where the words are that a job is to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Words {
-    Stored,
-    /// Nowhere, since their author opted out: they are held for the one job.
-    Held,
-}
-
-/// What was taken in of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct News {
-    chat: ChatKey,
-    /// False for what was known before.
-    is_news: bool,
-    words: Words,
-}
-
-fn start_work(
-    tx: &Writer<'_>,
-    arrival: &Arrival,
-    News { chat: chat_key, is_news, words }: News,
-    setting: &Setting,
-    at: Moment,
-    applied: &mut Applied,
-) -> store::Result<()> {
-    let Arrival { chat, message, parent, .. } = arrival;
-    let rules = Rules { parent_is_answer: is_answer(tx, parent.as_ref())?, languages: setting.languages };
-    let found = trigger::find(message, parent.as_ref(), &setting.bot, chat.kind, &rules);
-    let at_message = MessageAt { chat: message.chat, message: message.id };
-    if found.is_none() && message.edited_at.is_some() {
-        // The tag is gone from it: whoever answers all the same takes the whole text for the ask.
-        jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
-    }
-    match task_for(found.as_ref(), at_message, message.sent_at, is_news, at.there, setting.backlog_max_age) {
-        Task::Nothing => {}
-        Task::Start(job) => {
-            let is_about_privacy = found.as_ref().is_some_and(|found| is_about_privacy(&found.kind));
-            let rate = setting.rate.filter(|_| !is_about_privacy);
-            match admission::start(tx, Request { job, chat: chat_key, message }, rate, at.now)? {
-                Start::Known => {}
-                Start::Started(job) => {
-                    if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {
-                        applied.postponed |= keep::obey(tx, *command, arrival, chat_key, at.now)?;
-                    }
-                    if words == Words::Held {
-                        consent::hold(tx, message)?;
-                        // Once they are dropped, nothing of them may stay in unused parts of the file.
-                        scrub::want(tx, at.now)?;
-                    }
-                    applied.started.push(job);
-                    applied.heard.insert(Conversation { chat: chat_key, thread: message.thread }, true);
-                }
-                Start::Refused(because, job) => {
-                    applied.started.push(job);
-                    applied.refused.push((message.chat, because));
-                }
-            }
-        }
-        Task::CountAsOld => {
-            backlog::count_one(tx, message.chat, message.thread, at.now.plus(BACKLOG_SETTLES))?;
-            applied.postponed = true;
-        }
-    }
-    Ok(())
-}
-
-fn is_about_privacy(kind: &TriggerKind) -> bool {
-    match kind {
-        TriggerKind::Command(command, _) => command.spec().is_about_privacy,
-        TriggerKind::Ask | TriggerKind::Thanks => false,
-    }
 }
 
 /// A chat that the bot came into is told what is kept of it, unless it was before.
@@ -338,12 +268,6 @@ fn announce(
         applied.postponed = true;
     }
     Ok(())
-}
-
-/// Whether the parent is an answer of ours, rather than a notice or the output of a command.
-fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> store::Result<bool> {
-    let Some(parent) = parent else { return Ok(false) };
-    Ok(outbox::by_message(tx, parent.chat, parent.id)?.is_some_and(|part| part.purpose == Purpose::Answer))
 }
 
 fn judge_language(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> store::Result<()> {

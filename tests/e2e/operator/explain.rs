@@ -124,3 +124,20 @@ async fn what_was_compared_further_back_is_shown() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_decision_is_explained_as_the_daemon_has_made_it() {
+    World::run(async |w| {
+        w.say("ann", "shall we take the boat on saturday?");
+        w.say("ben", "the projector is dead again");
+        w.say("cat", "the boat needs paint, and the sail is torn");
+        w.model.always("Yes.");
+        for tag in ["@bot\nwhat about\n  the boat?", "/ask@bot what about the boat?", "the boat, @bot ?", "@bot"] {
+            let tag = w.say("dan", tag);
+            let answer = w.answer_to(tag).await;
+            let chosen: Vec<i64> = w.record_of(&answer).await.window.iter().map(|chosen| chosen.id.0).collect();
+            assert_eq!(window(&explain(w, tag, &["--json"])), chosen);
+        }
+    })
+    .await;
+}

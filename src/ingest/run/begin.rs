@@ -1,0 +1,166 @@
+//! What a message sets in motion once it is stored.
+
+use crate::domain::{Arrival, BACKLOG_SETTLES, ChatKey, Conversation, JobPayload, Message, MessageAt, ParsedTrigger};
+use crate::ingest::run::admission::{self, Request, Start};
+use crate::ingest::run::album::{self, Begun};
+use crate::ingest::run::apply::{Applied, Moment, Setting};
+use crate::ingest::run::keep;
+use crate::ingest::{Came, Said, Task, task_for};
+use crate::store::outbox::Purpose;
+use crate::store::{self, Writer, backlog, consent, jobs, messages, outbox, scrub};
+use crate::trigger::{self, Rules, Trigger, TriggerKind};
+
+/// Where the words are that a job is to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    Stored,
+    /// Nowhere, since their author opted out: they are held for the one job.
+    Held,
+}
+
+/// What was taken in of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct News {
+    pub chat: ChatKey,
+    pub came: Came,
+    pub words: Words,
+}
+
+pub fn start_work(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    News { chat: chat_key, came, words }: News,
+    setting: &Setting,
+    at: Moment,
+    applied: &mut Applied,
+) -> store::Result<()> {
+    let message = &arrival.message;
+    let found = find_trigger(tx, message, arrival, setting)?;
+    let at_message = MessageAt { chat: message.chat, message: message.id };
+    if found.is_none() && message.edited_at.is_some() {
+        // The tag is gone from it: whoever answers all the same takes the whole text for the ask.
+        jobs::replace(tx, &JobPayload::Answer { at: at_message, parsed: ParsedTrigger::default() })?;
+    }
+    let said = Said { at: at_message, sent_at: message.sent_at, came };
+    match task_for(found.as_ref(), said, at.there, setting.backlog_max_age) {
+        Task::Nothing => {}
+        Task::Start(job @ JobPayload::Answer { .. }) if message.album.is_some() => {
+            start_album(tx, arrival, (chat_key, words), job, (setting, at), applied)?;
+        }
+        Task::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
+        Task::Start(job) => {
+            let is_about_privacy = found.as_ref().is_some_and(|found| is_about_privacy(&found.kind));
+            let rate = setting.rate.filter(|_| !is_about_privacy);
+            match admission::start(tx, Request { job, chat: chat_key, message }, rate, at.now)? {
+                Start::Known => {}
+                Start::Started(job) => {
+                    if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {
+                        applied.postponed |= keep::obey(tx, *command, arrival, chat_key, at.now)?;
+                    }
+                    if words == Words::Held {
+                        consent::hold(tx, message)?;
+                        // Once they are dropped, nothing of them may stay in unused parts of the file.
+                        scrub::want(tx, at.now)?;
+                    }
+                    applied.started.push(job);
+                    applied.heard.insert(Conversation { chat: chat_key, thread: message.thread }, true);
+                }
+                Start::Refused(because, job) => {
+                    applied.started.push(job);
+                    applied.refused.push((message.chat, because));
+                }
+            }
+        }
+        Task::CountAsOld => {
+            backlog::count_one(tx, message.chat, message.thread, at.now.plus(BACKLOG_SETTLES))?;
+            applied.postponed = true;
+        }
+    }
+    Ok(())
+}
+
+/// Starts the job of an album, unless another of its messages has. It waits for the others.
+fn start_album(
+    tx: &Writer<'_>,
+    arrival: &Arrival,
+    (chat, words): (ChatKey, Words),
+    job: JobPayload,
+    (setting, at): (&Setting, Moment),
+    applied: &mut Applied,
+) -> store::Result<()> {
+    let message = &arrival.message;
+    let started = match album::begun(tx, message, at.now)? {
+        Begun::Done => false,
+        Begun::Wordless(..) if message.text.is_empty() => false,
+        Begun::Wordless(wordless, due_at) => {
+            album::take_over(tx, wordless, &job, due_at)?;
+            true
+        }
+        Begun::Nothing => {
+            let request = Request { job, chat, message };
+            match admission::start(tx, request, setting.rate, at.now.plus(album::SETTLES))? {
+                Start::Known => false,
+                Start::Started(_) => true,
+                Start::Refused(because, _) => {
+                    applied.refused.push((message.chat, because));
+                    applied.postponed = true;
+                    false
+                }
+            }
+        }
+    };
+    if started {
+        if words == Words::Held {
+            consent::hold(tx, message)?;
+            scrub::want(tx, at.now)?;
+        }
+        applied.postponed = true;
+        applied.heard.insert(Conversation { chat, thread: message.thread }, true);
+    }
+    Ok(())
+}
+
+/// Whether another message of the same album was for us too: the album is counted once.
+fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> store::Result<bool> {
+    let Some(album) = &arrival.message.album else { return Ok(false) };
+    for mate in messages::album(tx, arrival.message.chat, album)? {
+        let is_other = mate.message.id != arrival.message.id;
+        if is_other && find_trigger(tx, &mate.message, arrival, setting)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the message was for us as it is kept, before an edit is taken in.
+pub fn was_trigger(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> store::Result<bool> {
+    match messages::find_any(tx, arrival.message.chat, arrival.message.id)? {
+        Some(known) => Ok(find_trigger(tx, &known.message, arrival, setting)?.is_some()),
+        None => Ok(false),
+    }
+}
+
+/// How `message` is for us, if it is: what `arrival` brings, or another of its chat that replies to the same.
+fn find_trigger(
+    tx: &Writer<'_>,
+    message: &Message,
+    arrival: &Arrival,
+    setting: &Setting,
+) -> store::Result<Option<Trigger>> {
+    let parent = arrival.parent.as_ref();
+    let rules = Rules { parent_is_answer: is_answer(tx, parent)?, languages: setting.languages };
+    Ok(trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules))
+}
+
+/// Whether the parent is an answer of ours, rather than a notice or the output of a command.
+fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> store::Result<bool> {
+    let Some(parent) = parent else { return Ok(false) };
+    Ok(outbox::by_message(tx, parent.chat, parent.id)?.is_some_and(|part| part.purpose == Purpose::Answer))
+}
+
+fn is_about_privacy(kind: &TriggerKind) -> bool {
+    match kind {
+        TriggerKind::Command(command, _) => command.spec().is_about_privacy,
+        TriggerKind::Ask | TriggerKind::Thanks => false,
+    }
+}
