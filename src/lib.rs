@@ -29,6 +29,7 @@
 pub mod access;
 pub mod answer;
 pub mod app;
+pub mod archive;
 pub mod checkup;
 pub mod cli;
 pub mod clock;

@@ -53,6 +53,8 @@ const ROOMS: &[Room] = &[
         &["domain", "config", "trigger", "access", "privacy", "resilience"],
         &["store", "telegram", "clock", "scheduler"],
     ),
+    // Nobody who objects is kept of an import either.
+    room("archive", &["domain"], &["config", "privacy", "access", "store", "clock"]),
     room("scheduler", &["domain"], &["store", "clock"]),
     room("eval", &["domain", "context", "retrieval", "embed", "trigger", "store", "clock"], &[]),
     room("health", &["domain", "store", "gateway", "ingest", "telemetry"], &["clock"]),
@@ -63,6 +65,7 @@ const ROOMS: &[Room] = &[
         "cli",
         &[
             "app",
+            "archive",
             "eval",
             "embed",
             "retrieval",
@@ -117,6 +120,7 @@ const PURE: &[&str] = &[
     "context",
     "memory",
     "retrieval",
+    "archive",
     "answer",
     "commands",
     "ingest",

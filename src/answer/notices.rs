@@ -50,6 +50,7 @@ pub struct Notices {
     pub sorry_if_you_like: String,
     missed_one: String,
     missed_many: String,
+    imported: String,
     in_a_second: String,
     in_seconds: String,
     in_a_minute: String,
@@ -109,6 +110,11 @@ impl Notices {
             1 => Some(self.missed_one.clone()),
             _ => Some(self.missed_many.replace("{count}", shown)),
         }
+    }
+
+    /// That messages from before the bot were imported.
+    pub fn imported(&self, count: &str) -> String {
+        self.imported.replace("{count}", count)
     }
 
     /// Rounded up, so that nobody comes too early.

@@ -29,6 +29,7 @@ impl Crew {
             JobPayload::Backlog { chat } => self.commands.tell_backlog(&job, *chat).await,
             JobPayload::Refusal { at } => self.commands.tell_refusal(&job, *at).await,
             JobPayload::Leave { chat } => self.commands.leave(&job, *chat).await,
+            JobPayload::Imported { chat, count } => self.commands.tell_imported(&job, *chat, *count).await,
             JobPayload::Announce { chat } => self.commands.announce(&job, *chat).await,
             JobPayload::Forget { request, .. } => self.commands.forget(&job, *request).await,
             JobPayload::Scrub {} => self.keeper.scrub(&job).await,

@@ -55,6 +55,16 @@ pub enum Command {
     /// Make a checked copy of SRC the database; the daemon must be stopped, and the old file moved away
     #[command(after_help = "Example:\n  chime restore /var/backups/chime-before-upgrade.db")]
     Restore(RestoreOptions),
+    /// Read the history from before the bot, out of a Telegram Desktop export; the daemon must be stopped
+    #[command(after_help = IMPORT_HELP)]
+    Import(ImportOptions),
+    /// Write what is kept of a chat as JSON, also while the daemon runs
+    #[command(
+        after_help = "Nothing of members who opted out is in it. Exits with 0 when it is written, 1 when the chat is not \
+                      known, 74 when the database cannot be used.\n\n\
+                      Examples:\n  chime export -1001234567890 > table.json\n  chime export -1001234567890 --out table.json"
+    )]
+    Export(ExportOptions),
     /// Measure how well messages are chosen, on packs whose answers are known
     #[command(subcommand)]
     Eval(EvalCommand),
@@ -201,6 +211,39 @@ pub struct RetryOptions {
     /// The job's number, as `chime check` shows it, or `all`
     #[arg(value_name = "JOB|all")]
     pub job: Retried,
+}
+
+const IMPORT_HELP: &str = "\
+In Telegram Desktop: open the chat, ⋮, Export chat history, format JSON. The file is result.json; the export of all
+chats (Settings, Advanced) will do too. Only chats that the bot may work in are read (ALLOWED_CHATS).
+
+A second run adds nothing, and one that was cut short goes on. Nothing that the bot already knows is doubled.
+Each chat is told how many messages were imported, when the daemon starts again.
+
+Exits with 0 when it is done, 1 when the file cannot be read to its end (what stands before is imported), 74 when the
+database cannot be used, 75 while the daemon runs, 78 when the configuration is wrong.
+
+Examples:
+  chime import result.json --dry-run
+  chime import ~/Downloads/ChatExport_2026-03-02/result.json";
+
+#[derive(Debug, Args)]
+pub struct ImportOptions {
+    /// result.json of an export
+    pub file: PathBuf,
+    /// Only say what would be imported
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportOptions {
+    /// The chat's id
+    #[arg(allow_negative_numbers = true)]
+    pub chat: i64,
+    /// A new file; without, it goes to standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

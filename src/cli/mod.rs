@@ -11,6 +11,7 @@ mod demo;
 mod eval;
 mod exit;
 mod explain;
+mod import;
 mod place;
 mod retry;
 mod run;
@@ -44,6 +45,8 @@ pub fn main() -> Exit {
             Command::Retry(options) => retry::run(&options),
             Command::Backup(options) => copy::back_up(options),
             Command::Restore(options) => copy::restore(&options),
+            Command::Import(options) => import::import(options).await,
+            Command::Export(options) => import::export(options).await,
             Command::Eval(command) => eval::run(command).await,
         }
     });

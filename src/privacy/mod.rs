@@ -19,5 +19,5 @@ pub use joined::{joined, language_of_app};
 pub use repeats::repeats;
 pub use request::{Asker, Refusal, Request, Standing, Target, Verdict, decide};
 pub use retention::{Cutoffs, Reckoning, cutoffs, reckon};
-pub use strip::{Keep, Stripped, Withheld, strip};
+pub use strip::{Keep, Stripped, Withheld, strip, strip_message};
 pub use traces::{Traces, traces};

@@ -37,12 +37,19 @@ pub fn strip(arrival: &Arrival, withheld: Withheld) -> Stripped {
     if withheld.parent || withheld.parent_lender {
         message.quote = None;
     }
-    let is_message_withheld = withheld.message || withheld.named || !without_borrowed(&mut message, withheld.lender);
+    let message = strip_message(&message, withheld);
     let parent = arrival.parent.clone().map(|mut parent| {
         let is_parent_withheld = withheld.parent || !without_borrowed(&mut parent, withheld.parent_lender);
         keep(parent, is_parent_withheld)
     });
-    Stripped { message: keep(message, is_message_withheld), parent }
+    Stripped { message, parent }
+}
+
+/// The same of a message that comes alone.
+pub fn strip_message(message: &Message, withheld: Withheld) -> Keep {
+    let mut message = message.clone();
+    let is_left = without_borrowed(&mut message, withheld.lender);
+    keep(message, withheld.message || withheld.named || !is_left)
 }
 
 /// Takes out what a message borrowed, if that is withheld. False where nothing of its own would be left.

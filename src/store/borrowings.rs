@@ -104,7 +104,7 @@ pub fn about_member(
 ) -> Result<Vec<(ChatKey, Seq)>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key, seq FROM message
-         WHERE origin_user_id = :user AND origin_ts BETWEEN :since AND :until AND forward_origin IS NOT NULL
+         WHERE origin_user_id = :user AND coalesce(origin_ts, ts) BETWEEN :since AND :until AND forward_origin IS NOT NULL
              AND is_stub = 0 AND (:chat IS NULL OR chat_key = :chat)
          UNION
          SELECT chat_key, seq FROM message_name JOIN message USING (id)

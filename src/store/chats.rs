@@ -299,6 +299,38 @@ pub fn upsert_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<(
     Ok(())
 }
 
+/// Remembers somebody who wrote long ago, unless their present name is known.
+pub fn note_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO member (chat_key, user_id, name, username) VALUES (:key, :user, :name, :username)",
+    )?
+    .execute(named_params! {
+        ":key": key.0, ":user": sender.id.0, ":name": sender.name, ":username": sender.username,
+    })?;
+    Ok(())
+}
+
+/// Somebody who writes in a chat, by their present name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub id: UserId,
+    pub name: String,
+    pub username: Option<String>,
+}
+
+/// Who writes in a chat, without those who opted out.
+pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT user_id, name, username FROM member WHERE chat_key = :key
+             AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = member.user_id
+                                 AND +opt_out.chat_key IN (0, :key)) ORDER BY user_id",
+    )?;
+    let rows = statement.query_map(named_params! { ":key": key.0 }, |raw| {
+        Ok(Member { id: UserId(raw.get("user_id")?), name: raw.get("name")?, username: raw.get("username")? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Whether `user` has written in a group that the bot is in.
 pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
     Ok(conn

@@ -87,12 +87,24 @@ pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Sc
     Ok(key.map(|key| if key == 0 { Scope::EveryChat } else { Scope::Chat(ChatKey(key)) }))
 }
 
-/// Whether the words of a message must not be kept: its author opted out, they were forgotten, or the whole chat was.
-pub fn is_withheld(conn: &Reader, chat: ChatKey, message: &Message) -> Result<bool> {
-    let forgotten_until: Option<i64> = conn
+/// Everybody who is out of a chat.
+pub fn opted_out_of(conn: &Reader, chat: ChatKey) -> Result<Vec<UserId>> {
+    let mut statement = conn.prepare_cached("SELECT user_id FROM opt_out WHERE chat_key IN (0, :chat)")?;
+    let users = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("user_id").map(UserId))?;
+    Ok(users.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Up to when the whole chat was forgotten.
+pub fn forgotten_until(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
+    let secs: Option<i64> = conn
         .prepare_cached("SELECT forgotten_until FROM chat WHERE chat_key = :chat")?
         .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("forgotten_until"))?;
-    Ok(forgotten_until.is_some_and(|until| message.sent_at.secs() <= until)
+    Ok(secs.map(Timestamp::from_secs))
+}
+
+/// Whether the words of a message must not be kept: its author opted out, they were forgotten, or the whole chat was.
+pub fn is_withheld(conn: &Reader, chat: ChatKey, message: &Message) -> Result<bool> {
+    Ok(forgotten_until(conn, chat)?.is_some_and(|until| message.sent_at <= until)
         || opted_out(conn, chat, message.sender.id)?.is_some()
         || messages::is_stub(conn, message.chat, message.id)?)
 }

@@ -6,12 +6,14 @@
 //! *Entry*: [`World`] is the whole daemon among stand-ins, [`transcript()`] reads a chat, [`updates`] makes updates and
 //! checks requests.
 
+mod exports;
 mod model;
 mod reply;
 mod transcript;
 pub mod updates;
 mod world;
 
+pub use exports::Export;
 pub use model::ModelServer;
 pub use reply::Reply;
 pub use transcript::{CHAT, CHAT_KEY, DAY_ONE, moment, transcript, user};

@@ -3,8 +3,8 @@
 use crate::access::Access;
 use crate::access::run::served;
 use crate::commands::notice::Notice;
-use crate::commands::run::{Commands, format};
-use crate::domain::{ChatId, Job, ReplyTarget, UserId};
+use crate::commands::run::{Commands, format, notices_of};
+use crate::domain::{ChatId, Job, ReplyTarget, UserId, grouped};
 use crate::privacy::joined;
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
@@ -14,6 +14,22 @@ impl Commands {
     /// Works on an `announce` job about a chat.
     pub async fn announce(&self, job: &Job, chat: ChatId) -> Outcome {
         match self.tell_what_is_kept(job, chat).await {
+            Ok(()) => Outcome::Finished,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    /// Works on an `imported` job: a chat is told that its history from before is read too.
+    pub async fn tell_imported(&self, job: &Job, chat: ChatId, count: u64) -> Outcome {
+        let told = async {
+            let notices = self.store.read(move |conn| notices_of(conn, chat)).await?;
+            let now = self.clock.now();
+            let to = ReplyTarget { chat, thread: None, reply_to: None };
+            let key = format!("imported:{chat}:{}", now.millis());
+            let parts = format(&Notice::Own(notices.imported(&grouped(count))));
+            self.settle(job, NewReply::own(Purpose::Notice, key, to, parts), |_| Ok(())).await
+        };
+        match told.await {
             Ok(()) => Outcome::Finished,
             Err(error) => Outcome::of_store(&error, job),
         }

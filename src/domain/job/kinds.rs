@@ -115,6 +115,10 @@ job_kinds! {
     Announce { chat: ChatId }
     = "announce", key chat, lane chat.0, Policy::ANSWERING;
 
+    /// Tell a chat how many messages from before were imported.
+    Imported { chat: ChatId, count: u64 }
+    = "imported", key chat, lane chat.0, Policy::ANSWERING;
+
     /// Delete what somebody asked in `chat` to have forgotten. `request` is the row of the request.
     Forget { request: i64, chat: ChatId }
     = "forget", key request, lane chat.0, Policy { ends_with_chat: false, ..Policy::ANSWERING };

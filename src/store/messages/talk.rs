@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 
 use super::{COLUMNS, VISIBLE, from_row, limit_param, many, row_id};
-use crate::domain::{Conversation, MessageId, Seq, StoredMessage, Timestamp};
+use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp};
 use crate::store::links::{Mark, Marking};
 use crate::store::{Reader, Result};
 
@@ -130,6 +130,19 @@ pub fn within(
         named_params! {
             ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
             ":from": from.0.secs(), ":first": from.1.0, ":to": to.0.secs(), ":last": to.1.0,
+        },
+    )
+}
+
+/// What may be read of a chat behind `after` in the order of our numbers, at most `limit`.
+pub fn page(conn: &Reader, chat: ChatKey, after: Seq, limit: usize) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message WHERE id > :after AND id <= :last AND {VISIBLE} ORDER BY id LIMIT :limit"
+        ),
+        named_params! {
+            ":after": row_id(chat, after), ":last": row_id(chat, Seq(u32::MAX)), ":limit": limit_param(limit),
         },
     )
 }

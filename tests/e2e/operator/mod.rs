@@ -1,5 +1,6 @@
 //! What the person sees who runs it: the real binary as a process of its own.
 
+mod archive;
 mod check;
 mod explain;
 mod keep;

@@ -1,0 +1,73 @@
+//! What a service message of an export tells of, in the words that taking in an update uses.
+
+use serde_json::Value;
+
+/// `None` for an action that tells of nothing that is kept.
+pub fn describe(message: &Value) -> Option<String> {
+    let title = || message["title"].as_str().filter(|title| !title.is_empty());
+    let actor = message["actor"].as_str();
+    let named = |verb: &str, name: Option<&str>, without: &str| {
+        name.map_or_else(|| without.to_owned(), |name| format!("{verb} {name}"))
+    };
+    Some(match message["action"].as_str()? {
+        "invite_members" if members(message) == actor.map(|actor| vec![actor]).unwrap_or_default() => {
+            format!("{} joined", actor.unwrap_or("someone"))
+        }
+        "invite_members" => format!("added {}", names(message)),
+        "join_group_by_link" | "join_group_by_request" => format!("{} joined", actor.unwrap_or("someone")),
+        "remove_members" if members(message) == actor.map(|actor| vec![actor]).unwrap_or_default() => {
+            format!("{} left", actor.unwrap_or("someone"))
+        }
+        "remove_members" => format!("removed {}", names(message)),
+        "edit_group_title" => named("changed the title to", title(), "changed the title to someone"),
+        "topic_created" => named("created the topic", title(), "created a topic"),
+        "topic_edit" => named(
+            "renamed the topic to",
+            message["new_title"].as_str().filter(|it| !it.is_empty()),
+            "changed the topic's icon",
+        ),
+        "edit_group_photo" => "changed the chat photo".to_owned(),
+        "delete_group_photo" => "removed the chat photo".to_owned(),
+        "create_group" => "created the group".to_owned(),
+        "create_channel" => "created the channel".to_owned(),
+        "migrate_to_supergroup" | "migrate_from_group" => "turned the group into a supergroup".to_owned(),
+        "pin_message" => "pinned a message".to_owned(),
+        "set_messages_ttl" => "changed the auto-delete timer".to_owned(),
+        "invite_to_group_call" => format!("invited {} to the video chat", names(message)),
+        "group_call" => match message["duration"].as_i64().or_else(|| message["duration_seconds"].as_i64()) {
+            Some(seconds) => format!("ended the video chat after {}:{:02}", seconds / 60, seconds % 60),
+            None => "started a video chat".to_owned(),
+        },
+        "group_call_scheduled" => "scheduled a video chat".to_owned(),
+        "boost_apply" => "boosted the chat".to_owned(),
+        "set_chat_wallpaper" | "set_same_chat_wallpaper" | "edit_chat_theme" => {
+            "changed the chat background".to_owned()
+        }
+        "todo_completions" => "ticked off tasks of a checklist".to_owned(),
+        "todo_append_tasks" => "added tasks to a checklist".to_owned(),
+        "giveaway_launch" => "started a giveaway".to_owned(),
+        "giveaway_results" => "finished a giveaway".to_owned(),
+        "proximity_reached" => "came close to another member".to_owned(),
+        "send_star_gift" | "send_premium_gift" | "gift_premium" | "gift_code" | "gift_stars" | "unique_star_gift" => {
+            "sent a gift".to_owned()
+        }
+        "send_payment" => "made a payment".to_owned(),
+        "refunded_payment" => "got a payment back".to_owned(),
+        "requested_peer" => "shared contacts".to_owned(),
+        "allow_sending_messages" | "attach_menu_bot_allowed" | "web_app_bot_allowed" => {
+            "allowed the bot to write".to_owned()
+        }
+        "custom_action" => message["text"].as_str().filter(|text| !text.is_empty())?.to_owned(),
+        other => other.replace('_', " "),
+    })
+}
+
+fn members(message: &Value) -> Vec<&str> {
+    message["members"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn names(message: &Value) -> String {
+    let names = message["members"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap_or("someone"));
+    let names = names.collect::<Vec<_>>().join(", ");
+    if names.is_empty() { "someone".to_owned() } else { names }
+}

@@ -1,0 +1,15 @@
+//! History from before the bot, out of a Telegram Desktop export; and a chat's own data, as JSON.
+//!
+//! *Owns*: how an export is read, what becomes of its messages, what an export of ours holds.
+//! *Never*: decides who may be kept (that is `privacy` and `store::consent`); talks to Telegram.
+//! *Entry*: [`run::import`], [`run::export`].
+
+mod content;
+mod convert;
+mod happened;
+pub mod run;
+mod tally;
+mod text;
+
+pub use convert::{ExportedChat, Topics, Unusable, converted};
+pub use tally::{ChatTally, Tally};

@@ -1,0 +1,155 @@
+//! `chime import` and `chime export`.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, IsTerminal, Write};
+
+use secrecy::ExposeSecret;
+
+use crate::archive::Tally;
+use crate::archive::run::{
+    ExportError, Import, ImportError, Manner, Progress, export as write_export, import as read_export,
+};
+use crate::cli::arguments::{ExportOptions, ImportOptions};
+use crate::cli::exit::{Exit, report};
+use crate::cli::place;
+use crate::clock::Clock;
+use crate::config::{AccessConfig, Environment, PrivacyConfig, StoreConfig, TelegramConfig};
+use crate::domain::{ChatId, UserId, grouped};
+use crate::store::{Store, StoreError};
+
+#[derive(Debug, thiserror::Error)]
+enum Refused {
+    #[error("TELEGRAM_BOT_TOKEN does not begin with the bot's id")]
+    Token,
+    #[error("{0} is there already; nothing is overwritten")]
+    Occupied(String),
+}
+
+pub async fn import(options: ImportOptions) -> Exit {
+    let folder = match std::env::current_dir() {
+        Ok(folder) => folder,
+        Err(error) => return report(&error, Exit::Failed),
+    };
+    let environment = Environment::read(&folder);
+    let settings = environment.settings();
+    let loaded = (|| {
+        let store = StoreConfig::load(&settings)?;
+        Ok((store, AccessConfig::load(&settings)?, PrivacyConfig::load(&settings)?, TelegramConfig::load(&settings)?))
+    })();
+    let (store, access, privacy, telegram) = match settings.finish(loaded) {
+        Ok((loaded, _)) => loaded,
+        Err(error) => return report(&error, Exit::Configuration),
+    };
+    let number = telegram.token.expose_secret().split(':').next().and_then(|id| id.parse().ok());
+    let Some(bot) = number.map(UserId) else { return report(&Refused::Token, Exit::Configuration) };
+    let clock = Clock::system();
+    let manner = if options.dry_run { Manner::DryRun } else { Manner::Write };
+    let opened = match manner {
+        Manner::Write => Store::open(&store.path, clock.now()).map(|(store, _)| store),
+        Manner::DryRun => Store::open_to_read(&store.path),
+    };
+    let store = match opened {
+        Ok(store) => store,
+        Err(error) => return report(&error, Exit::of_store(&error)),
+    };
+    let mut bar = Bar { is_shown: std::io::stderr().is_terminal(), shown: None };
+    let retention = privacy.retention;
+    let task = Import { store: store.clone(), clock, file: options.file, bot, access, retention, manner };
+    let outcome = read_export(task, |progress| bar.show(progress)).await;
+    store.close().await;
+    bar.end();
+    match outcome {
+        Ok(tally) => {
+            tell(&tally, manner);
+            Exit::Done
+        }
+        Err(ImportError::Store(error)) => report(&error, Exit::of_store(&error)),
+        Err(error) => report(&error, Exit::Failed),
+    }
+}
+
+pub async fn export(options: ExportOptions) -> Exit {
+    let path = match place::database() {
+        Ok(path) => path,
+        Err(exit) => return exit,
+    };
+    let store = match Store::open_to_read(&path) {
+        Ok(store) => store,
+        Err(error) => return report(&error, Exit::of_store(&error)),
+    };
+    let chat = ChatId(options.chat);
+    let written = match &options.out {
+        None => write_export(&store, chat, &mut BufWriter::new(std::io::stdout())).await,
+        Some(to) => match OpenOptions::new().write(true).create_new(true).open(to) {
+            Ok(file) => write_export(&store, chat, &mut BufWriter::new(file)).await,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                return report(&Refused::Occupied(to.display().to_string()), Exit::Failed);
+            }
+            Err(error) => Err(ExportError::Io(error)),
+        },
+    };
+    match written {
+        Ok(count) => {
+            let _ = writeln!(std::io::stderr(), "{} messages of chat {chat}", grouped(count));
+            Exit::Done
+        }
+        // A reader that went away is no fault.
+        Err(ExportError::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done,
+        Err(ExportError::Store(error @ StoreError::Absent { .. })) => report(&error, Exit::of_store(&error)),
+        Err(error) => report(&error, Exit::Failed),
+    }
+}
+
+fn tell(tally: &Tally, manner: Manner) {
+    let mut out = std::io::stdout();
+    let verb = if manner == Manner::DryRun { "would be imported" } else { "imported" };
+    for (id, chat) in &tally.chats {
+        let name = chat.title.as_deref().unwrap_or("a chat without a title");
+        let mut parts =
+            vec![format!("{} {verb}", grouped(chat.added)), format!("{} known already", grouped(chat.known))];
+        for (count, what) in [
+            (chat.stubs, "without words, since their author opted out or they were forgotten"),
+            (chat.expired, "left out, since they are older than messages are kept (RETENTION_DAYS)"),
+            (chat.unreadable, "could not be read"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{} {what}", grouped(count)));
+            }
+        }
+        let _ = writeln!(out, "{name} ({id}): {}", parts.join(", "));
+    }
+    for (name, why) in &tally.left_out {
+        let _ = writeln!(out, "{name}: left out, {why}");
+    }
+    if tally.chats.is_empty() && tally.left_out.is_empty() {
+        let _ = writeln!(out, "the file holds no messages");
+    }
+}
+
+/// One line that is written over, on a terminal only.
+struct Bar {
+    is_shown: bool,
+    shown: Option<u64>,
+}
+
+impl Bar {
+    const WIDTH: u64 = 30;
+
+    fn show(&mut self, progress: Progress) {
+        let Progress { bytes, total, messages } = progress;
+        let percent = (bytes * 100).checked_div(total).unwrap_or(100).min(100);
+        if !self.is_shown || self.shown == Some(percent) {
+            return;
+        }
+        self.shown = Some(percent);
+        let full = percent * Self::WIDTH / 100;
+        let bar: String = (0..Self::WIDTH).map(|place| if place < full { '#' } else { '.' }).collect();
+        let _ = write!(std::io::stderr(), "\r[{bar}] {percent:3} %  {} messages", grouped(messages));
+    }
+
+    fn end(&self) {
+        if self.shown.is_some() {
+            let _ = writeln!(std::io::stderr());
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! `chime import` and `chime export`.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::time::Duration;
+
+use chime::clock::Clock;
+use chime::domain::{Chat, ChatId, ChatKind, Kind, Message, MessageId, UserId};
+use chime::sandbox::{NewChat, Post, Setup};
+use chime::store::consent::Scope;
+use chime::store::{Priority, Store, chats, consent, messages};
+use chime::testkit::{Export, Reply};
+use serde_json::Value;
+
+use super::Machine;
+
+/// As exports number it; the bot knows it as [`CHAT`].
+const EXPORTED: i64 = 1_234_567_890;
+const CHAT: ChatId = ChatId(-1_001_234_567_890);
+
+fn export(messages: i64) -> Export {
+    Export { chat: EXPORTED, kind: "private_supergroup", messages, until: Clock::system().now() }
+}
+
+fn write(machine: &Machine, name: &str, export: &Export) -> String {
+    let path = machine.folder.path().join(name);
+    let file = File::create(&path).expect("create the export");
+    export.write(&mut BufWriter::new(file)).expect("write the export");
+    path.display().to_string()
+}
+
+async fn run(machine: &Machine, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = machine.run(arguments).await;
+    let told = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&told).into_owned())
+}
+
+async fn kept(machine: &Machine, chat: ChatId) -> Vec<Message> {
+    let store = Store::open_to_read(&machine.database()).expect("open the database");
+    let all = store.read(move |conn| match chats::find(conn, chat)? {
+        Some(row) => messages::all_of(conn, row.key),
+        None => Ok(Vec::new()),
+    });
+    all.await.expect("read the messages").into_iter().map(|stored| stored.message).collect()
+}
+
+async fn with_chat(machine: &Machine, said: Option<Message>, out: Option<UserId>) {
+    let (store, _) = machine.store();
+    let title = Some("Friday table".to_owned());
+    let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title, username: None };
+    let prepared = store.write(Priority::Answering, move |tx| {
+        let row = chats::upsert(tx, &chat)?;
+        if let Some(said) = &said {
+            messages::take_in(tx, &row, said)?;
+        }
+        if let Some(user) = out {
+            consent::opt_out(tx, Scope::Chat(row.key), user, Clock::system().now())?;
+        }
+        Ok(())
+    });
+    prepared.await.expect("prepare the chat");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_history_is_imported_once_and_told_of() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("ALLOWED_CHATS", "*");
+    let file = write(&machine, "result.json", &export(700));
+    with_chat(&machine, None, None).await;
+    let (code, told) = run(&machine, &["import", &file, "--dry-run"]).await;
+    assert_eq!((code, told.contains("700 would be imported, 0 known already")), (Some(0), true), "{told}");
+    assert_eq!(kept(&machine, CHAT).await.len(), 0, "a dry run writes nothing");
+
+    let (code, told) = run(&machine, &["import", &file]).await;
+    assert_eq!((code, told.contains("Friday table (-1001234567890): 700 imported")), (Some(0), true), "{told}");
+    let (code, told) = run(&machine, &["import", &file]).await;
+    assert_eq!((code, told.contains("0 imported, 700 known already")), (Some(0), true), "{told}");
+
+    let all = kept(&machine, CHAT).await;
+    assert_eq!(all.len(), 700);
+    let shown = |id: i64| all.iter().find(|message| message.id == MessageId(id)).expect("imported").rendered();
+    assert_eq!(shown(32), "[photo] look at this");
+    assert_eq!(shown(2), "[voice 0:12]");
+    assert_eq!(shown(4), "[sticker] 🙂");
+    assert_eq!(shown(6), "[poll] Where to?: lake / sea");
+    assert_eq!(shown(8), "[document] report.pdf");
+    assert_eq!(shown(10), "[added Zoe]");
+    assert_eq!(shown(12), "[pinned a message]");
+    assert_eq!(shown(18), "[location] Town hall");
+    assert_eq!(shown(20), "[contact] Ann");
+    assert_eq!(shown(22), "see here please");
+    assert_eq!(shown(26), "[video 1:01] our trip");
+    let forward = all.iter().find(|message| message.id == MessageId(14)).expect("a forward");
+    assert_eq!(forward.forward_origin.as_deref(), Some("Zoe"));
+    assert_eq!(forward.borrowed.and_then(|borrowed| borrowed.author), Some(UserId(6000)));
+    let reply = all.iter().find(|message| message.id == MessageId(9)).expect("a reply");
+    assert_eq!(reply.reply_to, Some(MessageId(6)));
+
+    let chat = machine.telegram.add_chat(NewChat::supergroup("Friday table"));
+    assert_ne!(chat, CHAT, "the embedded Telegram has ids of its own");
+    let exported = machine.run(&["export", "-1001234567890"]).await;
+    let parsed: Value = serde_json::from_slice(&exported.stdout).expect("JSON");
+    assert_eq!(parsed["messages"].as_array().map(Vec::len), Some(700));
+    assert_eq!(parsed["members"].as_array().map(Vec::len), Some(7));
+    assert_eq!(run(&machine, &["export", "-42"]).await.0, Some(1));
+}
+
+#[tokio::test]
+async fn a_chat_is_told_and_answers_from_what_was_imported() {
+    let mut machine = Machine::new(Setup::default()).await;
+    let chat = machine.telegram.add_chat(NewChat::supergroup("Friday table"));
+    machine.set("ALLOWED_CHATS", &chat.0.to_string());
+    let export = Export { chat: -1_000_000_000_000 - chat.0, ..export(40) };
+    let file = write(&machine, "result.json", &export);
+    assert_eq!(run(&machine, &["import", &file]).await.0, Some(0));
+    let mut daemon = machine.start();
+    let (told, cursor) = machine.telegram.next_sent(machine.telegram.cursor()).await;
+    assert!(told.text.contains("imported 40 older messages"), "{}", told.text);
+    machine.model.script([Reply::text("It leaves for the lake.")]);
+    let ana = machine.telegram.add_member(chat, "Ana");
+    machine.telegram.say(chat, Post::new(ana, "@bot where does the boat go?", Clock::system().now()));
+    machine.telegram.next_sent(cursor).await;
+    let prompt = machine.model.requests().last().map(ToString::to_string).unwrap_or_default();
+    assert!(prompt.contains("leaves for the lake"), "{prompt}");
+    assert_eq!(daemon.stop().await, Some(0), "{}", daemon.log());
+}
+
+#[tokio::test]
+async fn who_objects_is_a_stub_and_what_the_bot_heard_itself_stays() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("ALLOWED_CHATS", "*");
+    let export = export(30);
+    let mut heard = chime::testkit::transcript("10:00 ann#3 as the bot heard it").remove(0).message;
+    heard.chat = CHAT;
+    heard.sent_at = Clock::system().now();
+    with_chat(&machine, Some(heard), Some(UserId(5005))).await;
+    let file = write(&machine, "result.json", &export);
+    let (_, told) = run(&machine, &["import", &file]).await;
+    assert!(told.contains("4 without words"), "{told}");
+    let all = kept(&machine, CHAT).await;
+    assert_eq!(all.len(), 30);
+    let text = |id: i64| all.iter().find(|message| message.id == MessageId(id)).map(|message| message.text.as_str());
+    assert_eq!(text(3), Some("as the bot heard it"));
+    assert_eq!(text(5), Some(""), "a message of who opted out");
+}
+
+#[tokio::test]
+async fn a_broken_or_foreign_file_is_told_of_and_loses_nothing() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("ALLOWED_CHATS", "*");
+    let export = export(1_200);
+    let file = write(&machine, "result.json", &export);
+    let whole = std::fs::read(&file).expect("read the export");
+    std::fs::write(&file, &whole[..whole.len() / 2]).expect("cut it");
+    let (code, told) = run(&machine, &["import", &file]).await;
+    assert_eq!((code, told.contains("breaks off or is damaged at line")), (Some(1), true), "{told}");
+    let before = kept(&machine, CHAT).await.len();
+    assert!((400..900).contains(&before), "{before} were kept");
+    std::fs::write(&file, &whole).expect("mend it");
+    assert_eq!(run(&machine, &["import", &file]).await.0, Some(0));
+    assert_eq!(kept(&machine, CHAT).await.len(), 1_200, "it goes on where it was cut");
+
+    for foreign in ["{\"hello\": [1, 2]}", "no JSON at all", "[]", ""] {
+        std::fs::write(&file, foreign).expect("write something else");
+        let (code, told) = run(&machine, &["import", &file]).await;
+        assert_eq!((code, told.contains("no Telegram Desktop export")), (Some(1), true), "{foreign}: {told}");
+    }
+    assert_eq!(run(&machine, &["import", "nowhere.json"]).await.0, Some(1));
+}
+
+#[tokio::test]
+async fn all_chats_at_once_topics_and_chats_that_are_none_of_the_bots() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("ALLOWED_CHATS", "-1000000000777,-555");
+    let now = Clock::system().now().minus(Duration::from_secs(60)).secs().to_string();
+    let message = |id: i64, more: &str| {
+        format!(
+            r#"{{"id":{id},"type":"message","date_unixtime":"{now}","from":"Ann","from_id":"user5","text":"hello {id}"{more}}}"#
+        )
+    };
+    let forum = [
+        format!(
+            r#"{{"id":10,"type":"service","date_unixtime":"{now}","actor":"Ann","actor_id":"user5","action":"topic_created","title":"Boats"}}"#
+        ),
+        message(11, r#","reply_to_message_id":10"#),
+        message(12, r#","reply_to_message_id":11"#),
+        message(13, ""),
+        r#"{"id":14,"type":"message","text":"of no date"}"#.to_owned(),
+    ];
+    let file = machine.folder.path().join("result.json");
+    let list = format!(
+        r#"{{"about":"x","chats":{{"about":"y","list":[
+            {{"name":"Forum","type":"public_supergroup","id":777,"messages":[{}]}},
+            {{"name":"Small","type":"private_group","id":555,"messages":[{}]}},
+            {{"name":"Bob","type":"personal_chat","id":9,"messages":[{}]}},
+            {{"name":"Strangers","type":"private_supergroup","id":888,"messages":[{}]}}]}}}}"#,
+        forum.join(","),
+        message(1, ""),
+        message(1, ""),
+        message(1, "")
+    );
+    std::fs::write(&file, list).expect("write the export");
+    let (code, told) = run(&machine, &["import", &file.display().to_string()]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("Forum (-1000000000777): 4 imported, 0 known already, 1 could not be read"), "{told}");
+    assert!(told.contains("Small (-555): 1 imported"), "{told}");
+    assert!(told.contains("Bob: left out, it is between two people"), "{told}");
+    assert!(told.contains("Strangers: left out, it is not allowed: set ALLOWED_CHATS=-1000000000888"), "{told}");
+    let all = kept(&machine, ChatId(-1_000_000_000_777)).await;
+    let place = |id: i64| {
+        let found = all.iter().find(|message| message.id == MessageId(id)).expect("imported");
+        (found.thread.map(|topic| topic.0), found.reply_to.map(|parent| parent.0))
+    };
+    assert_eq!([place(11), place(12), place(13)], [(Some(10), None), (Some(10), Some(11)), (None, None)]);
+    assert!(all.iter().any(|message| message.kind == Kind::Service));
+}
