@@ -43,6 +43,14 @@ pub struct RoleValues<'a> {
     pub today: &'a str,
 }
 
+/// What `recall.md` takes.
+#[derive(Debug, Serialize)]
+pub struct RecallValues<'a> {
+    pub fence: &'a str,
+    /// Old messages, a line each.
+    pub lines: &'a str,
+}
+
 /// What `context.md` takes.
 #[derive(Debug, Serialize)]
 pub struct ContextValues<'a> {
@@ -148,6 +156,7 @@ enum Template {
     Choose,
     Capture,
     Frame,
+    Recall,
     Context,
     Ask,
 }
@@ -195,6 +204,12 @@ impl Prompts {
 
     /// # Errors
     /// As [`Prompts::role`].
+    pub fn recall(&self, values: &RecallValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Recall, Value::from(Serde(values)))
+    }
+
+    /// # Errors
+    /// As [`Prompts::role`].
     pub fn context(&self, values: &ContextValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Context, Value::from(Serde(values)))
     }
@@ -234,8 +249,17 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 8] =
-        [Self::Role, Self::Concepts, Self::Extract, Self::Choose, Self::Capture, Self::Frame, Self::Context, Self::Ask];
+    const ALL: [Self; 9] = [
+        Self::Role,
+        Self::Concepts,
+        Self::Extract,
+        Self::Choose,
+        Self::Capture,
+        Self::Frame,
+        Self::Recall,
+        Self::Context,
+        Self::Ask,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -245,6 +269,7 @@ impl Template {
             Self::Choose => "choose.md",
             Self::Capture => "capture.md",
             Self::Frame => "frame.md",
+            Self::Recall => "recall.md",
             Self::Context => "context.md",
             Self::Ask => "ask.md",
         }
@@ -258,6 +283,7 @@ impl Template {
             Self::Choose => include_str!("../prompts/choose.md"),
             Self::Capture => include_str!("../prompts/capture.md"),
             Self::Frame => include_str!("../prompts/frame.md"),
+            Self::Recall => include_str!("../prompts/recall.md"),
             Self::Context => include_str!("../prompts/context.md"),
             Self::Ask => include_str!("../prompts/ask.md"),
         }
@@ -300,6 +326,10 @@ impl Template {
                 })
                 .map(|values| Value::from(Serde(values)))
                 .to_vec(),
+            Self::Recall => {
+                let values = RecallValues { fence: "CODE", lines: "[m1 · u1 Ana · 14:02] hello" };
+                vec![Value::from(Serde(values))]
+            }
             Self::Context => [("[m1 · u1 Ana · 14:02] hello", None), ("", Some("14:00")), ("", None)]
                 .map(|(lines, earliest)| ContextValues {
                     time: "14:10",
@@ -474,7 +504,7 @@ mod tests {
             "rule.md",
             "You are Chime.",
             expect![
-                "<dir>/rule.md replaces no template: there are role.md, concepts.md, extract.md, choose.md, capture.md, frame.md, context.md, ask.md"
+                "<dir>/rule.md replaces no template: there are role.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md"
             ],
         );
     }

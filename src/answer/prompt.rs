@@ -9,11 +9,15 @@ use std::collections::BTreeSet;
 use crate::answer::followup::show;
 use crate::answer::lines::Scribe;
 use crate::answer::plain::{clean_name, without_fence};
+use crate::answer::recall;
 use crate::context::{ContextWindow, Entry};
 use crate::domain::{
     ChatKind, FollowUp, Matter, Part, Role, Seq, SlotUse, StoredMessage, Timestamp, clip, clock_time, day_in_words,
 };
-use crate::prompts::{AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RoleValues};
+use crate::prompts::{
+    AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues,
+};
+use crate::retrieval::RecalledMessage;
 
 /// Characters of the anchor beside the ask. The window shows it in full, so this is a reminder of which one it is.
 const ANCHOR_CHARS: usize = 600;
@@ -38,6 +42,8 @@ pub struct PromptInput<'a> {
     /// Whether the ask is empty or only points.
     pub generic: bool,
     pub window: &'a ContextWindow,
+    /// Older messages that bear on the ask, oldest first.
+    pub recalled: &'a [RecalledMessage],
     pub matter: Matter,
     /// What was worked out of the ask; none where it is taken as it stands.
     pub follow_up: Option<&'a FollowUp>,
@@ -145,6 +151,7 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
         frame(prompts, input)?,
         context(prompts, input, &mut scribe)?,
         ask(prompts, input, &mut scribe)?,
+        recall(prompts, input, &mut scribe)?,
     ];
     let (system, user, slots) = assemble(filled, input.estimate);
     Ok(BuiltPrompt { system, user, slots })
@@ -208,6 +215,16 @@ fn fitted(
         }
     }
     Ok(String::new())
+}
+
+/// What was recalled, in its slot.
+fn recall(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> Result<Filled, PromptError> {
+    let text = match recall::lines(input.recalled, scribe) {
+        lines if lines.is_empty() => String::new(),
+        lines => prompts.recall(&RecallValues { fence: input.fence, lines: &lines })?,
+    };
+    let sources = input.recalled.iter().map(|one| citation_id(one.message.seq)).collect();
+    Ok(Filled { slot: Slot::Recall, text, sources })
 }
 
 /// The window in its slot.
@@ -348,6 +365,7 @@ mod tests {
             ask,
             generic: ask.is_empty(),
             window: &window,
+            recalled: &[],
             matter: Matter::First,
             follow_up: None,
             concepts: &[],
@@ -436,6 +454,7 @@ mod tests {
             ask: &trigger.message.text,
             generic: false,
             window,
+            recalled: &[],
             matter: Matter::First,
             follow_up: None,
             concepts: &[],
@@ -519,6 +538,7 @@ mod tests {
             ask: "true?",
             generic: false,
             window: &window,
+            recalled: &[],
             matter: Matter::First,
             follow_up: None,
             concepts: &[],

@@ -1,5 +1,7 @@
 //! The full-text index over messages: one chat is one range of rowids, so a search cannot leave its chat.
 
+use std::collections::HashMap;
+
 use rusqlite::named_params;
 
 use super::messages::row_id;
@@ -70,26 +72,89 @@ const TELLING_SHARE: i64 = 100;
 /// The messages of `chat` that hold any word of `query`, best first, at most `limit`. Words that more than a hundredth of the
 /// chat's messages hold are left out while rarer ones remain: they rank little, and reading up on them takes long.
 pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, limit: usize) -> Result<Vec<Seq>> {
-    let mut words = stems(query, language);
-    words.sort_unstable();
-    words.dedup();
-    // Quoted, so that nothing a member types is read as query syntax.
-    let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    let words = telling(conn, chat, words)?;
+    let words = telling(conn, chat, quoted(query, language))?;
     if words.is_empty() {
         return Ok(Vec::new());
     }
+    matching(conn, chat, &words.join(" OR "), limit)
+}
+
+/// The messages of `chat` that hold any word of `query` and were written by somebody called `author`, best first.
+pub fn any_word_by(
+    conn: &Reader,
+    chat: ChatKey,
+    language: Language,
+    (query, author): (&str, &str),
+    limit: usize,
+) -> Result<Vec<Seq>> {
+    let (words, author) = (quoted(query, language), quoted(author, language));
+    if words.is_empty() || author.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = format!("text : ({}) AND author : ({})", words.join(" OR "), author.join(" AND "));
+    matching(conn, chat, &query, limit)
+}
+
+/// How many messages of a chat hold each stem of a query.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Holding {
+    pub messages: f64,
+    pub holding: HashMap<String, f64>,
+}
+
+/// A word that more messages hold is counted up to here: it tells little, and counting all takes long.
+const MOST_COUNTED: i64 = 5_000;
+
+/// Counts the messages of `chat`, and those that hold each stem of `query`.
+pub fn holding(conn: &Reader, chat: ChatKey, language: Language, query: &str) -> Result<Holding> {
+    let mut words = stems(query, language);
+    words.sort_unstable();
+    words.dedup();
+    let mut statement = conn.prepare_cached(HELD)?;
+    let mut counted = Holding { messages: newest(conn, chat)? as f64, holding: HashMap::new() };
+    for word in words {
+        let params = named_params! { ":word": format!("\"{word}\""), ":chat": chat.0, ":enough": MOST_COUNTED };
+        let held: i64 = statement.query_row(params, |row| row.get("held"))?;
+        counted.holding.insert(word, held as f64);
+    }
+    Ok(counted)
+}
+
+/// The stems of a text, each once, quoted, so that nothing a member types is read as query syntax.
+fn quoted(text: &str, language: Language) -> Vec<String> {
+    let mut words = stems(text, language);
+    words.sort_unstable();
+    words.dedup();
+    words.into_iter().map(|word| format!("\"{word}\"")).collect()
+}
+
+fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<Vec<Seq>> {
     let mut statement = conn.prepare_cached(
         "SELECT rowid & 4294967295 AS seq FROM message_fts
          WHERE message_fts MATCH :query AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
          ORDER BY rank LIMIT :limit",
     )?;
     let rows = statement.query_map(
-        named_params! { ":query": words.join(" OR "), ":chat": chat.0, ":limit": i64::try_from(limit).unwrap_or(i64::MAX) },
+        named_params! { ":query": query, ":chat": chat.0, ":limit": i64::try_from(limit).unwrap_or(i64::MAX) },
         |row| row.get("seq").map(Seq),
     )?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
+
+/// The number of the newest message, which counts those of the chat.
+fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
+    let newest: Option<i64> = conn
+        .prepare_cached(
+            "SELECT max(id) & 4294967295 AS seq FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |row| row.get("seq"))?;
+    Ok(newest.unwrap_or(0))
+}
+
+/// How many messages of a chat hold a word, counted up to enough.
+const HELD: &str = "SELECT count(*) AS held FROM (
+    SELECT 1 FROM message_fts
+    WHERE message_fts MATCH :word AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 LIMIT :enough)";
 
 /// The messages of `chat` from before `before` that hold `word`, the newest first, at most `limit`. A word of several parts
 /// is met where they stand together.
@@ -121,17 +186,8 @@ pub fn newest_with(
 
 /// Of quoted `words` those that tell something in `chat`; all that are said there when none does.
 fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<String>> {
-    let newest: Option<i64> = conn
-        .prepare_cached(
-            "SELECT max(id) & 4294967295 AS seq FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
-        )?
-        .query_row(named_params! { ":chat": chat.0 }, |row| row.get("seq"))?;
-    let most = (newest.unwrap_or(0) / TELLING_SHARE).max(ALWAYS_TELLING);
-    let mut held = conn.prepare_cached(
-        "SELECT count(*) AS held FROM (
-             SELECT 1 FROM message_fts
-             WHERE message_fts MATCH :word AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 LIMIT :enough)",
-    )?;
+    let most = (newest(conn, chat)? / TELLING_SHARE).max(ALWAYS_TELLING);
+    let mut held = conn.prepare_cached(HELD)?;
     let (mut telling, mut common) = (Vec::new(), Vec::new());
     for word in words {
         let params = named_params! { ":word": word, ":chat": chat.0, ":enough": most + 1 };

@@ -13,6 +13,7 @@ use crate::answer::job::{Backend, Choice, Failure, Step, WindowSize, begin};
 use crate::answer::notices::notices;
 use crate::answer::press::OTHER_MATTER;
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
+use crate::answer::recall;
 use crate::answer::run::concepts;
 use crate::answer::run::draft::{Draft, answered, apology, clarifying, failure_of, offline};
 use crate::answer::run::follow_up;
@@ -154,6 +155,8 @@ impl Answering {
             Ok(window(conn, &history, &params, &readings))
         };
         question.window = self.parts.store.read(pick).await?;
+        // What was recalled gives way first.
+        question.recalled.clear();
         Ok(())
     }
 
@@ -172,6 +175,7 @@ impl Answering {
                 ask: &question.history.ask,
                 generic: question.generic && !question.follow_up.is_telling(),
                 window: &question.window,
+                recalled: &question.recalled,
                 matter: question.matter,
                 follow_up: Some(&question.follow_up),
                 concepts: &question.scope.lines(),
@@ -342,6 +346,10 @@ fn record(
     watch: Stopwatch,
 ) -> AnswerRecord {
     let moment = u64::try_from(now.millis()).unwrap_or(0);
+    let mut shown = question.window.chosen();
+    if draft.status == AnswerStatus::Answered {
+        shown.extend(recall::chosen(&question.recalled));
+    }
     AnswerRecord {
         id: AnswerId(Ulid::from_parts(moment, crate::resilience::random().into())),
         chat: question.trigger().chat,
@@ -353,7 +361,7 @@ fn record(
         status: draft.status,
         text: checked.text,
         anchor: question.window.anchor,
-        window: question.window.chosen(),
+        window: shown,
         omitted: question.window.omitted.clone(),
         alternative: question.window.alternative.clone(),
         slots: built.slots,

@@ -1,13 +1,15 @@
 //! A question as it stands when its job is taken up: the trigger, what it asks, and everything that its answer is made
 //! from.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::Access;
 use crate::access::run::served;
 use crate::answer::citations::Citable;
-use crate::answer::prompt::Person;
+use crate::answer::prompt::{Person, Slot};
+use crate::answer::recall::fitting;
 use crate::answer::run::concepts::Scope;
 use crate::answer::run::follow_up::{self, GoingOn};
 use crate::answer::run::introduction::Introduction;
@@ -15,10 +17,12 @@ use crate::config::AccessConfig;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
-    Alternative, BotIdentity, FollowUp, FormattedText, How, Matter, MessageAt, ParsedTrigger, Spent, StoredMessage,
-    Timestamp, UserId, message_link,
+    Alternative, BotIdentity, FollowUp, FormattedText, How, Matter, MessageAt, ParsedTrigger, Seq, Spent,
+    StoredMessage, Timestamp, UserId, message_link,
 };
 use crate::gateway::run::Bill;
+use crate::retrieval::RecalledMessage;
+use crate::retrieval::run::{RecallRequest, recall};
 use crate::store::chats::{self, ChatRow};
 use crate::store::concepts::ContextKey;
 use crate::store::{self, Reader, answers, consent, messages, usage};
@@ -50,6 +54,8 @@ pub struct Question {
     pub people: Vec<Person>,
     pub generic: bool,
     pub window: ContextWindow,
+    /// Older messages that bear on the ask, oldest first.
+    pub recalled: Vec<RecalledMessage>,
     /// Room for the window, in tokens as we estimate them.
     pub room: usize,
     pub matter: Matter,
@@ -120,6 +126,7 @@ impl Reading {
         let going_on = self.going_on(conn, &history, (generic, parsed.is_generic), &row, &window, asked_by);
         let thread = history.trigger.message.thread;
         let scope = Scope::load(conn, ContextKey { bot: self.bot, chat, thread });
+        let recalled = if generic { Vec::new() } else { self.recalled(conn, &history, &window) };
         let earliest = messages::earliest(conn, chat)?;
         let spent = usage::spent(conn, self.now, chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;
@@ -132,6 +139,7 @@ impl Reading {
             people,
             generic,
             window,
+            recalled,
             room,
             matter,
             asked_by,
@@ -143,6 +151,28 @@ impl Reading {
             introduction,
             spent,
         })))
+    }
+}
+
+impl Reading {
+    /// What the chat said before that bears on the ask and that the window does not hold. It only enriches: where it
+    /// cannot be read, there is nothing.
+    fn recalled(&self, conn: &Reader, history: &History, window: &ContextWindow) -> Vec<RecalledMessage> {
+        let trigger = &history.trigger;
+        let known: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
+        let request = RecallRequest {
+            conversation: trigger.conversation(),
+            text: &history.ask,
+            now: trigger.message.sent_at,
+            by: trigger.message.sender.id,
+            before: trigger.seq,
+            known: &known,
+        };
+        let found = recall(conn, &request, self.readings.embedder()).unwrap_or_else(|error| {
+            tracing::warn!(%error, "nothing older is recalled");
+            Vec::new()
+        });
+        fitting(found, Slot::Recall.cap().unwrap_or(0), self.params.estimate)
     }
 }
 
@@ -210,7 +240,7 @@ impl Question {
         &self.history.trigger
     }
 
-    /// What the answer may cite: the messages of the window.
+    /// What the answer may cite: the messages of the window, and what was recalled.
     pub fn citable(&self) -> Vec<Citable> {
         let cite = |stored: &StoredMessage| Citable {
             id: format!("m{}", stored.seq),
@@ -219,12 +249,17 @@ impl Question {
             text: stored.message.rendered(),
             link: message_link(&self.chat.chat, &stored.message),
         };
-        self.window.entries.iter().map(|entry| cite(&entry.message)).collect()
+        let recalled = self.recalled.iter().map(|one| &one.message);
+        self.window.entries.iter().map(|entry| &entry.message).chain(recalled).map(cite).collect()
     }
 
     /// Usernames that the answer may mention: of those in the window, and our own.
     pub fn names<'a>(&'a self, bot: &'a BotIdentity) -> Vec<&'a str> {
-        let of_window = self.window.entries.iter().filter_map(|entry| entry.message.message.sender.username.as_deref());
-        of_window.chain(bot.usernames.iter().map(String::as_str)).collect()
+        let recalled = self.recalled.iter().map(|one| &one.message);
+        let shown = self.window.entries.iter().map(|entry| &entry.message).chain(recalled);
+        shown
+            .filter_map(|stored| stored.message.sender.username.as_deref())
+            .chain(bot.usernames.iter().map(String::as_str))
+            .collect()
     }
 }

@@ -46,6 +46,11 @@ impl Readings {
         Self { embedder, kept: None, shelf: Mutex::default() }
     }
 
+    /// The model that messages are read with, where it is at hand.
+    pub fn embedder(&self) -> Option<&Embedder> {
+        self.embedder.as_deref()
+    }
+
     /// With the vectors that the store keeps of this model, as far as there are any.
     pub fn with_kept_vectors(model: String) -> Self {
         Self { kept: Some(model), ..Self::new(None) }

@@ -90,6 +90,17 @@ pub fn between(conn: &Reader, conversation: Conversation, (from, to): (Seq, Seq)
     )
 }
 
+/// The messages of a chat, of all its threads, with these numbers, both included, in the order of the numbers.
+pub fn in_range(conn: &Reader, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>> {
+    many(
+        conn,
+        &format!(
+            "SELECT {COLUMNS} FROM message WHERE id BETWEEN :from AND :to AND {VISIBLE} AND role <> 'system' ORDER BY id"
+        ),
+        named_params! { ":from": row_id(chat, from), ":to": row_id(chat, to) },
+    )
+}
+
 /// The first `limit` messages of the conversation from after `moment`, oldest first.
 pub fn after(
     conn: &Reader,

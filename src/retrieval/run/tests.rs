@@ -1,0 +1,66 @@
+use super::*;
+use crate::domain::{Chat, ChatKey, ChatKind, Message};
+use crate::store::{Priority, Store};
+use crate::testkit::{CHAT, transcript};
+
+const NOW: Timestamp = Timestamp::from_secs(1_900_000_000);
+
+/// Numbers of what is recalled from `chat` for `text`, best first.
+async fn recalled(chat: &str, text: &str, known: &[u32]) -> Vec<u32> {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+    let said: Vec<Message> = transcript(chat).into_iter().map(|stored| stored.message).collect();
+    let asker = said[0].sender.id;
+    let known: HashSet<Seq> = known.iter().copied().map(Seq).collect();
+    let text = text.to_owned();
+    store
+        .write(Priority::Answering, move |tx| {
+            let row = chats::upsert(tx, &Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None })?;
+            for message in &said {
+                messages::take_in(tx, &row, message)?;
+                chats::upsert_member(tx, row.key, &message.sender)?;
+            }
+            let request = RecallRequest {
+                conversation: Conversation { chat: ChatKey(1), thread: None },
+                text: &text,
+                now: NOW,
+                by: asker,
+                before: Seq(1_000),
+                known: &known,
+            };
+            let embedder = Embedder::shipped().ok();
+            Ok(recall(tx, &request, embedder.as_ref())?.iter().map(|one| one.message.seq.0).collect())
+        })
+        .await
+        .unwrap()
+}
+
+const TALK: &str = "
+    10:00 ann#1 the door code is 4711
+    10:01 ben#2 thanks
+    13:00 cat#3 shall we book the thai place on friday?
+    13:01 ben#4 yes, for eight people
+    13:02 ann#5 booked, the deposit was 40 euros
+    day 2
+    10:00 ben#6 my bike was stolen
+    10:01 cat#7 oh no, call the police
+    ";
+
+#[tokio::test]
+async fn what_was_said_about_it_is_recalled_but_for_what_the_window_holds() {
+    assert_eq!(recalled(TALK, "what is the code of the door?", &[]).await[0], 1);
+    assert_eq!(recalled(TALK, "what is the code of the door?", &[1]).await.contains(&1), false);
+    let deposit = recalled(TALK, "how much was the deposit for the booked thai place?", &[]).await;
+    assert!(deposit.iter().take(2).any(|seq| *seq == 5), "{deposit:?}");
+}
+
+#[tokio::test]
+async fn the_speaker_is_looked_for_too() {
+    assert_eq!(recalled(TALK, "what did Ben say about his bike?", &[]).await[0], 6);
+}
+
+#[tokio::test]
+async fn nothing_is_recalled_for_what_was_never_said() {
+    assert_eq!(recalled(TALK, "who won the chess tournament in Oslo?", &[]).await, [] as [u32; 0]);
+    assert_eq!(recalled(TALK, "and what about it?", &[]).await, [] as [u32; 0]);
+}
