@@ -8,9 +8,10 @@ use crate::eval::speed::Figures;
 /// One row for each figure, one column for each size.
 pub fn table(all: &[Figures]) -> String {
     type Shown = fn(&Figures) -> String;
-    let rows: [(&str, Shown); 9] = [
+    let rows: [(&str, Shown); 10] = [
         ("messages", |of| grouped(of.messages.into())),
         ("window, p50 / p95", |of| format!("{:.2} / {:.2} ms", of.window_p50_ms, of.window_p95_ms)),
+        ("recall, p95", |of| format!("{:.2} ms", of.recall_p95_ms)),
         ("full-text search, p95", |of| format!("{:.2} ms", of.fts_p95_ms)),
         ("noting a new message, when stored", |of| format!("{:.2} µs", of.arrival_us)),
         ("reading and scoring it, later", |of| format!("{:.0} µs", of.scored_us)),
@@ -181,7 +182,7 @@ mod tests {
             messages,
             window_p50_ms: ms,
             window_p95_ms: 2.0 * ms,
-            recall_p95_ms: None,
+            recall_p95_ms: ms,
             fts_p95_ms: ms,
             arrival_us: 0.2,
             scored_us: 900.0,

@@ -1,6 +1,6 @@
 //! How fast the store and the picker are, in made-up chats of any size, through the doors that the daemon uses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -15,6 +15,7 @@ use crate::context::{Params, SCORER_VERSION};
 use crate::domain::{ChatId, ChatKey, Conversation, Heard, StoredMessage, Timestamp, estimate_tokens};
 use crate::embed::Embedder;
 use crate::eval::synthetic::{self, CHATS};
+use crate::retrieval::run::{RecallRequest, recall};
 use crate::store::search::Merging;
 use crate::store::{Language, Priority, Store, StoreError, chats, links, messages, search};
 
@@ -37,8 +38,8 @@ pub struct Figures {
     pub messages: u32,
     pub window_p50_ms: f64,
     pub window_p95_ms: f64,
-    /// Until something is recalled, there is nothing to measure.
-    pub recall_p95_ms: Option<f64>,
+    /// Finding the old messages that bear on a question, in all that the chat said.
+    pub recall_p95_ms: f64,
     pub fts_p95_ms: f64,
     /// What a message costs where it is stored: noting where it was said. It is read and scored later.
     pub arrival_us: f64,
@@ -80,13 +81,14 @@ pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
     bench.take_in(count - INGESTED, count, BATCH).await?;
     let ingest_per_s = f64::from(INGESTED) / watch.elapsed().as_secs_f64();
     bench.prepare_all().await?;
-    let (mut windows, mut scored, mut searches) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut windows, mut scored, mut searches, mut recalls) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for number in count..count + extra {
         bench.take_in(number, number + 1, 1).await?;
         let trigger = bench.find(number).await?;
         windows.push(bench.window(trigger.clone()).await?);
         scored.push(bench.prepare(&trigger).await?);
-        searches.push(bench.search(trigger).await?);
+        searches.push(bench.search(trigger.clone()).await?);
+        recalls.push(bench.recall(trigger).await?);
     }
     let warm = |values: Vec<f64>| Sorted::of(values.into_iter().skip(WARM_UP as usize));
     let (windows, scored) = (warm(windows), warm(scored));
@@ -94,7 +96,7 @@ pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
         messages: count,
         window_p50_ms: windows.at(0.5),
         window_p95_ms: windows.at(0.95),
-        recall_p95_ms: None,
+        recall_p95_ms: warm(recalls).at(0.95),
         fts_p95_ms: warm(searches).at(0.95),
         arrival_us: noting_us(clock),
         scored_us: scored.at(0.5) * 1000.0,
@@ -211,6 +213,28 @@ impl Bench {
         const FOUND: usize = 40;
         let watch = self.clock.stopwatch();
         let find = move |conn: &_| search::any_word(conn, said.chat, Language::DEFAULT, &said.message.text, FOUND);
+        self.store.read(find).await?;
+        Ok(milliseconds(watch))
+    }
+
+    /// Milliseconds that it takes to recall what bears on the first words of a message.
+    async fn recall(&self, said: StoredMessage) -> Result<f64, StoreError> {
+        /// Words of a usual question.
+        const WORDS: usize = 6;
+        let readings = Arc::clone(&self.readings);
+        let text = said.message.text.split(' ').take(WORDS).collect::<Vec<_>>().join(" ");
+        let watch = self.clock.stopwatch();
+        let find = move |conn: &_| {
+            let request = RecallRequest {
+                conversation: said.conversation(),
+                text: &text,
+                now: said.message.sent_at,
+                by: said.message.sender.id,
+                before: said.seq,
+                known: &HashSet::new(),
+            };
+            recall(conn, &request, readings.embedder())
+        };
         self.store.read(find).await?;
         Ok(milliseconds(watch))
     }

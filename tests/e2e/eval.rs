@@ -68,3 +68,36 @@ fn a_folder_that_is_no_pack_is_told() {
     let (code, printed) = chime(&["eval", "context", "/nowhere/at/all"]);
     assert_eq!((code, printed.as_str()), (Some(1), ""));
 }
+
+/// Forty questions in eight languages that ask in other words than the chat's. Each chat is small, so only the first
+/// five count.
+#[test]
+fn reworded_questions_find_their_messages_better_than_any_baseline() {
+    const REWORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/reworded");
+    let found = |retriever: &str| {
+        let (code, printed) = chime(&["eval", "recall", REWORDED, "--retriever", retriever, "--json"]);
+        assert_eq!(code, Some(0));
+        let packs: BTreeMap<String, Figures> = serde_json::from_str(&printed).expect("one object");
+        packs["reworded"]["qa"]["turn@5"]
+    };
+    let ours = found("fitted");
+    assert!(ours > 0.7, "{ours}");
+    for baseline in ["tags", "bm25", "seed-blend"] {
+        assert!(ours > found(baseline) + 0.1, "{baseline} comes near {ours}");
+    }
+}
+
+#[test]
+fn predictions_of_recall_are_a_line_a_question() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("predictions.jsonl");
+    for scope in ["turn", "session"] {
+        let arguments = ["eval", "recall", PACK, "--scope", scope, "--predictions", &file.display().to_string()];
+        assert_eq!(chime(&arguments).0, Some(0));
+        let lines = std::fs::read_to_string(&file).expect("predictions");
+        for line in lines.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).expect("an object");
+            assert!(line["query_id"].is_string() && line["selected"].as_array().is_some_and(|ids| ids.len() <= 20));
+        }
+    }
+}

@@ -25,5 +25,6 @@ mod operator;
 mod privacy;
 mod process;
 mod provenance;
+mod recall;
 mod showcase;
 mod updates;

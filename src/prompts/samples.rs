@@ -1,0 +1,88 @@
+//! Values that every template is tried with at start.
+
+use minijinja::Value;
+use minijinja::value::Serde;
+
+use crate::prompts::{
+    AskValues, CaptureValues, ChooseValues, ConceptsValues, ContextValues, ExtractValues, FrameValues, RecallValues,
+    RoleValues, Template,
+};
+
+impl Template {
+    /// Values that lead through every branch of the built-in text.
+    pub(super) fn samples(self) -> Vec<Value> {
+        match self {
+            Self::Role => {
+                let values = RoleValues { bot_name: "Chime", place: "group", today: "Monday 5 January 2026" };
+                vec![Value::from(Serde(values))]
+            }
+            Self::Extract => [Some("kind: book"), None]
+                .map(|suggested| {
+                    let (lines, ask) = (suggested.map_or("", |_| "hello"), "more");
+                    ExtractValues { fence: "CODE", suggested, lines, ask, intents: "ask, more" }
+                })
+                .map(|values| Value::from(Serde(values)))
+                .to_vec(),
+            Self::Choose => ["hello", ""]
+                .map(|lines| ChooseValues {
+                    fence: "CODE",
+                    said: "he",
+                    lines,
+                    ask: "more of his",
+                    candidates: "1. Ana",
+                })
+                .map(|values| Value::from(Serde(values)))
+                .to_vec(),
+            Self::Capture => {
+                vec![Value::from(Serde(CaptureValues { fence: "CODE", ask: "what is VAT?", answer: "A tax." }))]
+            }
+            Self::Concepts => vec![Value::from(Serde(ConceptsValues { fence: "CODE", lines: "- VAT – a tax" }))],
+            Self::Frame => [(true, false), (false, true), (false, false)]
+                .map(|(suggests, about_items)| FrameValues {
+                    fence: "CODE",
+                    lines: "kind: book",
+                    suggests,
+                    about_items,
+                })
+                .map(|values| Value::from(Serde(values)))
+                .to_vec(),
+            Self::Recall => {
+                let values = RecallValues { fence: "CODE", lines: "[m1 · u1 Ana · 14:02] hello" };
+                vec![Value::from(Serde(values))]
+            }
+            Self::Context => [("[m1 · u1 Ana · 14:02] hello", None), ("", Some("14:00")), ("", None)]
+                .map(|(lines, earliest)| ContextValues {
+                    time: "14:10",
+                    fence: "CODE",
+                    lines,
+                    has_focus: true,
+                    has_surroundings: true,
+                    earliest,
+                    people: earliest.is_none().then_some("Ana (@ana), Ben"),
+                })
+                .map(|values| Value::from(Serde(values)))
+                .to_vec(),
+            Self::Ask => [
+                (Some("text"), Some("m1"), Some("part"), true),
+                (Some("text"), None, None, false),
+                (None, None, None, true),
+            ]
+            .map(|(anchor, anchor_id, quoted, generic)| AskValues {
+                fence: "CODE",
+                anchor,
+                anchor_id,
+                anchor_withheld: anchor.is_none(),
+                quoted,
+                taken: quoted,
+                another: generic,
+                asker: "u1",
+                ask_id: "m2",
+                ask: "thoughts?",
+                generic,
+                nothing_known: anchor.is_none(),
+            })
+            .map(|values| Value::from(Serde(values)))
+            .to_vec(),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What was said elsewhere in the chat comes back when somebody asks for it.
+
+use chime::domain::{EntityKind, Reason};
+use chime::sandbox::{NewChat, Post};
+use chime::store::answers;
+use chime::testkit::World;
+
+#[tokio::test]
+async fn a_message_of_another_topic_is_recalled_by_name_and_cited_by_its_link() {
+    World::run(async |w| {
+        let club = w.telegram.add_chat(NewChat::forum("Club"));
+        let (ann, ben) = (w.telegram.add_member(club, "ann"), w.telegram.add_member(club, "ben"));
+        let house = w.telegram.create_topic(club, "House");
+        let code =
+            w.telegram.say(club, Post::new(ann, "the code of the front door is 4711", w.clock.now()).in_thread(house));
+        w.telegram.say(club, Post::new(ben, "shall we have soup?", w.clock.now()));
+        w.settled().await;
+        let source = format!("m{}", w.stored(club, code).await.expect("it is stored").seq);
+        w.model.script([format!("It is 4711 [source: {source}].").as_str()]);
+        let tag = w.telegram.say(club, Post::new(ben, "@bot what is the front door code?", w.clock.now()));
+        let answer = w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("in the topic \"House\"") && prompt.contains("front door is 4711"), "{prompt}");
+        let record = w.record_of(&answer).await;
+        assert!(record.window.iter().any(|chosen| chosen.id == code && chosen.reason == Reason::Query));
+        assert!(record.slots.iter().any(|slot| slot.name == "system.recall" && slot.sources == [source.clone()]));
+        let is_link =
+            |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{code}")));
+        assert!(answer.entities.iter().any(|entity| is_link(&entity.kind)), "{:?}", answer.entities);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_of_another_chat_is_recalled() {
+    World::run(async |w| {
+        let other = w.telegram.add_chat(NewChat::forum("Other"));
+        let ann = w.telegram.add_member(other, "ann");
+        w.telegram.say(other, Post::new(ann, "the code of the front door is 4711", w.clock.now()));
+        w.settled().await;
+        w.say("ben", "shall we have soup?");
+        w.model.script(["Nobody said."]);
+        let tag = w.say("cat", "@bot what is the front door code?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(!prompt.contains("4711") && !prompt.contains("Older messages of this chat"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_recalled_is_forgotten_with_the_answer_that_rests_on_it() {
+    World::run(async |w| {
+        let club = w.telegram.add_chat(NewChat::forum("Club"));
+        let (ann, ben) = (w.telegram.add_member(club, "ann"), w.telegram.add_member(club, "ben"));
+        let house = w.telegram.create_topic(club, "House");
+        let said = Post::new(ann, "the code of the front door is 4711", w.clock.now()).in_thread(house);
+        let code = w.telegram.say(club, said);
+        w.settled().await;
+        w.model.script(["It is 4711."]);
+        let tag = w.telegram.say(club, Post::new(ben, "@bot what is the front door code?", w.clock.now()));
+        let answer = w.answer_to(tag).await;
+        let record = w.record_of(&answer).await.id;
+        w.settled().await;
+        let forget = Post::new(ann, "/forget", w.clock.now()).in_thread(house).reply_to(code);
+        w.telegram.say(club, forget);
+        w.next_sent().await;
+        w.settled().await;
+        let left = w.all_stored(club).await;
+        assert!(left.iter().all(|stored| !stored.message.text.contains("4711")), "{left:?}");
+        let answer = w.read_store(move |conn| answers::find(conn, record)).await;
+        assert!(answer.is_none_or(|answer| !answer.text.contains("4711")), "the answer repeats it");
+    })
+    .await;
+}
