@@ -5,6 +5,7 @@
 //! *Entry*: [`App::start`], then [`App::finished`].
 
 mod jobs;
+mod memory;
 mod menu;
 mod models;
 mod service;
@@ -35,6 +36,7 @@ use crate::embed::{EmbedError, Embedder};
 use crate::gateway::run::Gateway;
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
+use crate::memory::run::{Memory, SummaryModel};
 use crate::privacy::run::Keeper;
 use crate::privacy::wording::Promise;
 use crate::prompts::{PromptError, Prompts};
@@ -91,12 +93,25 @@ impl App {
             );
         }
         let claim = claim_code(&config, &store).await?;
+        let remembering = embedder.clone();
         let readings = match &config.embedding {
             EmbeddingConfig::OpenAi(model) => Readings::with_kept_vectors(model.clone()),
             EmbeddingConfig::Local | EmbeddingConfig::Off | EmbeddingConfig::Model2Vec(_) => Readings::new(embedder),
         };
         let (languages, readings) = (Languages::shipped(), Arc::new(readings));
-        let parts = Parts { config, clock, stop, prompts, store, telegram, bot, claim, languages, readings };
+        let parts = Parts {
+            config,
+            clock,
+            stop,
+            prompts,
+            store,
+            telegram,
+            bot,
+            claim,
+            languages,
+            readings,
+            embedder: remembering,
+        };
         let app = parts.launch().await?;
         service::ready();
         Ok(app)
@@ -122,6 +137,7 @@ struct Parts {
     claim: Option<ClaimCode>,
     languages: &'static Languages,
     readings: Arc<Readings>,
+    embedder: Option<Arc<Embedder>>,
 }
 
 impl Parts {
@@ -129,7 +145,7 @@ impl Parts {
         let wake = Wake::default();
         let health = PollHealth::new(&self.clock);
         let gateway = models::gateway(&self.config, &self.store, &self.clock)?;
-        let crew = Arc::new(self.crew(&wake, &gateway));
+        let crew = Arc::new(self.crew(&wake, &gateway)?);
         let http = self.http(&health, &gateway).await?;
         let mut tasks = Tasks::new(self.stop.clone());
         if let Some(server) = http {
@@ -184,7 +200,7 @@ impl Parts {
         }
     }
 
-    fn crew(&self, wake: &Wake, gateway: &Gateway) -> Crew {
+    fn crew(&self, wake: &Wake, gateway: &Gateway) -> Result<Crew, AppError> {
         let answering = Answering::new(AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -209,6 +225,7 @@ impl Parts {
             bot: self.bot.clone(),
             access: self.config.access.clone(),
             promise: self.promise(),
+            remembers: self.config.memory.is_on,
             has_claim_code: self.claim.is_some(),
         };
         let keeper = Keeper {
@@ -233,7 +250,27 @@ impl Parts {
             prompts: Arc::clone(&self.prompts),
             bot: self.bot.id,
         });
-        Crew { answering, commands, delivery, keeper, capturing }
+        let memory = self.memory(wake, gateway)?;
+        Ok(Crew { answering, commands, delivery, keeper, capturing, memory })
+    }
+
+    fn memory(&self, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {
+        let memory = &self.config.memory;
+        let model = SummaryModel {
+            gateway: gateway.clone(),
+            caps: self.config.limits.daily_tokens,
+            redaction: memory.redaction,
+        };
+        Ok(Memory {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            wake: wake.clone(),
+            prompts: Arc::clone(&self.prompts),
+            config: memory.clone(),
+            model,
+            vectors: memory::vectors(&self.config, self.embedder.as_ref())?,
+            announces: self.config.privacy.announces,
+        })
     }
 
     fn promise(&self) -> Promise {
@@ -242,6 +279,7 @@ impl Parts {
             username: self.bot.username().to_owned(),
             model_host: self.config.llm.host(),
             sends_all: vectors::options(&self.config).is_some(),
+            remembers: self.config.memory.is_on,
             retention: privacy.retention,
             contact: privacy.operator_contact.clone(),
         }

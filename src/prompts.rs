@@ -5,6 +5,7 @@
 //! *Entry*: [`Prompts::load`].
 
 mod samples;
+mod summary;
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Serialize;
+
+pub use summary::{SummaryPrompt, SummaryValues};
 
 /// Instructions that one rendering may take: a template with a runaway loop fails instead of hanging an answer.
 const FUEL: u64 = 50_000;
@@ -161,6 +164,7 @@ enum Template {
     Recall,
     Context,
     Ask,
+    Summary(SummaryPrompt),
 }
 
 impl Prompts {
@@ -240,6 +244,12 @@ impl Prompts {
         self.render(Template::Capture, Value::from(Serde(values)))
     }
 
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn summary(&self, prompt: SummaryPrompt, values: &SummaryValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Summary(prompt), Value::from(Serde(values)))
+    }
+
     fn add(&mut self, template: Template, text: String) -> Result<(), PromptError> {
         self.templates.add_template_owned(template.name(), text).map_err(|error| template.error(&error))
     }
@@ -251,7 +261,7 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 13] = [
         Self::Role,
         Self::Concepts,
         Self::Extract,
@@ -261,6 +271,10 @@ impl Template {
         Self::Recall,
         Self::Context,
         Self::Ask,
+        Self::Summary(SummaryPrompt::Mini),
+        Self::Summary(SummaryPrompt::Tags),
+        Self::Summary(SummaryPrompt::Recent),
+        Self::Summary(SummaryPrompt::History),
     ];
 
     fn name(self) -> &'static str {
@@ -274,6 +288,7 @@ impl Template {
             Self::Recall => "recall.md",
             Self::Context => "context.md",
             Self::Ask => "ask.md",
+            Self::Summary(prompt) => prompt.name(),
         }
     }
 
@@ -288,6 +303,7 @@ impl Template {
             Self::Recall => include_str!("../prompts/recall.md"),
             Self::Context => include_str!("../prompts/context.md"),
             Self::Ask => include_str!("../prompts/ask.md"),
+            Self::Summary(prompt) => prompt.built_in(),
         }
     }
 
@@ -429,7 +445,7 @@ mod tests {
             "rule.md",
             "You are Chime.",
             expect![
-                "<dir>/rule.md replaces no template: there are role.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md"
+                "<dir>/rule.md replaces no template: there are role.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md"
             ],
         );
     }

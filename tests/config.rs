@@ -126,6 +126,13 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                     },
                     prices: None,
                 },
+                memory: MemoryConfig {
+                    is_on: true,
+                    idle: 3600s,
+                    idle_private: 900s,
+                    max_messages: 500,
+                    redaction: Summaries,
+                },
                 log: LogConfig {
                     format: Auto,
                     level: LevelFilter::INFO,

@@ -35,7 +35,11 @@ const ROOMS: &[Room] = &[
     // Embed: words are compared by their vectors, which the model that ships computes on the spot.
     room("retrieval", &["domain", "embed", "trigger"], &["store", "clock"]),
     // Llm: a server may make the vectors that messages are compared by.
-    room("memory", &["domain", "config", "trigger", "prompts"], &["store", "embed", "llm", "clock", "scheduler"]),
+    room(
+        "memory",
+        &["domain", "config", "trigger", "prompts"],
+        &["store", "embed", "gateway", "llm", "clock", "scheduler", "resilience", "privacy"],
+    ),
     room("context", &["domain", "config", "trigger", "retrieval"], &["store", "embed", "llm", "clock", "resilience"]),
     room(
         "answer",
@@ -45,7 +49,7 @@ const ROOMS: &[Room] = &[
     ),
     room(
         "commands",
-        &["domain", "config", "access", "privacy", "answer", "trigger"],
+        &["domain", "config", "access", "privacy", "memory", "answer", "trigger"],
         &["store", "telegram", "clock", "scheduler"],
     ),
     room(
@@ -73,6 +77,7 @@ const ROOMS: &[Room] = &[
             "config",
             "store",
             "sandbox",
+            "memory",
             "context",
             "answer",
             "domain",
@@ -86,6 +91,7 @@ const ROOMS: &[Room] = &[
     room(
         "app",
         &[
+            "memory",
             "domain",
             "embed",
             "gateway",

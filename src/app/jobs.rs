@@ -3,6 +3,7 @@
 use crate::answer::run::{Answering, Capturing, Delivery};
 use crate::commands::run::Commands;
 use crate::domain::{Job, JobPayload};
+use crate::memory::run::Memory;
 use crate::privacy::run::Keeper;
 use crate::scheduler::run::Outcome;
 
@@ -14,6 +15,7 @@ pub struct Crew {
     pub keeper: Keeper,
     /// None: concepts come by no background work.
     pub capturing: Option<Capturing>,
+    pub memory: Memory,
 }
 
 impl Crew {
@@ -37,6 +39,13 @@ impl Crew {
                 Some(capturing) => capturing.run().await,
                 None => Outcome::UntilNextRun,
             },
+            JobPayload::Summary { session, .. } => self.memory.summarize(&job, *session).await,
+            JobPayload::Tags { session, .. } => self.memory.tag(&job, *session).await,
+            JobPayload::SummaryVector { session, .. } => self.memory.embed(&job, *session).await,
+            JobPayload::Recent { chat, key } => self.memory.roll_recent(&job, *chat, *key).await,
+            JobPayload::History { chat, key } => self.memory.fold_history(&job, *chat, *key).await,
+            JobPayload::Sessions {} => self.memory.divide().await,
+            JobPayload::MemoryUpkeep {} => self.memory.keep_up().await,
             JobPayload::Retention {} => self.keeper.run().await,
         }
     }

@@ -53,6 +53,8 @@ pub fn for_command(command: CommandName, username: &str) -> Option<Notice> {
         | CommandName::Optout
         | CommandName::Optin
         | CommandName::Privacy
-        | CommandName::Claim => None,
+        | CommandName::Claim
+        | CommandName::Memory
+        | CommandName::New => None,
     }
 }

@@ -4,6 +4,7 @@ mod announce;
 mod consent;
 mod forget;
 mod leave;
+mod memory;
 mod refusal;
 
 use crate::access::Access;
@@ -42,6 +43,8 @@ pub struct Commands {
     pub bot: BotIdentity,
     pub access: AccessConfig,
     pub promise: Promise,
+    /// Whether sessions are summarized, as the operator has it.
+    pub remembers: bool,
     /// Whether there is a code by which somebody could become the owner.
     pub has_claim_code: bool,
 }

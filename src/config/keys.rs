@@ -157,6 +157,31 @@ pub const BACKLOG_MAX_AGE: Key =
     Key::new("BACKLOG_MAX_AGE", "15m", "After downtime, tags older than this are counted, not answered.")
         .default("15m");
 
+pub const MEMORY: Key = Key::new(
+    "MEMORY",
+    "off",
+    "Whether sessions are summarized in the background: `on` or `off`. Admins switch it off for a chat with `/memory off`.",
+)
+.default("on");
+
+pub const SESSION_IDLE: Key =
+    Key::new("SESSION_IDLE", "90m", "A silence longer than this ends a session of a group.").default("60m");
+
+pub const SESSION_IDLE_PRIVATE: Key =
+    Key::new("SESSION_IDLE_PRIVATE", "30m", "The same in private chats.").default("15m");
+
+pub const SESSION_MAX_MESSAGES: Key =
+    Key::new("SESSION_MAX_MESSAGES", "200", "A session ends at this many messages, however lively it is.")
+        .default("500");
+
+pub const REDACT: Key = Key::new(
+    "REDACT",
+    "all",
+    "E-mail addresses, phone and card numbers, IBANs, keys, tokens and wallets are taken out of what is sent to a server: \
+     for summaries and embeddings (`summaries`), for answers too (`all`), or not at all (`off`).",
+)
+.default("summaries");
+
 pub const RATE_LIMIT: Key = Key::new(
     "RATE_LIMIT",
     "20/10m",
@@ -226,6 +251,11 @@ pub const KEYS: &[Key] = &[
     LOOKBACK_LIMIT,
     TIME_THRESHOLD,
     BACKLOG_MAX_AGE,
+    MEMORY,
+    SESSION_IDLE,
+    SESSION_IDLE_PRIVATE,
+    SESSION_MAX_MESSAGES,
+    REDACT,
     RATE_LIMIT,
     DAILY_TOKENS,
     DAILY_TOKENS_PER_CHAT,

@@ -8,7 +8,7 @@ use crate::config::problem::{ConfigError, Warning};
 use crate::config::settings::{Noted, Settings};
 use crate::config::{
     AccessConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig,
-    PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig,
+    MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig,
 };
 
 /// Everything the operator set. Every value in it is valid.
@@ -23,6 +23,7 @@ pub struct Config {
     pub embedding: EmbeddingConfig,
     pub ingest: IngestConfig,
     pub limits: LimitsConfig,
+    pub memory: MemoryConfig,
     pub log: LogConfig,
     pub http: HttpConfig,
     pub prompts: PromptConfig,
@@ -78,6 +79,7 @@ impl Config {
         let embedding = EmbeddingConfig::load(settings);
         let ingest = IngestConfig::load(settings);
         let limits = LimitsConfig::load(settings);
+        let memory = MemoryConfig::load(settings);
         let log = LogConfig::load(settings);
         let http = HttpConfig::load(settings);
         let prompts = PromptConfig::load(settings);
@@ -91,6 +93,7 @@ impl Config {
             embedding: embedding?,
             ingest: ingest?,
             limits: limits?,
+            memory: memory?,
             log: log?,
             http: http?,
             prompts: prompts?,

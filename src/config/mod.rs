@@ -14,6 +14,7 @@ mod units;
 mod access;
 mod limits;
 mod llm;
+mod memory;
 mod privacy;
 mod rooms;
 mod telegram;
@@ -24,6 +25,7 @@ pub use keys::{KEYS, Key};
 pub use limits::{DailyTokens, LimitsConfig, Prices, RateLimit};
 pub use llm::LlmConfig;
 pub use load::{Config, DemoPlace};
+pub use memory::{MemoryConfig, Redaction};
 pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
 pub use rooms::{

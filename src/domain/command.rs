@@ -56,6 +56,8 @@ commands! {
     Forget = "forget", menu Some("In a reply: forget that message. Or: me, me 1h, all"), OursWhenBare, privacy true;
     Optout = "optout", menu Some("Keep nothing of what I write"), OursWhenBare, privacy true;
     Optin = "optin", menu Some("Read along with me again"), OursWhenBare, privacy true;
+    Memory = "memory", menu Some("What I remember of this chat. Admins: on, off"), OursWhenBare, privacy false;
+    New = "new", menu Some("What comes next is a new talk"), NeedsOurName, privacy false;
     Help = "help", menu Some("What I do and how to tag me"), NeedsOurName, privacy false;
     Start = "start", menu None, NeedsOurName, privacy false;
     Claim = "claim", menu None, NeedsOurName, privacy false;

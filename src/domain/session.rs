@@ -2,13 +2,22 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::{ChatKey, MessageId, Seq, ThreadId, Timestamp};
 
 /// A session is named by its first message: the source `s12` is the session that begins with `m12`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionId {
     pub chat: ChatKey,
     pub first: Seq,
+}
+
+impl SessionId {
+    /// Unique among the sessions of all chats.
+    pub fn key(self) -> String {
+        format!("{}:{}", self.chat, self.first)
+    }
 }
 
 impl fmt::Display for SessionId {
@@ -52,6 +61,9 @@ impl Closed {
         Self::ALL.into_iter().find(|reason| reason.as_str() == raw)
     }
 }
+
+/// What the service message says by which a forum topic is closed.
+pub const TOPIC_CLOSED: &str = "closed the topic";
 
 /// A closed session.
 #[derive(Debug, Clone, PartialEq, Eq)]

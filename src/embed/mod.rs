@@ -12,4 +12,4 @@ mod table;
 mod vocabulary;
 mod words;
 
-pub use model::{EmbedError, Embedder};
+pub use model::{EmbedError, Embedder, SHIPPED_NAME};

@@ -13,6 +13,8 @@ use crate::embed::words::each_word;
 
 /// The model that ships, by the name of its folder.
 const SHIPPED: &str = "chat-static-ml-160-int8";
+/// The name of the model that is part of the program.
+pub const SHIPPED_NAME: &str = "chat-static-ml-160-int8";
 const TOKENIZER: &[u8] = include_bytes!("../../embedding/chat-static-ml-160-int8/tokenizer.json");
 const TABLE: &[u8] = include_bytes!("../../embedding/chat-static-ml-160-int8/model.safetensors");
 /// The mean vector of chat texts. All texts share it, so it says nothing about any.

@@ -95,6 +95,11 @@ impl Gateway {
         usage::calibration(conn, self.model_name(purpose))
     }
 
+    /// What tokens cost, in millionths of the operator's currency; 0 where no prices are set.
+    pub fn cost_micros(&self, tokens: TokenUse) -> u64 {
+        self.0.budget.cost_micros(tokens)
+    }
+
     /// Asks, and writes down what it took.
     ///
     /// # Errors

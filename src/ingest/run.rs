@@ -8,6 +8,7 @@ mod door;
 mod keep;
 mod poll;
 mod read;
+mod remember;
 
 pub use apply::Setting;
 pub use poll::{Ingest, PollEnd, PollHealth, Trouble, TroubleKind};

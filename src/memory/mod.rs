@@ -6,15 +6,21 @@
 //! *Entry*: [`Divider`] for sessions; [`bullets::parse`], [`extract::session`] and [`tags::parse`] for summaries.
 //!
 //! In reading order: `session` (where a conversation is cut), `words` and `members` (what bullets are made of), `bullets`
-//! (a model's summary, checked), `cues` and `extract` (summaries without a model), `tags`.
+//! (a model's summary, checked), `lines` (what a model reads), `cues` and `extract` (summaries without a model), `tags`,
+//! `division` (how the kept sessions change), `policy` (by what means a summary is made, and its caps).
 
 pub mod bullets;
 mod cues;
+pub mod division;
 pub mod extract;
+pub mod lines;
 pub mod members;
+pub mod policy;
+pub mod run;
 mod session;
 pub mod tags;
+pub mod wording;
 mod words;
 
 pub use cues::{Cues, cues};
-pub use session::{Divider, OpenSession, SessionRules, Stretch, Tail};
+pub use session::{Divider, OpenSession, SessionRules, Stretch, Tail, fingerprint};

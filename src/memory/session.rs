@@ -84,9 +84,19 @@ impl Divider {
             None => Open { opener: message.seq, first: place, last: place, messages: 1, turns: 0, digest: SEED },
         };
         let turns = open.turns + u32::from(message.is_human);
-        let digest = mixed(mixed(open.digest, u64::from(message.seq.0)), message.content);
+        let digest = digested(open.digest, &message);
         self.open = Some(Open { turns, digest, ..open });
         ended
+    }
+
+    /// Whether a session begins with `message`, which was the last to be taken in.
+    pub fn begins_with(&self, message: &SessionMessage) -> bool {
+        self.open.is_some_and(|open| open.opener == message.seq)
+    }
+
+    /// Where the session begins that is open.
+    pub fn began(&self) -> Option<(Timestamp, MessageId)> {
+        self.open.map(|open| open.first)
     }
 
     /// What is left at `now`, when all messages were taken in.
@@ -152,6 +162,15 @@ impl Open {
             fingerprint: self.digest.cast_signed(),
         }
     }
+}
+
+/// The fingerprint of a session that consists of `messages`.
+pub fn fingerprint(messages: &[SessionMessage]) -> i64 {
+    messages.iter().fold(SEED, digested).cast_signed()
+}
+
+fn digested(digest: u64, message: &SessionMessage) -> u64 {
+    mixed(mixed(digest, u64::from(message.seq.0)), message.content)
 }
 
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;

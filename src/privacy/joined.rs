@@ -25,6 +25,10 @@ struct Words {
     opening: String,
     goes_to: String,
     all_go_to: String,
+    summaries_too: String,
+    remembers: String,
+    remembers_here: String,
+    news: String,
     goes_nowhere: String,
     kept_for: String,
     kept_for_good: String,
@@ -35,26 +39,44 @@ struct Words {
 /// The notice for a chat whose language has this ISO 639-3 `code`; English where there is none in it. `retention` is the
 /// chat's, none for good. Markdown.
 pub fn joined(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
+    notice(promise, retention, code, |words| &words.opening)
+}
+
+/// The notice for a chat that was told what is kept before there were summaries. The rest as for [`joined`].
+pub fn joined_before(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
+    notice(promise, retention, code, |words| &words.news)
+}
+
+fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: fn(&Words) -> &String) -> String {
     let Some(words) = in_language(code) else { return String::new() };
     let whereto = match &promise.model_host {
         Some(host) => {
-            let words = if promise.sends_all { &words.all_go_to } else { &words.goes_to };
+            let words = match (promise.sends_all, promise.remembers) {
+                (true, _) => &words.all_go_to,
+                (false, true) => &words.summaries_too,
+                (false, false) => &words.goes_to,
+            };
             words.replace("{host}", &format!("`{host}`"))
         }
         None => words.goes_nowhere.clone(),
     };
+    let memory = command(promise, "memory");
+    let remembers = promise.remembers.then(|| match &promise.model_host {
+        Some(host) => words.remembers.replace("{host}", &format!("`{host}`")).replace("{memory}", &memory),
+        None => words.remembers_here.replace("{memory}", &memory),
+    });
     let how_long = match retention {
         Some(span) => words.kept_for.replace("{days}", &(span.as_secs() / DAY_SECS).to_string()),
         None => words.kept_for_good.clone(),
     };
     let run_by = promise.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
     let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
-    let items: Vec<String> = [Some(whereto), Some(how_long), run_by, Some(commands)]
+    let items: Vec<String> = [Some(whereto), remembers, Some(how_long), run_by, Some(commands)]
         .into_iter()
         .flatten()
         .map(|it| format!("- {it}"))
         .collect();
-    format!("{}\n\n{}", words.opening, items.join("\n"))
+    format!("{}\n\n{}", opening(words), items.join("\n"))
 }
 
 /// The ISO 639-3 code of a language that Telegram names so, where the notice is spoken in it.
@@ -88,6 +110,7 @@ mod tests {
             username: "chime_bot".to_owned(),
             model_host: Some("api.example.org".to_owned()),
             sends_all: false,
+            remembers: false,
             retention: Some(DAY * 365),
             contact: Some("@ann_o".to_owned()),
         }
@@ -114,10 +137,30 @@ mod tests {
     }
 
     #[test]
+    fn it_says_that_talks_are_summarized_and_how_that_is_stopped() {
+        let promise = Promise { remembers: true, ..promise() };
+        expect![[r#"
+            For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
+
+            - For an answer, and for the summaries below, the messages they need go to `api.example.org`; nothing goes anywhere else.
+            - I summarize talks in the background, to know later what was said. Where nobody tags me that happens without `api.example.org`. Admins switch it off with /memory@chime\_bot off.
+            - I keep messages for 365 days.
+            - I am run by @ann\_o.
+            - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]].assert_eq(&joined(&promise, promise.retention, "eng"));
+        for words in all() {
+            let told = joined_before(&promise, promise.retention, &words.code);
+            assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
+        }
+        let here = joined(&Promise { model_host: None, ..promise.clone() }, None, "deu");
+        assert!(here.contains("/memory@chime\\_bot off") && !here.contains("{host}"), "{here}");
+    }
+
+    #[test]
     fn every_language_fills_in_every_blank() {
         assert_eq!(all().len(), 9);
         for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
-            let said = joined(&Promise { sends_all, ..promise() }, promise().retention, &words.code);
+            let promise = Promise { sends_all, remembers: sends_all, ..promise() };
+            let said = joined(&promise, promise.retention, &words.code);
             for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
                 assert!(said.contains(part), "{}: no {part} in {said}", words.code);
             }

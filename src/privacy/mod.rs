@@ -7,6 +7,7 @@
 //! *Entry*: [`strip`] for what comes in, [`Request`] for what is to go, [`run::Keeper`] for what has aged.
 
 mod joined;
+mod redact;
 mod repeats;
 mod request;
 mod retention;
@@ -15,7 +16,8 @@ mod strip;
 mod traces;
 pub mod wording;
 
-pub use joined::{joined, language_of_app};
+pub use joined::{joined, joined_before, language_of_app};
+pub use redact::redact;
 pub use repeats::repeats;
 pub use request::{Asker, Refusal, Request, Standing, Target, Verdict, decide};
 pub use retention::{Cutoffs, Reckoning, cutoffs, reckon};

@@ -11,7 +11,7 @@ use crate::scheduler::run::Outcome;
 use crate::store::derived::{self, Cause};
 use crate::store::forget::{self, Leave, Manner};
 use crate::store::search::Merging;
-use crate::store::{self, Priority, Store, StoreError, backups, concepts, inbox, jobs, retention, scrub};
+use crate::store::{self, Priority, Store, StoreError, backups, concepts, inbox, jobs, memory, retention, scrub};
 use crate::telegram::Telegram;
 
 /// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
@@ -95,6 +95,7 @@ impl Keeper {
         let ages = self.store.read(move |conn| retention::cutoffs(conn, now, messages)).await?;
         for (chat, cutoff) in ages {
             deleted += self.forget_before(chat, cutoff).await?;
+            deleted += self.repeat(move |tx| memory::drop_expired(tx, chat, cutoff, AT_ONCE)).await?;
         }
         let abandoned = self.store.read(move |conn| retention::abandoned(conn, removals)).await?;
         for chat in abandoned {

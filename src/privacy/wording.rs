@@ -14,6 +14,8 @@ pub struct Promise {
     pub model_host: Option<String>,
     /// Whether every message goes to that host, and not only those that an answer needs.
     pub sends_all: bool,
+    /// Whether talks are summarized in the background.
+    pub remembers: bool,
     /// The operator's; none keeps messages for good.
     pub retention: Option<Duration>,
     pub contact: Option<String>,
@@ -50,7 +52,7 @@ pub fn privacy(promise: &Promise, retention: Option<Duration>, out: Option<Reach
     format!(
         "{standing}I keep the messages of the chats I work in: what was written, by whom and when, and what my answers \
          rested on. Each chat's stay in that chat.\n\n\
-         - {}\n- {} What Telegram sent me word for word goes after 14 days at the latest. When I am removed from a chat, \
+         - {}\n{}- {} What Telegram sent me word for word goes after 14 days at the latest. When I am removed from a chat, \
          everything of it goes after 30 days.\n\
          - Before an update of mine I copy the database: the newest three copies stay, for at most 30 days. When \
          something is forgotten, the copies that may hold it go at once.\n{}\n\
@@ -60,6 +62,7 @@ pub fn privacy(promise: &Promise, retention: Option<Duration>, out: Option<Reach
          - /forget me, or /forget me 1h: what you wrote here, ever or lately. In private: in every chat.\n\
          - /forget all: everything of this chat. The creator at once; another admin after 24 hours, announced here.",
         whereto(promise),
+        summaries(promise),
         how_long(retention),
         contact(promise),
     )
@@ -159,9 +162,32 @@ fn whereto(promise: &Promise) -> String {
             "Every message goes to `{host}`, so that I can tell what belongs together, and for answers; nothing goes \
              anywhere else."
         ),
+        Some(host) if promise.remembers => {
+            format!(
+                "For an answer and for summaries, the messages they need go to `{host}`; nothing goes anywhere else."
+            )
+        }
         Some(host) => format!("For an answer, the messages it needs go to `{host}`; nothing goes anywhere else."),
         None => "Nothing leaves the machine I run on.".to_owned(),
     }
+}
+
+fn summaries(promise: &Promise) -> String {
+    if !promise.remembers {
+        return String::new();
+    }
+    let without = match &promise.model_host {
+        Some(host) => format!(
+            " Where nobody tagged me for a week they are made here, without `{host}`. E-mail addresses, phone and card \
+             numbers, keys and the like are taken out before anything is sent for them, unless my operator switched that off."
+        ),
+        None => String::new(),
+    };
+    format!(
+        "- I summarize talks in the background, to know later what was said: /memory shows it.{without} What rests on a \
+         forgotten message is emptied at once and made anew without it. Admins switch it off with {} off.\n",
+        command(promise, "memory"),
+    )
 }
 
 fn how_long(retention: Option<Duration>) -> String {

@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 
 use crate::prompts::{
     AskValues, CaptureValues, ChooseValues, ConceptsValues, ContextValues, ExtractValues, FrameValues, RecallValues,
-    RoleValues, Template,
+    RoleValues, SummaryValues, Template,
 };
 
 impl Template {
@@ -62,6 +62,7 @@ impl Template {
                 })
                 .map(|values| Value::from(Serde(values)))
                 .to_vec(),
+            Self::Summary(_) => SummaryValues::samples().map(|values| Value::from(Serde(values))).to_vec(),
             Self::Ask => [
                 (Some("text"), Some("m1"), Some("part"), true),
                 (Some("text"), None, None, false),

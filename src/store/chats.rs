@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::derived::{self, Family, Merged};
 use super::search::Indexed;
-use super::{Reader, Result, Writer, messages, row, search};
+use super::{Reader, Result, Writer, messages, row, search, sessions};
 use crate::config::retention;
 use crate::domain::{
     Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, ThreadId, Timestamp, TopicName,
@@ -162,6 +162,8 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
             ":from": new.key.0, ":was": stored.seq.0,
         })?;
         search::insert(tx, &entry(old.key, seq))?;
+        let conversation = Conversation { chat: old.key, thread: stored.message.thread };
+        sessions::note(tx, conversation, stored.message.sent_at)?;
         merged.seqs.insert(stored.seq, seq);
     }
     derived::merged(tx, &merged)?;

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, named_params};
 
 use super::derived::{self, Cause, Family, Merged};
-use super::{Reader, Result, Writer, messages, row};
+use super::{Reader, Result, Writer, memory, messages, row};
 use crate::domain::{ChatId, ChatKey, Entity, Message, MessageAt, MessageId, StoredMessage, Timestamp, UserId};
 
 /// Where somebody opted out.
@@ -74,7 +74,8 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 pub fn opt_in(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached("DELETE FROM opt_out WHERE user_id = :user AND :chat IN (0, chat_key)")?
         .execute(named_params! { ":chat": scope.key(), ":user": user.0 })?;
-    Ok(())
+    // What they wrote may be read again.
+    memory::forget_member(tx, scope, user)
 }
 
 /// The widest scope in which `user` is out, as far as it covers `chat`.

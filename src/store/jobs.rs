@@ -38,6 +38,13 @@ pub fn add_unless_due(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> R
     insert(tx, job, due_at, anew).map(drop)
 }
 
+/// Adds a job, or makes one that was done due again. One that waits or was put aside stays as it is.
+pub fn add_again(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp) -> Result<()> {
+    let anew = "UPDATE SET due_at = excluded.due_at, state = 'due', attempts = 0, started = 0, last_error = NULL,
+                    payload = excluded.payload WHERE job.state = 'done'";
+    insert(tx, job, due_at, anew).map(drop)
+}
+
 fn insert(tx: &Writer<'_>, job: &JobPayload, due_at: Timestamp, on_conflict: &str) -> Result<bool> {
     let sql = format!(
         "INSERT INTO job (kind, key, lane, due_at, state, payload) VALUES (:kind, :key, :lane, :due_at, 'due', :payload)

@@ -1,6 +1,8 @@
 //! What forgetting, opting out, retention and the settings of a chat take out of memory. What rested on words that go is
 //! emptied in the same transaction; the scheduler makes it anew from what is left.
 
+use std::time::Duration;
+
 use rusqlite::{OptionalExtension, named_params};
 
 use super::consent::Scope;
@@ -26,7 +28,9 @@ pub(super) const FAMILY: Family = Family {
         "strand_source",
     ],
     words_gone: |tx, stored, cause| match cause {
-        Cause::Forgotten | Cause::Expired => forget_message(tx, stored),
+        Cause::Forgotten => forget_message(tx, stored),
+        // What was made of a session goes when all of its messages have aged.
+        Cause::Expired => strand_summaries::forget(tx, stored.chat, stored.seq),
         Cause::Edited => sessions::note(tx, stored.conversation(), stored.message.sent_at),
     },
     opted_out: forget_member,
@@ -41,6 +45,54 @@ pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
         .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("memory"))
         .optional()?
         .flatten())
+}
+
+/// How a chat stands towards memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChatStanding {
+    pub own_setting: Option<bool>,
+    pub is_present: bool,
+    /// When it was told that summaries are made in the background.
+    pub told_at: Option<Timestamp>,
+    /// When it last got an answer.
+    pub asked_at: Option<Timestamp>,
+}
+
+pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
+    let found = conn
+        .prepare_cached(
+            "SELECT memory, is_member, memory_told_at,
+                    (SELECT created_at FROM answer WHERE answer.chat_key = chat.chat_key
+                     ORDER BY trigger_seq DESC LIMIT 1) AS asked_at
+             FROM chat WHERE chat_key = :chat",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| {
+            Ok(ChatStanding {
+                own_setting: raw.get("memory")?,
+                is_present: raw.get("is_member")?,
+                told_at: raw.get::<_, Option<i64>>("memory_told_at")?.map(Timestamp::from_millis),
+                asked_at: raw.get::<_, Option<i64>>("asked_at")?.map(Timestamp::from_millis),
+            })
+        })
+        .optional()?;
+    Ok(found.unwrap_or(ChatStanding { own_setting: None, is_present: false, told_at: None, asked_at: None }))
+}
+
+/// The chat was told that summaries are made in the background.
+pub fn set_told(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET memory_told_at = :now WHERE chat_key = :chat")?
+        .execute(named_params! { ":now": now.millis(), ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// The silence that ends a session in a chat, where it said so itself.
+pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
+    let secs: Option<i64> = conn
+        .prepare_cached("SELECT session_idle FROM chat WHERE chat_key = :chat")?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("session_idle"))
+        .optional()?
+        .flatten();
+    secs.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()
 }
 
 /// Switches memory on or off in a chat. Off leaves nothing of it behind; on, it is made anew from the messages.
@@ -177,6 +229,13 @@ pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     ] {
         tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
     }
+    // Whatever stays of the chat, such as what came in since, is divided anew.
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO session_note (chat_key, thread_id, ts, check_at)
+         SELECT chat_key, coalesce(thread_id, 0), min(ts), 0 FROM message WHERE chat_key = :chat
+         GROUP BY coalesce(thread_id, 0)",
+    )?
+    .execute(named_params! { ":chat": chat.0 })?;
     Ok(())
 }
 
@@ -188,6 +247,50 @@ pub fn chats_to_summarize(conn: &Reader) -> Result<Vec<ChatKey>> {
     )?;
     let keys = statement.query_map([], |raw| raw.get("chat_key"))?;
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+}
+
+/// Chats with summaries that were made without a model.
+pub fn chats_with_extracts(conn: &Reader) -> Result<Vec<ChatKey>> {
+    let mut statement =
+        conn.prepare_cached("SELECT DISTINCT session_id >> 32 AS chat_key FROM mini_summary WHERE method = 'extract'")?;
+    let keys = statement.query_map([], |raw| raw.get("chat_key"))?;
+    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+}
+
+/// The newest sessions of a chat whose summary was made without a model, at most `limit`.
+pub fn extracts_of(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT session_id FROM mini_summary JOIN session ON session.id = session_id
+         WHERE chat_key = :chat AND method = 'extract' ORDER BY ended_at DESC LIMIT :limit",
+    )?;
+    let keys = statement
+        .query_map(named_params! { ":chat": chat.0, ":limit": limit }, |raw| raw.get("session_id"))?
+        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    keys.into_iter()
+        .filter_map(|key| sessions::id_of(key).and_then(|id| sessions::find(conn, id)).transpose())
+        .collect()
+}
+
+/// Chats with sessions that ended before `until` and that History does not hold yet.
+pub fn chats_to_fold(conn: &Reader, until: Timestamp) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key FROM chat
+         WHERE EXISTS (SELECT 1 FROM session JOIN mini_summary ON session_id = session.id
+                       WHERE session.chat_key = chat.chat_key AND ended_at < :until AND history_included_at IS NULL
+                             AND summarized = fingerprint)",
+    )?;
+    let keys = statement.query_map(named_params! { ":until": until.secs() }, |raw| raw.get("chat_key"))?;
+    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+}
+
+/// The texts of a chat's newest mini-summaries, for telling which of its words are rare.
+pub fn newest_texts(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<String>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT text FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
+         ORDER BY session_id DESC LIMIT :limit",
+    )?;
+    let texts = statement.query_map(named_params! { ":chat": chat.0, ":limit": limit }, |raw| raw.get("text"))?;
+    Ok(texts.collect::<rusqlite::Result<_>>()?)
 }
 
 #[cfg(test)]

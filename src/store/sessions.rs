@@ -1,5 +1,7 @@
 //! Sessions: what is noted of a conversation, and how it was divided.
 
+use std::time::Duration;
+
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Params, Row, named_params};
 
@@ -13,12 +15,16 @@ use crate::domain::{
 const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
                        closed_at, fingerprint, history_included_at";
 
+/// A note stands for everything that changed within so much time from its moment on, so that a lively chat leaves few.
+pub const NOTE_SPAN: Duration = Duration::from_secs(3600);
+
 /// Notes that something changed at `at`: a message came, changed or went.
 pub fn note(tx: &Writer<'_>, conversation: Conversation, at: Timestamp) -> Result<()> {
-    note_until(tx, conversation, at, Timestamp::default())
+    let span = NOTE_SPAN.as_secs().cast_signed();
+    note_until(tx, conversation, Timestamp::from_secs(at.secs().div_euclid(span) * span), Timestamp::default())
 }
 
-/// The same, for a look that is in vain before `check_at`.
+/// Notes that something changed from `at` on, which a look before `check_at` would not find.
 pub fn note_until(tx: &Writer<'_>, conversation: Conversation, at: Timestamp, check_at: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO session_note (chat_key, thread_id, ts, check_at) VALUES (:chat, :thread, :ts, :check_at)
@@ -178,13 +184,13 @@ impl Digest {
     }
 }
 
-/// The session that was the last to begin at or before `at`.
-pub fn last_begun(conn: &Reader, conversation: Conversation, at: Timestamp) -> Result<Option<Session>> {
+/// The session that was the last to begin before `at`.
+pub fn last_begun_before(conn: &Reader, conversation: Conversation, at: Timestamp) -> Result<Option<Session>> {
     one(
         conn,
         &format!(
             "SELECT {COLUMNS} FROM session
-             WHERE chat_key = :chat AND thread_id IS :thread AND started_at <= :at
+             WHERE chat_key = :chat AND thread_id IS :thread AND started_at < :at
              ORDER BY started_at DESC, first_message_id DESC LIMIT 1"
         ),
         named_params! {

@@ -96,6 +96,8 @@ impl World {
             ("DATABASE_PATH".to_owned(), folder.path().join("chime.db").display().to_string()),
             ("ALLOWED_CHATS".to_owned(), "*".to_owned()),
             ("PRIVATE_CHATS".to_owned(), "all".to_owned()),
+            // Tests move the clock by days: only those that mean it have their sessions summarized.
+            ("MEMORY".to_owned(), "off".to_owned()),
             // Tests speak faster than people.
             ("RATE_LIMIT".to_owned(), "off".to_owned()),
             // Short, so that stopping does not wait for a poll.

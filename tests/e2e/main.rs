@@ -21,6 +21,7 @@ mod faults;
 mod follow_up;
 mod kills;
 mod limits;
+mod memory;
 mod operator;
 mod privacy;
 mod process;

@@ -40,7 +40,7 @@ use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::NewReply;
 use crate::store::{
-    self, Language, Priority, Reader, Store, StoreError, Writer, answers, backlog, chats, jobs, outbox,
+    self, Language, Priority, Reader, Store, StoreError, Writer, answers, backlog, chats, jobs, memory, outbox,
 };
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
@@ -263,6 +263,7 @@ impl Answering {
         let (scope, referenced) = (question.scope.key, question.scope.referenced(&record));
         let rests_on = std::mem::take(&mut question.going_on.rests_on);
         let job = job.payload.clone();
+        let remembers = self.parts.introduction.promise.remembers;
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
                 bill.write(tx)?;
@@ -280,6 +281,9 @@ impl Answering {
             if let Some(introduced) = introduced {
                 outbox::set_talk_end(tx, &reply.key, introduced.part, introduced.talk_end)?;
                 chats::set_announced(tx, record.chat, now)?;
+                if remembers {
+                    memory::set_told(tx, record.chat, now)?;
+                }
             }
             jobs::finish(tx, job.kind(), &job.key())?;
             Ok(Written::Down(jobs::find(tx, &reply.send_job())?))

@@ -4,11 +4,11 @@ use crate::access::Access;
 use crate::access::run::served;
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, format, notices_of};
-use crate::domain::{ChatId, Job, ReplyTarget, UserId, grouped};
-use crate::privacy::joined;
+use crate::domain::{ChatId, ChatKey, Job, ReplyTarget, Timestamp, UserId, grouped};
+use crate::privacy::{joined, joined_before};
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, chats};
+use crate::store::{self, chats, memory};
 
 impl Commands {
     /// Works on an `announce` job about a chat.
@@ -36,24 +36,32 @@ impl Commands {
     }
 
     async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> store::Result<()> {
-        let access = self.access.clone();
+        let (access, remembers) = (self.access.clone(), self.remembers);
         let found = self
             .store
             .read(move |conn| {
                 let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
                 let is_served = served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed;
-                let is_due = is_served && !chats::is_announced(conn, row.key)?;
+                let is_news = !chats::is_announced(conn, row.key)?;
+                let knows_of_memory = memory::standing(conn, row.key)?.told_at.is_some();
                 let own_retention = chats::own_retention(conn, row.key)?;
-                Ok(is_due.then_some((row, own_retention)))
+                let is_due = is_served && (is_news || remembers && !knows_of_memory);
+                Ok(is_due.then_some((row, own_retention, is_news)))
             })
             .await?;
-        let Some((row, own_retention)) = found else { return self.finish(job).await };
+        let Some((row, own_retention, is_news)) = found else { return self.finish(job).await };
         let retention = own_retention.unwrap_or(self.promise.retention);
-        let notice = Notice::Own(joined(&self.promise, retention, row.language.code()));
+        let words = if is_news { joined } else { joined_before };
+        let notice = Notice::Own(words(&self.promise, retention, row.language.code()));
         let now = self.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());
         let to = ReplyTarget { chat, thread: None, reply_to: None };
         let reply = NewReply::own(Purpose::Notice, key, to, format(&notice));
-        self.settle(job, reply, move |tx| chats::set_announced(tx, row.key, now)).await
+        self.settle(job, reply, move |tx| tell(tx, row.key, remembers, now)).await
     }
+}
+
+fn tell(tx: &store::Writer<'_>, chat: ChatKey, remembers: bool, now: Timestamp) -> store::Result<()> {
+    chats::set_announced(tx, chat, now)?;
+    if remembers { memory::set_told(tx, chat, now) } else { Ok(()) }
 }

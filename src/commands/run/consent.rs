@@ -18,6 +18,8 @@ impl Commands {
             CommandName::Optout => self.opt_out(job, order).await?,
             CommandName::Optin => self.opt_in(job, order).await?,
             CommandName::Forget => return self.forget_on_request(job, order).await,
+            CommandName::Memory => return self.remember(job, order).await,
+            CommandName::New => self.start_session(job, order).await?,
             // Questions and help are answered elsewhere.
             CommandName::Ask | CommandName::Why | CommandName::Concepts | CommandName::Help | CommandName::Start => {
                 self.finish(job).await?

@@ -24,7 +24,7 @@ use crate::telegram::{MemberStatus, TelegramError};
 const AT_ONCE: u32 = 16;
 
 /// Where somebody stands, or when that can be asked.
-enum Asked {
+pub(super) enum Asked {
     Standing(Standing),
     NotNow(Outcome),
 }
@@ -78,7 +78,7 @@ impl Commands {
         Ok(found.map(|stored| (stored.message.chat, Some(stored))))
     }
 
-    async fn standing(&self, chat: ChatId, user: UserId) -> Asked {
+    pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> Asked {
         // Ids of groups and channels are below zero, those of people above.
         match (chat.0 == user.0, user.0 < 0) {
             (true, false) => return Asked::Standing(Standing::Creator),

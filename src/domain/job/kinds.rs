@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
 use super::{MessageAt, ParsedTrigger};
-use crate::domain::{ChatId, CommandName};
+use crate::domain::{ChatId, ChatKey, CommandName, SessionId};
 
 /// Declares [`JobPayload`] and [`JobKind`] from one table. An entry reads: what the job does, its data, its name in the
 /// database, the key (unique per kind), the lane, the policy.
@@ -130,6 +130,34 @@ job_kinds! {
     /// Look through answers for concepts.
     Concepts {}
     = "concepts", key "", lane 0, Policy::PERIODIC;
+
+    /// Summarize a session that was closed, or that changed.
+    Summary { chat: ChatId, session: SessionId }
+    = "summary", key session.key(), lane chat.0, Policy::BACKGROUND;
+
+    /// Tag a session by its summary.
+    Tags { chat: ChatId, session: SessionId }
+    = "tags", key session.key(), lane chat.0, Policy::BACKGROUND;
+
+    /// Have a server make the vector of a session's summary.
+    SummaryVector { chat: ChatId, session: SessionId }
+    = "summary_vector", key session.key(), lane chat.0, Policy::BACKGROUND;
+
+    /// Make Recent of a chat anew.
+    Recent { chat: ChatId, key: ChatKey }
+    = "recent", key key, lane chat.0, Policy::BACKGROUND;
+
+    /// Fold sessions that aged into History of a chat.
+    History { chat: ChatId, key: ChatKey }
+    = "history", key key, lane chat.0, Policy::BACKGROUND;
+
+    /// Divide conversations into sessions, and see to it that each gets its summary.
+    Sessions {}
+    = "sessions", key "", lane 0, Policy::PERIODIC;
+
+    /// Fold what has aged, and make the vectors that are missing.
+    MemoryUpkeep {}
+    = "memory_upkeep", key "", lane 0, Policy::PERIODIC;
 
     /// Delete what has been kept long enough.
     Retention {}

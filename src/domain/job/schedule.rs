@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use super::JobPayload;
 
+/// When the start is over and the backlog is in.
+const SOON: Duration = Duration::from_secs(10);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -21,6 +23,8 @@ impl Schedule {
     /// All periodic work, a line each.
     pub fn all() -> Vec<Self> {
         vec![
+            Self { job: JobPayload::Sessions {}, every: MINUTE, first_after: SOON },
+            Self { job: JobPayload::MemoryUpkeep {}, every: HOUR, first_after: MINUTE },
             Self { job: JobPayload::Concepts {}, every: MINUTE * 10, first_after: MINUTE * 10 },
             Self { job: JobPayload::Retention {}, every: HOUR, first_after: MINUTE },
         ]

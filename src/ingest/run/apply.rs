@@ -13,12 +13,15 @@ use crate::domain::{
 use crate::ingest::Came;
 use crate::ingest::run::begin::{News, Words, start_work, was_trigger};
 use crate::ingest::run::read::ReadUpdate;
+use crate::ingest::run::remember::{self, Touched};
 use crate::ingest::run::{door, keep};
 use crate::privacy::{Keep, language_of_app, strip};
 use crate::store::chats::ChatRow;
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
-use crate::store::{self, Language, StoreError, Writer, borrowings, chats, inbox, jobs, messages, outbox, presses};
+use crate::store::{
+    self, Language, StoreError, Writer, borrowings, chats, inbox, jobs, messages, outbox, presses, sessions,
+};
 use crate::trigger::Languages;
 
 /// A chat's language is judged anew whenever it has grown by this many messages.
@@ -63,6 +66,8 @@ pub struct Applied {
     pub refused: Vec<(ChatId, Because)>,
     /// Chats that wrote to us without being allowed.
     pub refused_chats: HashSet<i64>,
+    /// Hours of conversations in which something came in or changed: their sessions are looked at again.
+    pub touched: Touched,
     /// Where something was said, and whether that is being answered.
     pub heard: HashMap<Conversation, bool>,
 }
@@ -127,6 +132,7 @@ fn apply_each(
         }
         applied.stored += 1;
     }
+    applied.touched.write(tx)?;
     Ok(applied)
 }
 
@@ -225,10 +231,13 @@ fn take_in_message(
     }
     let was_for_us = edited_at.is_some() && was_trigger(tx, arrival, setting)?;
     let kept = strip(arrival, keep::withheld(tx, &row, arrival)?);
-    match &kept.parent {
-        Some(Keep::Whole(parent)) => messages::take_in(tx, &row, parent).map(drop)?,
-        Some(Keep::Stub(parent)) => messages::insert_stub(tx, &row, parent).map(drop)?,
-        None => {}
+    let is_parent_news = match &kept.parent {
+        Some(Keep::Whole(parent)) => !matches!(messages::take_in(tx, &row, parent)?, TakenIn::Known(_)),
+        Some(Keep::Stub(parent)) => messages::insert_stub(tx, &row, parent)?,
+        None => false,
+    };
+    if let Some(parent) = arrival.parent.as_ref().filter(|_| is_parent_news) {
+        applied.touched.add(row.key, parent);
     }
     applied.heard.insert(Conversation { chat: row.key, thread: message.thread }, false);
     if let (Some(thread), Some(topic)) = (message.thread, &arrival.topic) {
@@ -240,10 +249,14 @@ fn take_in_message(
             borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             judge_language(tx, &row, &taken)?;
+            remember::cut_closed_topic(tx, row.key, message)?;
             (matches!(taken, TakenIn::New(_)), Words::Stored)
         }
         Keep::Stub(message) => (messages::insert_stub(tx, &row, message)?, Words::Held),
     };
+    if is_news || edited_at.is_some() {
+        applied.touched.add(row.key, message);
+    }
     let came = match (edited_at, is_news) {
         (Some(at), _) => Came::Edited { at, was_for_us },
         (None, true) => Came::New,
@@ -292,6 +305,7 @@ fn note_membership(
         // A group that became a supergroup is left under its former id, and goes on.
         if let Some(row) = chats::find(tx, membership.chat.id)?.filter(|row| row.chat.id == membership.chat.id) {
             chats::set_removed(tx, row.key, now)?;
+            sessions::cut_all(tx, row.key, now)?;
             // Nothing can be said there any more.
             jobs::end_all_of(tx, membership.chat.id)?;
         }

@@ -1,6 +1,6 @@
 //! What happened to a chat, in a few words of English.
 
-use crate::domain::UserId;
+use crate::domain::{TOPIC_CLOSED, UserId};
 use crate::telegram::dto::{self, Items, filled};
 use crate::telegram::extract::content::minutes;
 
@@ -70,7 +70,7 @@ fn plain(service: &dto::Service) -> Option<&'static str> {
         (service.channel_chat_created.is_some(), "created the channel"),
         (service.message_auto_delete_timer_changed.is_some(), "changed the auto-delete timer"),
         (service.chat_owner_left.is_some(), "left, and was the owner"),
-        (service.forum_topic_closed.is_some(), "closed the topic"),
+        (service.forum_topic_closed.is_some(), TOPIC_CLOSED),
         (service.forum_topic_reopened.is_some(), "reopened the topic"),
         (service.general_forum_topic_hidden.is_some(), "hid the General topic"),
         (service.general_forum_topic_unhidden.is_some(), "showed the General topic again"),

@@ -1,0 +1,107 @@
+//! `/memory` and `/new`.
+
+use crate::access::run::is_owner;
+use crate::commands::notice::Notice;
+use crate::commands::run::forget::Asked;
+use crate::commands::run::{Commands, Order};
+use crate::domain::{ChatId, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
+use crate::memory::run::remembered;
+use crate::memory::wording;
+use crate::privacy::Standing;
+use crate::scheduler::run::Outcome;
+use crate::store::chats::ChatRow;
+use crate::store::{self, chats, memory, sessions};
+
+/// What a `/memory` asks for.
+enum Request {
+    Show,
+    /// Of the chat that a message's link leads to.
+    ShowOf(MessagePlace),
+    Set(bool),
+    Unclear,
+}
+
+fn request(args: &str) -> Request {
+    match args.trim().to_lowercase().as_str() {
+        "" => Request::Show,
+        "on" => Request::Set(true),
+        "off" => Request::Set(false),
+        link => parse_message_link(link).map_or(Request::Unclear, Request::ShowOf),
+    }
+}
+
+impl Commands {
+    pub(super) async fn remember(&self, job: &Job, order: Order) -> store::Result<Outcome> {
+        match request(&order.args) {
+            Request::Show => self.show_memory(job, &order, order.chat.clone()).await,
+            Request::ShowOf(place) if order.chat.chat.kind == ChatKind::Private => {
+                self.show_memory_of(job, &order, place).await
+            }
+            Request::Set(is_on) => self.set_memory(job, &order, is_on).await,
+            Request::ShowOf(_) | Request::Unclear => self.say(job, &order, wording::how_to_ask()).await,
+        }
+    }
+
+    /// The talk that is open ends with the command.
+    pub(super) async fn start_session(&self, job: &Job, order: Order) -> store::Result<()> {
+        let message = &order.message.message;
+        let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::New };
+        let conversation = order.message.conversation();
+        let also = move |tx: &store::Writer<'_>| sessions::cut(tx, conversation, cut);
+        self.answer(job, &order.message, &Notice::Own(wording::new_session()), also).await
+    }
+
+    /// Whoever writes in a chat is of it.
+    async fn show_memory(&self, job: &Job, order: &Order, chat: ChatRow) -> store::Result<Outcome> {
+        let key = chat.key;
+        let (own, found) =
+            self.store.read(move |conn| Ok((memory::own_setting(conn, key)?, remembered(conn, &chat)?))).await?;
+        let markdown = match (self.remembers, own) {
+            (false, _) => wording::off_everywhere(),
+            (true, Some(false)) => wording::off_here(),
+            (true, Some(true) | None) => wording::shown(&found),
+        };
+        self.say(job, order, markdown).await
+    }
+
+    /// In private, about another chat: for its members.
+    async fn show_memory_of(&self, job: &Job, order: &Order, place: MessagePlace) -> store::Result<Outcome> {
+        let found = self
+            .store
+            .read(move |conn| match place {
+                MessagePlace::Ids(chat, _) => chats::find(conn, chat),
+                MessagePlace::Public { username, .. } => chats::by_username(conn, &username),
+            })
+            .await?;
+        let Some(chat) = found else { return self.say(job, order, wording::only_members()).await };
+        match self.standing(chat.chat.id, order.message.message.sender.id).await {
+            Asked::Standing(Standing::Outside) => self.say(job, order, wording::only_members()).await,
+            Asked::Standing(Standing::Creator | Standing::Admin | Standing::Member) => {
+                self.show_memory(job, order, chat).await
+            }
+            Asked::NotNow(outcome) => Ok(outcome),
+        }
+    }
+
+    async fn set_memory(&self, job: &Job, order: &Order, is_on: bool) -> store::Result<Outcome> {
+        let (sender, access) = (order.message.message.sender.id, self.access.clone());
+        let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
+        let chat: ChatId = order.message.message.chat;
+        let may = owns_the_bot
+            || match self.standing(chat, sender).await {
+                Asked::Standing(standing) => matches!(standing, Standing::Creator | Standing::Admin),
+                Asked::NotNow(outcome) => return Ok(outcome),
+            };
+        if !may {
+            return self.say(job, order, wording::only_admins()).await;
+        }
+        let (key, notice) = (order.chat.key, Notice::Own(wording::switched(is_on)));
+        self.answer(job, &order.message, &notice, move |tx| memory::set(tx, key, is_on)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn say(&self, job: &Job, order: &Order, markdown: String) -> store::Result<Outcome> {
+        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
+        Ok(Outcome::Finished)
+    }
+}

@@ -1,0 +1,50 @@
+//! What is remembered beyond the window of an answer.
+
+use std::time::Duration;
+
+use crate::config::keys;
+use crate::config::settings::{Noted, Settings};
+
+/// Sessions and their summaries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryConfig {
+    /// `MEMORY`, default on.
+    pub is_on: bool,
+    /// `SESSION_IDLE`, default 60m: a silence *longer* than this ends a session of a group.
+    pub idle: Duration,
+    /// `SESSION_IDLE_PRIVATE`, default 15m.
+    pub idle_private: Duration,
+    /// `SESSION_MAX_MESSAGES`, default 500.
+    pub max_messages: u32,
+    /// `REDACT`, default summaries.
+    pub redaction: Redaction,
+}
+
+/// Of what personal data is taken out before it leaves the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redaction {
+    Off,
+    /// What is sent for summaries and embeddings.
+    Summaries,
+    /// What is sent for answers too.
+    All,
+}
+
+impl MemoryConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let idle = Duration::from_secs(60)..=Duration::from_secs(24 * 60 * 60);
+        let is_on = settings.choice(&keys::MEMORY, &[("on", true), ("off", false)]);
+        let in_groups = settings.duration(&keys::SESSION_IDLE, idle.clone());
+        let in_private = settings.duration(&keys::SESSION_IDLE_PRIVATE, idle);
+        let max_messages = settings.count(&keys::SESSION_MAX_MESSAGES, 20..=2000);
+        let redactions = [("off", Redaction::Off), ("summaries", Redaction::Summaries), ("all", Redaction::All)];
+        let redaction = settings.choice(&keys::REDACT, &redactions);
+        Ok(Self {
+            is_on: is_on?,
+            idle: in_groups?,
+            idle_private: in_private?,
+            max_messages: u32::try_from(max_messages?).unwrap_or(u32::MAX),
+            redaction: redaction?,
+        })
+    }
+}

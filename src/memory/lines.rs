@@ -1,0 +1,123 @@
+//! Messages and bullets as a model reads them: a line each, numbered, between fences that nobody can guess.
+
+use crate::domain::{Bullet, Seq, StoredMessage, Timestamp, clock_time};
+use crate::memory::bullets::{Ground, Grounds, tidy};
+use crate::memory::extract::Line;
+use crate::memory::members;
+
+/// Characters of one message that a model reads.
+const LINE_CHARS: usize = 1200;
+
+/// A message with what was read off it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spoken {
+    pub line: Line,
+    pub at: Timestamp,
+}
+
+/// Lines for a model, with what it may cite by which number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    pub text: String,
+    pub grounds: Grounds,
+}
+
+/// A message as memory reads it. `numbers` gives members their numbers, `usernames` those of `@names`.
+pub fn spoken(
+    stored: &StoredMessage,
+    by: Option<u32>,
+    usernames: &std::collections::BTreeMap<String, u32>,
+    reply_to: Option<Seq>,
+    vector: Vec<f32>,
+) -> Spoken {
+    let text = members::without_usernames(&stored.message.rendered(), usernames);
+    Spoken { line: Line { seq: stored.seq, text, by, reply_to, vector }, at: stored.message.sent_at }
+}
+
+/// The messages of a session in parts of at most `tokens` each. A message that is longer by itself is a part of its own.
+pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize) -> Vec<Told> {
+    let mut parts: Vec<Told> = Vec::new();
+    let mut spent = 0;
+    for one in spoken {
+        let line = message_line(one);
+        let cost = estimate(&line);
+        if parts.is_empty() || spent + cost > tokens {
+            parts.push(Told::default());
+            spent = 0;
+        }
+        spent += cost;
+        if let Some(part) = parts.last_mut() {
+            let ground = Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
+            part.add(line, one.line.seq.0, ground);
+        }
+    }
+    parts
+}
+
+fn message_line(one: &Spoken) -> String {
+    let by = one.line.by.map_or_else(|| "bot".to_owned(), members::marker);
+    let reply = one.line.reply_to.map_or_else(String::new, |seq| format!(" · → m{seq}"));
+    let text: String = tidy_long(&one.line.text);
+    format!("[m{} · {by} · {}{reply}] {text}", one.line.seq, clock_time(one.at))
+}
+
+fn tidy_long(text: &str) -> String {
+    let plain: Vec<&str> = text.split_whitespace().collect();
+    crate::domain::clip(&plain.join(" "), LINE_CHARS).into_owned()
+}
+
+/// Bullets of older summaries, numbered anew. `label` says what each is: a date, or that it is of the summary so far.
+pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) -> Told {
+    let mut told = Told::default();
+    for (number, (label, bullet)) in (1..).zip(bullets) {
+        let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
+        told.add(format!("[m{number} · {label}] {}", tidy(&bullet.text)), number, ground);
+    }
+    told
+}
+
+impl Told {
+    fn add(&mut self, line: String, number: u32, ground: Ground) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(&line);
+        self.grounds.insert(number, ground);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use expect_test::expect;
+
+    use super::*;
+    use crate::domain::estimate_tokens;
+    use crate::testkit::transcript;
+
+    #[test]
+    fn messages_are_lines_with_numbers_for_members() {
+        let usernames = BTreeMap::from([("bob".to_owned(), 2)]);
+        let said: Vec<Spoken> = transcript("10:00 ann#1 @bob the code?\n    | now\n10:01 bob#2>1 [photo] there")
+            .iter()
+            .zip([(1, None), (2, Some(Seq(1)))])
+            .map(|(stored, (by, reply))| spoken(stored, Some(by), &usernames, reply, Vec::new()))
+            .collect();
+        let whole = parts(&said, 1000, estimate_tokens);
+        expect![[r#"
+            [m1 · {u1} · 10:00] {u2} the code? now
+            [m2 · {u2} · 10:01 · → m1] [photo] there"#]]
+        .assert_eq(&whole[0].text);
+        assert_eq!(parts(&said, 10, estimate_tokens).len(), 2);
+        assert_eq!(whole[0].grounds[&2].sources, [Seq(2)]);
+    }
+
+    #[test]
+    fn bullets_are_numbered_anew_and_keep_their_sources() {
+        let bullet = Bullet { text: "the code is 4711".to_owned(), sources: vec![Seq(9), Seq(12)] };
+        let told = told_bullets([("14 Oct", &bullet)].into_iter());
+        assert_eq!(told.text, "[m1 · 14 Oct] the code is 4711");
+        assert_eq!(told.grounds[&1].sources, [Seq(9), Seq(12)]);
+    }
+}

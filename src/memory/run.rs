@@ -1,0 +1,117 @@
+//! Drives memory: reads what a step needs, has it decided, asks the model where that is allowed, and writes the outcome in
+//! one transaction with the end of the job.
+
+mod divide;
+mod mini;
+mod model;
+mod reading;
+mod rolling;
+mod tagging;
+
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::config::MemoryConfig;
+use crate::domain::{ChatId, ChatKey, Job, SessionId};
+use crate::embed::Embedder;
+use crate::llm::Embeddings;
+use crate::prompts::Prompts;
+use crate::scheduler::run::{Outcome, Wake};
+use crate::store::{Store, StoreError};
+
+pub use divide::open_session;
+pub use model::SummaryModel;
+pub use reading::remembered;
+
+/// Makes and keeps what is remembered.
+pub struct Memory {
+    pub store: Store,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub prompts: Arc<Prompts>,
+    pub config: MemoryConfig,
+    pub model: SummaryModel,
+    pub vectors: SummaryVectors,
+    /// Whether chats are told what is kept of them before anything of theirs is sent out for summaries.
+    pub announces: bool,
+}
+
+/// What makes vectors of summaries.
+pub enum SummaryVectors {
+    Off,
+    /// The model inside the program, by the name that is kept with its vectors.
+    Local {
+        embedder: Arc<Embedder>,
+        name: String,
+    },
+    Server(Arc<Embeddings>),
+}
+
+/// Why a step ended without its outcome.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StepError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The model failed, or what it wrote cannot be used. Holds no message content.
+    #[error("{0}")]
+    Model(String),
+    #[error(transparent)]
+    Prompt(#[from] crate::prompts::PromptError),
+}
+
+impl Memory {
+    /// Works on the periodic `sessions` job.
+    pub async fn divide(&self) -> Outcome {
+        match self.divide_noted().await {
+            Ok(()) => Outcome::UntilNextRun,
+            Err(error) => Outcome::of_store(&error, "dividing conversations into sessions"),
+        }
+    }
+
+    /// Works on the periodic `memory_upkeep` job.
+    pub async fn keep_up(&self) -> Outcome {
+        match self.see_to_the_rest().await {
+            Ok(()) => Outcome::UntilNextRun,
+            Err(error) => Outcome::of_store(&error, "seeing to what memory lacks"),
+        }
+    }
+
+    /// Works on a `summary` job.
+    pub async fn summarize(&self, job: &Job, session: SessionId) -> Outcome {
+        outcome(job, self.make_mini(job, session).await)
+    }
+
+    /// Works on a `tags` job.
+    pub async fn tag(&self, job: &Job, session: SessionId) -> Outcome {
+        outcome(job, self.make_tags(job, session).await)
+    }
+
+    /// Works on a `summary_vector` job.
+    pub async fn embed(&self, job: &Job, session: SessionId) -> Outcome {
+        outcome(job, self.make_vector(job, session).await)
+    }
+
+    /// Works on a `recent` job.
+    pub async fn roll_recent(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
+        outcome(job, self.make_recent(job, chat, key).await)
+    }
+
+    /// Works on a `history` job.
+    pub async fn fold_history(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
+        outcome(job, self.fold(job, chat, key).await)
+    }
+}
+
+/// A code that nobody outside this process has seen when the members wrote.
+pub(super) fn fence() -> String {
+    let code = ulid::Ulid::from_parts(0, crate::resilience::random().into()).to_string();
+    code.get(12..).unwrap_or(&code).to_owned()
+}
+
+fn outcome(job: &Job, done: Result<Outcome, StepError>) -> Outcome {
+    match done {
+        Ok(outcome) => outcome,
+        Err(StepError::Store(error)) => Outcome::of_store(&error, job),
+        Err(error) => Outcome::Failed(format!("{job}: {error}")),
+    }
+}

@@ -1,0 +1,225 @@
+//! The summary of a session, with what is made of it: tags, its vector, and the jobs that roll it up.
+
+use std::time::Duration;
+
+use crate::domain::{Bullet, Job, JobPayload, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens};
+use crate::gateway::Purpose;
+use crate::memory::bullets::{self, Grounds};
+use crate::memory::extract;
+use crate::memory::lines::{self, Told};
+use crate::memory::policy::{Caps, MINI, Means, RECENT};
+use crate::memory::run::model::Written;
+use crate::memory::run::reading::SessionRead;
+use crate::memory::run::{Memory, StepError, SummaryVectors, divide, fence, tagging};
+use crate::memory::tags::Tag;
+use crate::prompts::{SummaryPrompt, SummaryValues};
+use crate::scheduler::run::Outcome;
+use crate::store::{self, Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows};
+
+/// Tokens of a session that a model reads at once. A longer session is read in parts.
+const PART_TOKENS: usize = 6000;
+/// Sessions of a chat often close together: what is rolled up from them waits this long for the next.
+const SETTLES: Duration = Duration::from_secs(5);
+
+/// A summary on its way to the store.
+pub(super) struct Made {
+    pub bullets: Vec<Bullet>,
+    pub method: SummaryMethod,
+    /// What the model wrote last; none of an extract.
+    pub written: Option<Written>,
+}
+
+impl Memory {
+    pub(super) async fn make_mini(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
+        let Some(read) = self.read_session(id).await? else { return self.finish(job).await };
+        let standing = self.standing(id.chat).await?;
+        if standing.must_be_told() {
+            let (announce, now) = (JobPayload::Announce { chat: read.chat.chat.id }, self.clock.now());
+            self.store.write(Priority::Background, move |tx| jobs::add_unless_due(tx, &announce, now)).await?;
+            self.wake.wake();
+        }
+        let made = match standing.means() {
+            Means::Nothing => return self.finish(job).await,
+            Means::Extract | Means::Model if !read.has_substance => None,
+            Means::Extract => Some(extracted(&read)),
+            Means::Model => Some(self.written(&read).await?),
+        };
+        self.keep(job, read.session, made).await
+    }
+
+    /// The summary by a model: long sessions in parts, then merged.
+    async fn written(&self, read: &SessionRead) -> Result<Made, StepError> {
+        let chat = read.session.id.chat;
+        let mut parts = lines::parts(&read.spoken, PART_TOKENS, estimate_tokens);
+        let mut merges = false;
+        let mut told = Told::default();
+        if parts.len() > 1 {
+            let mut found: Vec<Bullet> = Vec::new();
+            for part in &parts {
+                found.extend(self.bullets_of(chat, SummaryPrompt::Mini, part, MINI, false).await?.bullets);
+            }
+            told = lines::told_bullets(found.iter().map(|bullet| ("part", bullet)));
+            merges = true;
+        } else if let Some(whole) = parts.pop() {
+            told = whole;
+        }
+        self.bullets_of(chat, SummaryPrompt::Mini, &told, MINI, merges).await
+    }
+
+    /// Bullets by a model, checked; asked for once more when they are over their cap, then cut between two of them.
+    pub(super) async fn bullets_of(
+        &self,
+        chat: crate::domain::ChatKey,
+        prompt: SummaryPrompt,
+        told: &Told,
+        caps: Caps,
+        merges: bool,
+    ) -> Result<Made, StepError> {
+        let mut shorter = false;
+        loop {
+            let fence = fence();
+            let values = SummaryValues { fence: &fence, shorter, merges, inventory: "" };
+            let task = self.prompts.summary(prompt, &values)?;
+            let written = self
+                .model
+                .ask(chat, Purpose::Summary, task, &fenced(&told.text, &fence), &self.clock)
+                .await
+                .map_err(|error| StepError::Model(error.to_string()))?;
+            let found = checked(&written.text, &told.grounds);
+            if found.is_empty() {
+                return Err(StepError::Model("no bullet of the summary rests on what was given".to_owned()));
+            }
+            let is_over = found.len() > caps.bullets || bullets::cost(&found, estimate_tokens) > caps.tokens;
+            if is_over && !shorter {
+                shorter = true;
+                continue;
+            }
+            let bullets = bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens);
+            return Ok(Made { bullets, method: SummaryMethod::Model, written: Some(written) });
+        }
+    }
+
+    /// Stores what was made with everything that follows from it and the end of the job, unless the messages changed
+    /// since they were read.
+    async fn keep(&self, job: &Job, session: Session, made: Option<Made>) -> Result<Outcome, StepError> {
+        let now = self.clock.now();
+        let summary = made.as_ref().map(|made| summary_of(made, now));
+        let (vector, server_makes_it) = match (&self.vectors, &summary) {
+            (SummaryVectors::Local { embedder, name }, Some(summary)) => {
+                (Some((name.clone(), embedder.embed(&tagging::plain(summary)))), false)
+            }
+            (SummaryVectors::Server(_), Some(summary)) => (None, summary.method == SummaryMethod::Model),
+            (SummaryVectors::Off, _) | (_, None) => (None, false),
+        };
+        let (kept, payload, id) = (summary.clone(), job.payload.clone(), session.id);
+        let stored = self
+            .store
+            .write(Priority::Background, move |tx| {
+                let is_kept = divide::is_as_divided(tx, &session)?
+                    && match &summary {
+                        Some(summary) => summaries::save_mini(tx, &session, summary)?,
+                        None => summaries::settle_without(tx, &session)?,
+                    };
+                if is_kept {
+                    follow(tx, &session, summary.as_ref(), vector.as_ref(), server_makes_it, now)?;
+                }
+                jobs::finish(tx, payload.kind(), &payload.key())?;
+                Ok(is_kept)
+            })
+            .await?;
+        self.wake.wake();
+        if let (true, Some(summary)) = (stored, &kept) {
+            let written = made.and_then(|made| made.written);
+            tracing::info!(
+                chat = id.chat.0, session = %id, method = summary.method.as_str(), chars = chars(summary),
+                tokens = summary.tokens, model = summary.model,
+                latency_ms = written.as_ref().map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
+                used_tokens = written.as_ref().map(|it| it.tokens.prompt + it.tokens.completion),
+                cost_micros = written.as_ref().and_then(|it| it.cost_micros),
+                "MINI_SUMMARY_BUILT",
+            );
+        }
+        Ok(Outcome::Finished)
+    }
+
+    pub(super) async fn finish(&self, job: &Job) -> Result<Outcome, StepError> {
+        let payload = job.payload.clone();
+        self.store.write(Priority::Background, move |tx| jobs::finish(tx, payload.kind(), &payload.key())).await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+/// What follows from a session's new summary, or from its having none.
+fn follow(
+    tx: &Writer<'_>,
+    session: &Session,
+    summary: Option<&Summary>,
+    vector: Option<&(String, Vec<f32>)>,
+    server_makes_it: bool,
+    now: Timestamp,
+) -> store::Result<()> {
+    // As it is now: it may have been folded since it was read.
+    let is_folded = sessions::find(tx, session.id)?.is_some_and(|session| session.is_folded);
+    if is_folded {
+        summaries::reset_history(tx, session.id.chat)?;
+    }
+    let Some(row) = crate::store::chats::by_key(tx, session.id.chat)? else { return Ok(()) };
+    let (chat, key) = (row.chat.id, session.id.chat);
+    match summary {
+        Some(summary) => {
+            let texts = memory::newest_texts(tx, key, tagging::TEXTS)?;
+            tag_rows::save(tx, session.id, &rows(tagging::extracted(&summary.bullets, &texts)))?;
+            if let Some((model, vector)) = vector {
+                summary_vectors::save(tx, session.id, summary.built_at, model, vector)?;
+            }
+            if summary.method == SummaryMethod::Model {
+                jobs::add_or_move(tx, &JobPayload::Tags { chat, session: session.id }, now)?;
+            }
+            if server_makes_it {
+                jobs::add_or_move(tx, &JobPayload::SummaryVector { chat, session: session.id }, now)?;
+            }
+        }
+        None => tag_rows::save(tx, session.id, &[])?,
+    }
+    let is_recent = session.last.0 > now.minus(RECENT);
+    if is_recent {
+        jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now.plus(SETTLES))?;
+    }
+    if !is_recent || is_folded {
+        jobs::add_or_move(tx, &JobPayload::History { chat, key }, now.plus(SETTLES))?;
+    }
+    Ok(())
+}
+
+pub(super) fn rows(tags: Vec<Tag>) -> Vec<tag_rows::NewTag> {
+    tags.into_iter().map(|tag| tag_rows::NewTag { name: tag.name, key: tag.key, confidence: tag.confidence }).collect()
+}
+
+fn extracted(read: &SessionRead) -> Made {
+    let said: Vec<extract::Line> = read.spoken.iter().map(|it| it.line.clone()).collect();
+    let bullets = extract::session(&said, MINI.tokens, estimate_tokens);
+    Made { bullets, method: SummaryMethod::Extract, written: None }
+}
+
+fn checked(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
+    bullets::parse(answer, grounds)
+}
+
+/// What a model is to read, so that no line of it can pass for ours.
+pub(super) fn fenced(text: &str, fence: &str) -> String {
+    format!("<<<chat {fence}\n{}\n{fence} chat>>>", text.replace(fence, ""))
+}
+
+pub(super) fn summary_of(made: &Made, now: Timestamp) -> Summary {
+    Summary {
+        tokens: bullets::cost(&made.bullets, estimate_tokens),
+        bullets: made.bullets.clone(),
+        method: made.method,
+        model: made.written.as_ref().map(|written| written.model.clone()).unwrap_or_default(),
+        built_at: now,
+    }
+}
+
+pub(super) fn chars(summary: &Summary) -> usize {
+    summary.bullets.iter().map(|bullet| bullet.text.chars().count()).sum()
+}

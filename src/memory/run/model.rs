@@ -1,0 +1,97 @@
+//! Asking a model for a summary: in the background, within what the day's tokens leave to it.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::config::{DailyTokens, Redaction};
+use crate::domain::{ChatKey, Conversation, Spent, TokenUse};
+use crate::gateway::run::{Ask, Gateway};
+use crate::gateway::{AskError, Economy, Purpose};
+use crate::llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
+use crate::privacy::redact;
+
+/// Background work leaves this share of each of the day's caps to answers, in percent.
+const LEFT_TO_ANSWERS: u64 = 50;
+
+/// The model that writes summaries.
+pub struct SummaryModel {
+    pub gateway: Gateway,
+    pub caps: DailyTokens,
+    pub redaction: Redaction,
+}
+
+/// A summary as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    pub text: String,
+    pub model: String,
+    pub tokens: TokenUse,
+    pub cost_micros: Option<u64>,
+    pub latency: Duration,
+}
+
+impl SummaryModel {
+    pub fn is_there(&self) -> bool {
+        !self.gateway.is_offline()
+    }
+
+    /// Whether the day's caps leave room for work that nobody waits for.
+    pub(super) fn has_room(&self, spent: Spent) -> bool {
+        let is_under = |spent: u64, cap: Option<u64>| {
+            cap.is_none_or(|cap| u128::from(spent) * 100 < u128::from(cap) * u128::from(100 - LEFT_TO_ANSWERS))
+        };
+        is_under(spent.total, self.caps.total) && is_under(spent.of_chat, self.caps.per_chat)
+    }
+
+    /// Asks for a text about `material`, which members wrote.
+    pub(super) async fn ask(
+        &self,
+        chat: ChatKey,
+        purpose: Purpose,
+        task: String,
+        material: &str,
+        clock: &Clock,
+    ) -> Result<Written, AskError> {
+        let material = if self.redaction == Redaction::Off { material.to_owned() } else { redact(material) };
+        let message = |role, content| PromptMessage { role, content };
+        let prompt = Prompt {
+            messages: vec![message(PromptRole::System, task), message(PromptRole::User, material)],
+            max_answer_tokens: purpose.max_answer_tokens(),
+            temperature: None,
+            format: format(purpose),
+        };
+        let watch = clock.stopwatch();
+        let conversation = Conversation { chat, thread: None };
+        let ask = Ask { purpose, conversation, on_behalf_of: None, economy: Economy::Best, prompt: &prompt };
+        let completion = self.gateway.ask(ask).await?;
+        let cost = self.gateway.cost_micros(completion.tokens);
+        Ok(Written {
+            text: completion.text,
+            model: completion.model,
+            tokens: completion.tokens,
+            cost_micros: (cost > 0).then_some(cost),
+            latency: watch.elapsed(),
+        })
+    }
+}
+
+/// Tags are the one thing that is asked for as JSON.
+fn format(purpose: Purpose) -> AnswerFormat {
+    match purpose {
+        Purpose::Answer | Purpose::Summary => AnswerFormat::Text,
+        Purpose::Extract => AnswerFormat::Json {
+            name: "tags",
+            schema: serde_json::json!({
+                "type": "object",
+                "properties": {"tags": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"tag": {"type": "string"}, "conf": {"type": "number"}},
+                    "required": ["tag", "conf"],
+                    "additionalProperties": false,
+                }}},
+                "required": ["tags"],
+                "additionalProperties": false,
+            }),
+        },
+    }
+}

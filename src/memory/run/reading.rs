@@ -1,0 +1,126 @@
+//! What a summary is made from, as the store has it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::domain::{
+    ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp, UserId,
+    estimate_tokens, message_link,
+};
+use crate::embed::Embedder;
+use crate::memory::lines::{Spoken, spoken};
+use crate::memory::policy::{self, Standing};
+use crate::memory::run::{Memory, SummaryVectors};
+use crate::memory::wording::{Place, Remembered};
+use crate::store::chats::ChatRow;
+use crate::store::{self, Priority, Reader, Writer, chats, memory, messages, sessions, summaries, usage};
+
+/// A session as read.
+pub(super) struct SessionRead {
+    pub session: Session,
+    pub chat: ChatRow,
+    pub spoken: Vec<Spoken>,
+    pub has_substance: bool,
+}
+
+impl Memory {
+    /// How a chat stands, for choosing the means of a summary.
+    pub(super) async fn standing(&self, chat: ChatKey) -> store::Result<Standing> {
+        let kept = self.store.read(move |conn| memory::standing(conn, chat)).await?;
+        let now = self.clock.now();
+        let spent = self.store.read(move |conn| usage::spent(conn, now, chat, UserId(0))).await?;
+        Ok(Standing {
+            is_wanted: self.config.is_on && kept.own_setting != Some(false),
+            is_present: kept.is_present,
+            has_model: self.model.is_there(),
+            was_asked_lately: kept.asked_at.is_some_and(|at| now.since(at) < policy::ASKED_LATELY),
+            was_told: !self.announces || kept.told_at.is_some(),
+            has_room: self.model.has_room(spent),
+        })
+    }
+
+    /// The messages of a session with the numbers of their members; none where there is no such session.
+    pub(super) async fn read_session(&self, id: SessionId) -> store::Result<Option<SessionRead>> {
+        let found = self
+            .store
+            .read(move |conn| {
+                let (session, chat) = (sessions::find(conn, id)?, chats::by_key(conn, id.chat)?);
+                let (Some(session), Some(chat)) = (session, chat) else { return Ok(None) };
+                let said = sessions::messages_of(conn, &session)?;
+                Ok(Some((session, chat, said)))
+            })
+            .await?;
+        let Some((session, chat, said)) = found else { return Ok(None) };
+        let senders: Vec<UserId> = said.iter().filter(|it| is_human(it)).map(|it| it.message.sender.id).collect();
+        let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, id.chat, &senders)).await?;
+        let embedder = match &self.vectors {
+            SummaryVectors::Local { embedder, .. } => Some(Arc::clone(embedder)),
+            SummaryVectors::Off | SummaryVectors::Server(_) => None,
+        };
+        let read = move |_: &Reader| Ok(speak(&said, &numbers, embedder.as_deref()));
+        // Embedding takes a while; the readers' threads are for such work.
+        let spoken = self.store.read(read).await?;
+        let humans = spoken.iter().filter(|it| it.line.by.is_some()).count();
+        let tokens = spoken.iter().filter(|it| it.line.by.is_some()).map(|it| estimate_tokens(&it.line.text)).sum();
+        Ok(Some(SessionRead { session, chat, spoken, has_substance: policy::has_substance(humans, tokens) }))
+    }
+}
+
+fn is_human(stored: &StoredMessage) -> bool {
+    stored.message.role == Role::User && !stored.message.sender.is_bot
+}
+
+fn numbers(tx: &Writer<'_>, chat: ChatKey, users: &[UserId]) -> store::Result<BTreeMap<UserId, u32>> {
+    let mut found = BTreeMap::new();
+    for user in users {
+        if !found.contains_key(user) {
+            found.insert(*user, summaries::member_number(tx, chat, *user)?);
+        }
+    }
+    Ok(found)
+}
+
+fn speak(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>, embedder: Option<&Embedder>) -> Vec<Spoken> {
+    let usernames: BTreeMap<String, u32> = said
+        .iter()
+        .filter_map(|it| {
+            Some((it.message.sender.username.as_ref()?.to_lowercase(), *numbers.get(&it.message.sender.id)?))
+        })
+        .collect();
+    let seqs: BTreeMap<MessageId, Seq> = said.iter().map(|it| (it.message.id, it.seq)).collect();
+    said.iter()
+        .filter(|it| !it.message.rendered().trim().is_empty())
+        .map(|it| {
+            let by = is_human(it).then(|| numbers.get(&it.message.sender.id).copied()).flatten();
+            let reply_to = it.message.reply_to.and_then(|parent| seqs.get(&parent).copied());
+            let vector = embedder.map(|embedder| embedder.embed(&it.message.text)).unwrap_or_default();
+            spoken(it, by, &usernames, reply_to, vector)
+        })
+        .collect()
+}
+
+/// What a chat remembers, ready to be shown.
+pub fn remembered(conn: &Reader, chat: &ChatRow) -> store::Result<Remembered> {
+    let rolled = |kind| -> store::Result<Option<(Summary, u32)>> {
+        Ok(summaries::rolling(conn, chat.key, kind)?.map(|kept| (kept.summary, kept.sessions)))
+    };
+    let (recent, history) = (rolled(Rolling::Recent)?, rolled(Rolling::History)?);
+    let bullets = recent.iter().chain(&history).flat_map(|(summary, _)| &summary.bullets);
+    let mut places = BTreeMap::new();
+    for seq in bullets.filter_map(|bullet| bullet.sources.first()) {
+        let Some(stored) = messages::by_seq(conn, chat.key, *seq)? else { continue };
+        let message = &stored.message;
+        // A number of before a migration leads to another message now.
+        let link =
+            (message.chat == chat.chat.id).then(|| message_link(&chat.chat, message.thread, message.id)).flatten();
+        places.insert(*seq, Place { link, at: message.sent_at });
+    }
+    Ok(Remembered { recent, history, names: summaries::member_names(conn, chat.key)?, places })
+}
+
+/// `14 Oct`, with the year where it is not that of `now`.
+pub(super) fn date(at: Timestamp, now: Timestamp) -> String {
+    let (at, now) = (at.to_utc(), now.to_utc());
+    let form = if at.format("%Y").to_string() == now.format("%Y").to_string() { "%-d %b" } else { "%-d %b %Y" };
+    at.format(form).to_string()
+}

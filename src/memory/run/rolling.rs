@@ -1,0 +1,193 @@
+//! Recent and History: what is rolled up from the summaries of a chat's sessions.
+
+use std::time::Duration;
+
+use crate::domain::{
+    Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, Summary, SummaryMethod, Timestamp, estimate_tokens,
+};
+use crate::memory::bullets::cost;
+use crate::memory::extract;
+use crate::memory::lines;
+use crate::memory::policy::{Caps, FOLDED_AT_ONCE, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
+use crate::memory::run::mini::{Made, summary_of};
+use crate::memory::run::reading::date;
+use crate::memory::run::{Memory, StepError};
+use crate::prompts::SummaryPrompt;
+use crate::scheduler::run::Outcome;
+use crate::store::summaries::{self, RollingSummary};
+use crate::store::{self, Priority, Reader, jobs};
+
+/// Sessions of 28 days that are looked at, at most: thirty a day.
+const SESSIONS: u32 = 840;
+/// Tokens of summaries that Recent is made from: the newest whole, of the others what tells most.
+const NEWEST_TOKENS: usize = 4000;
+const OTHERS: Caps = Caps { bullets: 30, tokens: 1800 };
+/// A summary that changed while another was made of it is looked at again after this.
+const CHANGED: Duration = Duration::from_secs(1);
+
+type Minis = Vec<(Session, Summary)>;
+
+impl Memory {
+    pub(super) async fn make_recent(&self, job: &Job, _: ChatId, chat: ChatKey) -> Result<Outcome, StepError> {
+        let now = self.clock.now();
+        let standing = self.standing(chat).await?;
+        let means = standing.means();
+        if means == Means::Nothing {
+            return self.finish(job).await;
+        }
+        let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
+        let chosen = chosen(&minis, now);
+        let made = match means {
+            Means::Model if !chosen.is_empty() => {
+                let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
+                self.bullets_of(chat, SummaryPrompt::Recent, &told, RECENT_CAPS, false).await?
+            }
+            Means::Model | Means::Extract | Means::Nothing => {
+                let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
+                extract_of(&all, RECENT_CAPS)
+            }
+        };
+        let rolling = RollingSummary {
+            summary: summary_of(&made, now),
+            sessions: u32::try_from(minis.len()).unwrap_or(u32::MAX),
+        };
+        let (payload, kept) = (job.payload.clone(), rolling.clone());
+        let is_kept = self
+            .store
+            .write(Priority::Background, move |tx| {
+                if recent_minis(tx, chat, now)? != minis {
+                    return Ok(false);
+                }
+                summaries::save_rolling(tx, chat, Rolling::Recent, &rolling)?;
+                jobs::finish(tx, payload.kind(), &payload.key())?;
+                Ok(true)
+            })
+            .await?;
+        if !is_kept {
+            return Ok(Outcome::WaitUntil(now.plus(CHANGED)));
+        }
+        report(chat, &kept, &made, "RECENT_SUMMARY_UPDATED", kept.sessions);
+        Ok(Outcome::Finished)
+    }
+
+    pub(super) async fn fold(&self, job: &Job, telegram: ChatId, chat: ChatKey) -> Result<Outcome, StepError> {
+        let now = self.clock.now();
+        let means = self.standing(chat).await?.means();
+        if means == Means::Nothing {
+            return self.finish(job).await;
+        }
+        let until = now.minus(RECENT);
+        let (before, minis) = self
+            .store
+            .read(move |conn| {
+                let before = summaries::rolling(conn, chat, Rolling::History)?;
+                Ok((before, summaries::to_fold(conn, chat, until, FOLDED_AT_ONCE)?))
+            })
+            .await?;
+        if minis.is_empty() {
+            return self.finish(job).await;
+        }
+        let made = self.folded(chat, means, before.as_ref(), &minis, now).await?;
+        let sessions = before.as_ref().map_or(0, |before| before.sessions) + u32::try_from(minis.len()).unwrap_or(0);
+        let after = RollingSummary { summary: summary_of(&made, now), sessions };
+        let (kept, count) = (after.clone(), minis.len());
+        let folded: Vec<Session> = minis.into_iter().map(|(session, _)| session).collect();
+        let is_kept = self
+            .store
+            .write(Priority::Background, move |tx| {
+                let is_kept = summaries::fold(tx, chat, &folded, before.as_ref(), &after)?;
+                if is_kept {
+                    // What was folded leaves Recent.
+                    jobs::add_or_move(tx, &JobPayload::Recent { chat: telegram, key: chat }, now.plus(CHANGED))?;
+                }
+                Ok(is_kept)
+            })
+            .await?;
+        if is_kept {
+            report(chat, &kept, &made, "HISTORY_SUMMARY_UPDATED", u32::try_from(count).unwrap_or(u32::MAX));
+        }
+        // There may be more, or other ones.
+        Ok(Outcome::WaitUntil(if is_kept { now } else { now.plus(CHANGED) }))
+    }
+
+    async fn folded(
+        &self,
+        chat: ChatKey,
+        means: Means,
+        before: Option<&RollingSummary>,
+        minis: &Minis,
+        now: Timestamp,
+    ) -> Result<Made, StepError> {
+        let profile =
+            before.into_iter().flat_map(|it| &it.summary.bullets).map(|bullet| ("profile".to_owned(), bullet));
+        let new = minis
+            .iter()
+            .flat_map(|(session, summary)| summary.bullets.iter().map(|bullet| (date(session.first.0, now), bullet)));
+        let all: Vec<(String, &Bullet)> = profile.chain(new).collect();
+        match means {
+            Means::Model => {
+                let told = lines::told_bullets(all.iter().map(|(label, bullet)| (label.as_str(), *bullet)));
+                self.bullets_of(chat, SummaryPrompt::History, &told, HISTORY_CAPS, false).await
+            }
+            Means::Extract | Means::Nothing => {
+                let all: Vec<Bullet> = all.into_iter().map(|(_, bullet)| bullet.clone()).collect();
+                Ok(extract_of(&all, HISTORY_CAPS))
+            }
+        }
+    }
+}
+
+fn extract_of(bullets: &[Bullet], caps: Caps) -> Made {
+    let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, estimate_tokens);
+    Made { bullets, method: SummaryMethod::Extract, written: None }
+}
+
+/// The summaries of the last 28 days, oldest first.
+fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> store::Result<Minis> {
+    let until = Timestamp::from_millis(i64::MAX);
+    let mut found = summaries::minis_between(conn, chat, (now.minus(RECENT), until), SESSIONS)?;
+    found.reverse();
+    Ok(found)
+}
+
+/// The bullets that Recent is made from, oldest first, each with its date.
+fn chosen(minis: &Minis, now: Timestamp) -> Vec<(String, Bullet)> {
+    let mut spent = 0;
+    let whole = minis
+        .iter()
+        .rev()
+        .take_while(|(_, summary)| {
+            spent += summary.tokens;
+            spent <= NEWEST_TOKENS
+        })
+        .count();
+    let (older, newest) = minis.split_at(minis.len() - whole);
+    let dated = |minis: &[(Session, Summary)]| -> Vec<(String, Bullet)> {
+        minis
+            .iter()
+            .flat_map(|(session, summary)| {
+                summary.bullets.iter().map(|bullet| (date(session.first.0, now), bullet.clone()))
+            })
+            .collect()
+    };
+    let older = dated(older);
+    let told: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
+    let kept = extract::rolled(&told, OTHERS.bullets, OTHERS.tokens, estimate_tokens);
+    debug_assert!(cost(&kept, estimate_tokens) <= OTHERS.tokens);
+    older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
+}
+
+fn report(chat: ChatKey, rolling: &RollingSummary, made: &Made, event: &'static str, sessions: u32) {
+    let written = made.written.as_ref();
+    tracing::info!(
+        chat = chat.0,
+        tokens = rolling.summary.tokens,
+        sessions,
+        method = rolling.summary.method.as_str(),
+        model = rolling.summary.model,
+        latency_ms = written.map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
+        used_tokens = written.map(|it| it.tokens.prompt + it.tokens.completion),
+        cost_micros = written.and_then(|it| it.cost_micros),
+        "{event}",
+    );
+}

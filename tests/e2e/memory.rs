@@ -1,0 +1,307 @@
+//! What the bot remembers of earlier talk: sessions, their summaries, Recent and History.
+
+use std::time::Duration;
+
+use chime::domain::{ChatKey, Closed, Conversation, MessageId, Rolling, Session, Summary, SummaryMethod, Timestamp};
+use chime::sandbox::{NewChat, NewMember, Post, Standing};
+use chime::store::{chats, memory, sessions, summaries, tags};
+use chime::testkit::World;
+
+const ON: (&str, &str) = ("MEMORY", "on");
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const NO_MODEL: [(&str, &str); 2] = [("OPENAI_BASE_URL", ""), ("MODEL", "")];
+
+/// A talk in which something is settled.
+const TALK: [(&str, &str); 4] = [
+    ("ann", "shall we take the red tent or the green tent to the lake?"),
+    ("bob", "the green tent has a hole near the door since the storm in May"),
+    ("cat", "then we decided: the red tent comes along, and ann packs 3 ropes"),
+    ("ann", "agreed, I'll bring the red tent and the ropes on Friday at 18:30"),
+];
+
+fn talk(w: &World) {
+    for (name, text) in TALK {
+        w.say(name, text);
+    }
+}
+
+async fn closed(w: &World) -> Vec<Session> {
+    let chat = w.chat;
+    w.read_store(move |conn| {
+        let key = chats::find(conn, chat)?.map_or(ChatKey(0), |row| row.key);
+        sessions::begun_from(
+            conn,
+            Conversation { chat: key, thread: None },
+            (Timestamp::default(), MessageId(i64::MIN)),
+            100,
+        )
+    })
+    .await
+}
+
+async fn summary_of(w: &World, session: &Session) -> Option<Summary> {
+    let id = session.id;
+    w.read_store(move |conn| summaries::mini(conn, id)).await
+}
+
+/// Waits until the newest session has an up-to-date summary, or none for good.
+async fn until_summarized(w: &World, count: usize) {
+    let chat = w.chat;
+    w.until("the sessions are summarized", move |conn| {
+        let Some(row) = chats::find(conn, chat)? else { return Ok(false) };
+        let all = sessions::begun_from(
+            conn,
+            Conversation { chat: row.key, thread: None },
+            (Timestamp::default(), MessageId(i64::MIN)),
+            1000,
+        )?;
+        Ok(all.len() == count && sessions::stale(conn, row.key, 1)?.is_empty())
+    })
+    .await;
+    w.settled().await;
+}
+
+#[tokio::test]
+async fn without_a_model_a_session_is_remembered_by_its_own_messages() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        talk(w);
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let session = closed(w).await.remove(0);
+        assert_eq!((session.messages, session.reason), (4, Closed::Silence));
+        let summary = summary_of(w, &session).await.expect("a summary");
+        assert_eq!(summary.method, SummaryMethod::Extract);
+        let text: Vec<&str> = summary.bullets.iter().map(|it| it.text.as_str()).collect();
+        assert!(text.iter().any(|it| it.contains("the red tent comes along")), "{text:?}");
+        let (tags, recent) = w
+            .read_store(move |conn| {
+                Ok((tags::of_session(conn, session.id)?, summaries::rolling(conn, session.id.chat, Rolling::Recent)?))
+            })
+            .await;
+        assert!(tags.iter().any(|(tag, _)| tag == "tent"), "{tags:?}");
+        assert_eq!(recent.expect("Recent").sessions, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_model_summarizes_where_the_bot_was_asked_and_its_bullets_are_checked() {
+    World::with(&[ON], async |w| {
+        talk(w);
+        w.model.script(["The red one."]);
+        let tag = w.say("bob", "@bot which tent?");
+        w.answer_to(tag).await;
+        w.model.script([
+            "- {u3} decided on the red tent [m3]\n- They agreed to sail to Paris [m1]\n- Nobody [m99]",
+            r#"{"tags":[{"tag":"Tents","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"red tent","conf":0.7}]}"#,
+            "- the red tent comes along [m1]",
+        ]);
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let session = closed(w).await.remove(0);
+        let summary = summary_of(w, &session).await.expect("a summary");
+        let told: Vec<&str> = summary.bullets.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(
+            (told.as_slice(), summary.method),
+            (["{u3} decided on the red tent"].as_slice(), SummaryMethod::Model)
+        );
+        let (tags, recent) = w
+            .read_store(move |conn| {
+                Ok((tags::of_session(conn, session.id)?, summaries::rolling(conn, session.id.chat, Rolling::Recent)?))
+            })
+            .await;
+        let tags: Vec<&str> = tags.iter().map(|(tag, _)| tag.as_str()).collect();
+        assert_eq!(tags, ["tent", "lake", "red-tent"], "a form of a known tag is that tag");
+        let recent = recent.expect("Recent").summary;
+        assert_eq!(recent.bullets[0].sources, summary.bullets[0].sources, "it rests on the messages of the summary");
+        let asked = w.prompt(2).await;
+        assert!(asked.contains("Summarize this chat session") && asked.contains("[m3 · {u3} · "), "{asked}");
+        assert!(!asked.contains("· ann"), "members go out by number: {asked}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nobody_pays_for_a_chat_that_nobody_asks() {
+    World::with(&[ON], async |w| {
+        talk(w);
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let session = closed(w).await.remove(0);
+        assert_eq!(summary_of(w, &session).await.expect("a summary").method, SummaryMethod::Extract);
+        assert!(w.model.requests().is_empty());
+        // The first tag brings a model's summary with it.
+        w.model.script([
+            "The red one.",
+            "- {u3} decided on the red tent [m3]",
+            r#"{"tags":[{"tag":"tent","conf":0.9},{"tag":"lake","conf":0.8},{"tag":"rope","conf":0.7}]}"#,
+            "- the red tent comes along [m1]",
+        ]);
+        let tag = w.say("bob", "@bot which tent?");
+        w.answer_to(tag).await;
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(120));
+        let id = session.id;
+        w.until("a model's summary", move |conn| {
+            Ok(summaries::mini(conn, id)?.is_some_and(|it| it.method == SummaryMethod::Model))
+        })
+        .await;
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_edit_makes_the_summary_anew() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        talk(w);
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let before = closed(w).await.remove(0);
+        let said = w.all_stored(w.chat).await;
+        w.telegram.edit(
+            w.chat,
+            said[2].message.id,
+            "then we decided: the blue tent comes along, and ann packs 3 ropes",
+            w.clock.now(),
+        );
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(120));
+        let id = before.id;
+        w.until("the edit is remembered", move |conn| {
+            Ok(summaries::mini(conn, id)?.is_some_and(|it| it.bullets.iter().any(|it| it.text.contains("blue tent"))))
+        })
+        .await;
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_forgotten_message_is_out_of_every_summary_at_once() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        talk(w);
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let session = closed(w).await.remove(0);
+        let said = w.all_stored(w.chat).await;
+        let forget = w.reply("cat", said[2].message.id, "/forget");
+        w.answer_to(forget).await;
+        let (chat, id) = (session.id.chat, session.id);
+        let (mini, recent) = w
+            .read_store(move |conn| Ok((summaries::mini(conn, id)?, summaries::rolling(conn, chat, Rolling::Recent)?)))
+            .await;
+        let told = format!("{mini:?}{recent:?}");
+        assert!(!told.contains("decided"), "{told}");
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(120));
+        until_summarized(w, 1).await;
+        let anew = summary_of(w, &session).await;
+        assert!(!format!("{anew:?}").contains("decided"), "{anew:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn aged_sessions_are_folded_once_into_history() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        talk(w);
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        w.clock.advance(40 * DAY);
+        let chat = closed(w).await.remove(0).id.chat;
+        w.until("History is folded", move |conn| Ok(summaries::rolling(conn, chat, Rolling::History)?.is_some())).await;
+        w.settled().await;
+        let (history, recent, left) = w
+            .read_store(move |conn| {
+                Ok((
+                    summaries::rolling(conn, chat, Rolling::History)?,
+                    summaries::rolling(conn, chat, Rolling::Recent)?,
+                    memory::chats_to_fold(conn, Timestamp::from_millis(i64::MAX))?,
+                ))
+            })
+            .await;
+        let history = history.expect("History");
+        assert_eq!((history.sessions, recent, left), (1, None, vec![]));
+        assert!(history.summary.bullets.iter().any(|it| it.text.contains("red tent")), "{history:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn two_chats_with_the_same_words_remember_apart() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        let other = w.telegram.add_chat(NewChat::supergroup("Another table"));
+        for (name, text) in TALK {
+            w.say(name, text);
+            w.say_in(other, name, text);
+        }
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let here = w.chat;
+        let (mine, theirs) = w
+            .read_store(move |conn| {
+                let key = |chat| Ok::<_, chime::store::StoreError>(chats::find(conn, chat)?.map(|row| row.key));
+                Ok((key(here)?, key(other)?))
+            })
+            .await;
+        let (mine, theirs) = (mine.expect("a chat"), theirs.expect("a chat"));
+        w.until("the other chat's session is summarized", move |conn| {
+            Ok(summaries::rolling(conn, theirs, Rolling::Recent)?.is_some())
+        })
+        .await;
+        w.settled().await;
+        // What one forgets stays with the other.
+        let said = w.all_stored(here).await;
+        let forget = w.reply("cat", said[2].message.id, "/forget");
+        w.answer_to(forget).await;
+        let (recent, kept) = w
+            .read_store(move |conn| {
+                Ok((
+                    summaries::rolling(conn, mine, Rolling::Recent)?,
+                    summaries::rolling(conn, theirs, Rolling::Recent)?,
+                ))
+            })
+            .await;
+        assert!(!format!("{recent:?}").contains("decided") && format!("{kept:?}").contains("decided"));
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn members_see_what_is_remembered_and_admins_switch_it_off() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        talk(w);
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let ask = w.say("dan", "/memory");
+        let shown = w.answer_to(ask).await;
+        assert!(shown.text.starts_with("Recent (the last 28 days: 1 session, "), "{}", shown.text);
+        assert!(shown.text.contains("cat: then we decided: the red tent comes along"), "{}", shown.text);
+        let try_it = w.say("dan", "/memory off");
+        assert_eq!(w.answer_to(try_it).await.text, "Only admins switch memory on or off.");
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
+        let off = w.telegram.say(w.chat, Post::new(eve, "/memory off", w.clock.now()));
+        assert!(w.answer_to(off).await.text.starts_with("Memory is off: I deleted all summaries"));
+        let session = closed(w).await.remove(0);
+        assert_eq!(summary_of(w, &session).await, None);
+        let ask = w.say("dan", "/memory");
+        assert!(w.answer_to(ask).await.text.starts_with("Memory is off in this chat"));
+        // In private, for members of the chat alone.
+        let link = format!("/memory https://t.me/c/{}/1", -1_000_000_000_000 - w.chat.0);
+        let alone = w.telegram.add_chat(NewChat::private("dan"));
+        let ask = w.say_in(alone, "dan", &link);
+        assert!(w.answer_to(ask).await.text.starts_with("Memory is off in this chat"));
+        w.settled().await;
+    })
+    .await;
+}
