@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::demo::Bundled;
 use crate::config::ContextConfig;
@@ -46,6 +46,8 @@ pub enum Command {
     /// Try parked jobs again, also while the daemon runs
     #[command(after_help = "Examples:\n  chime retry 17\n  chime retry all")]
     Retry(RetryOptions),
+    /// What is remembered of a chat; works while the daemon runs
+    Memory(MemoryOptions),
     /// Copy the database to a new file, also while the daemon runs, and check the copy
     #[command(
         after_help = "Nothing is overwritten. DEST may be a folder; the copy is then named by the time (UTC).\n\n\
@@ -244,6 +246,23 @@ pub struct ExportOptions {
     /// A new file; without, it goes to standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct MemoryOptions {
+    /// The chat's id
+    #[arg(allow_negative_numbers = true)]
+    pub chat: i64,
+    /// Make this anew, in the background
+    #[arg(long, value_enum)]
+    pub rebuild: Option<Rebuilt>,
+}
+
+/// What is made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Rebuilt {
+    Recent,
+    History,
 }
 
 #[derive(Debug, Args)]

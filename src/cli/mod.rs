@@ -12,6 +12,7 @@ mod eval;
 mod exit;
 mod explain;
 mod import;
+mod memory;
 mod place;
 mod retry;
 mod run;
@@ -43,6 +44,7 @@ pub fn main() -> Exit {
             Command::Explain(options) => explain::run(options).await,
             Command::Check(options) => check::run(options).await,
             Command::Retry(options) => retry::run(&options),
+            Command::Memory(options) => memory::run(options).await,
             Command::Backup(options) => copy::back_up(options),
             Command::Restore(options) => copy::restore(&options),
             Command::Import(options) => import::import(options).await,

@@ -7,6 +7,8 @@ mod model;
 mod reading;
 mod rolling;
 mod tagging;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -288,6 +288,18 @@ pub fn unfolded(conn: &Reader, chat: ChatKey, until: Timestamp, limit: u32) -> R
     )
 }
 
+/// When the newest session ended that History holds.
+pub fn newest_folded(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
+    let at: Option<i64> = conn
+        .prepare_cached(
+            "SELECT ended_at FROM session WHERE chat_key = :chat AND history_included_at IS NOT NULL
+             ORDER BY ended_at DESC LIMIT 1",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("ended_at"))
+        .optional()?;
+    Ok(at.map(Timestamp::from_secs))
+}
+
 /// The messages of a session that may be read, oldest first.
 pub fn messages_of(conn: &Reader, session: &Session) -> Result<Vec<StoredMessage>> {
     messages::within(

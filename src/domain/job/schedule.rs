@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::JobPayload;
 
 /// When the start is over and the backlog is in.
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 

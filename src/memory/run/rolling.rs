@@ -15,7 +15,7 @@ use crate::memory::run::{Memory, StepError};
 use crate::prompts::SummaryPrompt;
 use crate::scheduler::run::Outcome;
 use crate::store::summaries::{self, RollingSummary};
-use crate::store::{self, Priority, Reader, jobs};
+use crate::store::{self, Priority, Reader, jobs, sessions};
 
 /// Sessions of 28 days that are looked at, at most: thirty a day.
 const SESSIONS: u32 = 840;
@@ -77,15 +77,19 @@ impl Memory {
             return self.finish(job).await;
         }
         let until = now.minus(RECENT);
-        let (before, minis) = self
+        let (before, minis, newest) = self
             .store
             .read(move |conn| {
                 let before = summaries::rolling(conn, chat, Rolling::History)?;
-                Ok((before, summaries::to_fold(conn, chat, until, FOLDED_AT_ONCE)?))
+                let minis = summaries::to_fold(conn, chat, until, FOLDED_AT_ONCE)?;
+                Ok((before, minis, sessions::newest_folded(conn, chat)?))
             })
             .await?;
-        if minis.is_empty() {
-            return self.finish(job).await;
+        let Some((oldest, _)) = minis.first() else { return self.finish(job).await };
+        if newest.is_some_and(|newest| oldest.last.0 < newest) {
+            // The latest truth wins only where sessions are folded in their order.
+            self.store.write(Priority::Background, move |tx| summaries::reset_history(tx, chat)).await?;
+            return Ok(Outcome::WaitUntil(now));
         }
         let made = self.folded(chat, means, before.as_ref(), &minis, now).await?;
         let sessions = before.as_ref().map_or(0, |before| before.sessions) + u32::try_from(minis.len()).unwrap_or(0);

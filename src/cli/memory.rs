@@ -1,0 +1,65 @@
+//! `chime memory`: what is remembered of a chat, and making it anew.
+
+use std::io::Write;
+
+use crate::cli::arguments::{MemoryOptions, Rebuilt};
+use crate::cli::exit::{Exit, report};
+use crate::cli::place;
+use crate::clock::Clock;
+use crate::domain::{ChatId, JobPayload, Rolling, Timestamp};
+use crate::memory::run::remembered;
+use crate::memory::wording;
+use crate::store::{self, Store, Writer, amend, chats, jobs, summaries};
+
+#[derive(Debug, thiserror::Error)]
+#[error("no chat with this id is known; chime knows the chats that it was in")]
+struct NoChat;
+
+pub async fn run(options: MemoryOptions) -> Exit {
+    let path = match place::database() {
+        Ok(path) => path,
+        Err(exit) => return exit,
+    };
+    let chat = ChatId(options.chat);
+    if let Some(what) = options.rebuild {
+        let now = Clock::system().now();
+        return match amend(&path, |tx| rebuild(tx, chat, what, now)) {
+            Ok(true) => say("it is made anew in the background; a running daemon starts within 30 s"),
+            Ok(false) => report(&NoChat, Exit::Failed),
+            Err(error) => report(&error, Exit::of_store(&error)),
+        };
+    }
+    let shown = match Store::open_to_read(&path) {
+        Ok(store) => {
+            store.read(move |conn| chats::find(conn, chat)?.map(|row| remembered(conn, &row)).transpose()).await
+        }
+        Err(error) => Err(error),
+    };
+    match shown {
+        Ok(Some(remembered)) => say(&wording::shown(&remembered)),
+        Ok(None) => report(&NoChat, Exit::Failed),
+        Err(error) => report(&error, Exit::of_store(&error)),
+    }
+}
+
+fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> store::Result<bool> {
+    let Some(row) = chats::find(tx, chat)? else { return Ok(false) };
+    let (chat, key) = (row.chat.id, row.key);
+    match what {
+        Rebuilt::Recent => {
+            summaries::drop_rolling(tx, key, Rolling::Recent)?;
+            jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now)?;
+        }
+        Rebuilt::History => {
+            summaries::reset_history(tx, key)?;
+            jobs::add_or_move(tx, &JobPayload::History { chat, key }, now)?;
+        }
+    }
+    Ok(true)
+}
+
+fn say(text: &str) -> Exit {
+    // Whoever closed the pipe has seen enough.
+    let _ = writeln!(std::io::stdout(), "{text}");
+    Exit::Done
+}

@@ -1,0 +1,223 @@
+//! Memory on a real store, without a model: whatever happens to the messages, what is remembered of them is what a memory
+//! made from nothing would hold.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::config::{DailyTokens, MemoryConfig, Redaction};
+use crate::domain::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp};
+use crate::gateway::run::{Gateway, GatewayParts, Models};
+use crate::gateway::{Budget, ModelGuard};
+use crate::llm::Llm;
+use crate::store::forget::{Leave, Manner};
+use crate::store::{self, Priority, chats, forget, jobs, memory as kept, messages, sessions, summaries};
+use crate::testkit::{CHAT, CHAT_KEY, transcript};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };
+
+struct Bench {
+    memory: Memory,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::system();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), clock.now()).unwrap();
+        let models = Models { answer: Llm::Offline, summary: Llm::Offline, extract: Llm::Offline };
+        let gateway = Gateway::new(GatewayParts {
+            store: store.clone(),
+            clock: clock.clone(),
+            models,
+            guard: ModelGuard::default(),
+            budget: Budget::default(),
+        });
+        let config = MemoryConfig {
+            is_on: true,
+            idle: HOUR,
+            idle_private: HOUR,
+            max_messages: 20,
+            redaction: Redaction::Summaries,
+        };
+        let model = SummaryModel { gateway, caps: DailyTokens::default(), redaction: Redaction::Summaries };
+        let memory = Memory {
+            store,
+            clock,
+            wake: Wake::default(),
+            prompts: Arc::new(Prompts::load(None).unwrap()),
+            config,
+            model,
+            vectors: SummaryVectors::Off,
+            announces: false,
+        };
+        let bench = Self { memory, _folder: folder };
+        let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
+        bench.write(move |tx| chats::upsert(tx, &chat).map(drop)).await;
+        bench
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&store::Writer<'_>) -> store::Result<T> + Send + 'static,
+    ) -> T {
+        self.memory.store.write(Priority::Background, work).await.unwrap()
+    }
+
+    /// Takes a message in as the daemon does.
+    async fn take_in(&self, message: Message) {
+        self.write(move |tx| {
+            let row = chats::find(tx, CHAT)?.unwrap();
+            if !matches!(messages::take_in(tx, &row, &message)?, messages::TakenIn::Known(_)) {
+                sessions::note(tx, HERE, message.sent_at)?;
+            }
+            chats::upsert_member(tx, row.key, &message.sender)
+        })
+        .await;
+    }
+
+    async fn forget(&self, id: MessageId) {
+        self.write(move |tx| {
+            let Some(stored) = messages::find(tx, CHAT, id)? else { return Ok(()) };
+            let manner = Manner { leave: Leave::Stub, repeats: |_, _| false };
+            forget::messages(tx, &[(stored.chat, stored.seq)], manner).map(drop)
+        })
+        .await;
+    }
+
+    /// Divides, then works until nothing is due.
+    async fn work(&self) {
+        loop {
+            assert!(matches!(self.memory.divide().await, Outcome::UntilNextRun));
+            assert!(matches!(self.memory.keep_up().await, Outcome::UntilNextRun));
+            let later = self.memory.clock.now().plus(HOUR);
+            let due = self.memory.store.read(move |conn| jobs::due(conn, later, 100, 1000)).await.unwrap();
+            if due.is_empty() {
+                return;
+            }
+            for job in due {
+                self.do_one(&job).await;
+            }
+        }
+    }
+
+    async fn do_one(&self, job: &Job) {
+        loop {
+            let outcome = match &job.payload {
+                JobPayload::Summary { session, .. } => self.memory.summarize(job, *session).await,
+                JobPayload::Recent { chat, key } => self.memory.roll_recent(job, *chat, *key).await,
+                JobPayload::History { chat, key } => self.memory.fold_history(job, *chat, *key).await,
+                other => panic!("{other:?}"),
+            };
+            match outcome {
+                Outcome::Finished => return,
+                Outcome::WaitUntil(_) => {}
+                failed => panic!("{failed:?}"),
+            }
+        }
+    }
+
+    /// What is remembered, in words.
+    async fn told(&self) -> Vec<String> {
+        self.write(|tx| {
+            let all: Vec<Session> =
+                sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 10_000)?;
+            let mut told = Vec::new();
+            for session in all {
+                let summary = summaries::mini(tx, session.id)?.map(|it| it.bullets);
+                told.push(format!("{} {:?} {} {summary:?}", session.id, session.last, session.is_folded));
+            }
+            for kind in [Rolling::Recent, Rolling::History] {
+                let rolled = summaries::rolling(tx, CHAT_KEY, kind)?.map(|it| (it.summary.bullets, it.sessions));
+                told.push(format!("{kind:?} {rolled:?}"));
+            }
+            Ok(told)
+        })
+        .await
+    }
+
+    async fn make_anew(&self) {
+        self.write(|tx| kept::forget_chat(tx, CHAT_KEY)).await;
+        self.work().await;
+    }
+}
+
+/// Message `number`, said `minutes` before `now`.
+fn message(number: u32, minutes: u32, words: &str, now: Timestamp) -> Message {
+    let mut message = transcript(&format!("10:00 ann#{number} {words}")).remove(0).message;
+    message.sent_at = Timestamp::from_secs(now.secs() - i64::from(minutes) * 60);
+    message
+}
+
+#[derive(Debug, Clone)]
+enum Happens {
+    /// A message comes in, or one of this number is edited.
+    Said {
+        number: u32,
+        words: usize,
+    },
+    Forgotten {
+        number: u32,
+    },
+    /// The scheduler runs.
+    Worked,
+    DaysPass {
+        days: u32,
+    },
+}
+
+const WORDS: [&str; 5] = [
+    "we decided to take the red tent and 3 ropes to the lake on Friday",
+    "I'll book a table for nine people at the thai restaurant near the bridge",
+    "the old projector in the club room shows everything in green again",
+    "ok",
+    "can somebody please bring the blue cable from the cupboard tomorrow at 18:30?",
+];
+
+fn happens() -> impl Strategy<Value = Happens> {
+    prop_oneof![
+        6 => (1_u32..40, 0..WORDS.len()).prop_map(|(number, words)| Happens::Said { number, words }),
+        1 => (1_u32..40).prop_map(|number| Happens::Forgotten { number }),
+        2 => Just(Happens::Worked),
+        1 => (1_u32..30).prop_map(|days| Happens::DaysPass { days }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn any_order_of_late_edited_and_forgotten_messages_ends_with_the_memory_made_from_nothing(
+        story in prop::collection::vec(happens(), 5..60), minutes in prop::collection::vec(0_u32..60_000, 40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (lived, anew) = runtime.block_on(async {
+            let bench = Bench::new().await;
+            let begin = bench.memory.clock.now();
+            let mut edits = 0;
+            for step in story {
+                match step {
+                    Happens::Said { number, words } => {
+                        edits += 1;
+                        let mut said = message(number, minutes[number as usize], WORDS[words], begin);
+                        said.edited_at = Some(begin.plus(Duration::from_secs(edits)));
+                        bench.take_in(said).await;
+                    }
+                    Happens::Forgotten { number } => bench.forget(MessageId(number.into())).await,
+                    Happens::Worked => bench.work().await,
+                    Happens::DaysPass { days } => bench.memory.clock.advance(24 * HOUR * days),
+                }
+            }
+            bench.memory.clock.advance(2 * HOUR);
+            bench.work().await;
+            let lived = bench.told().await;
+            bench.make_anew().await;
+            (lived, bench.told().await)
+        });
+        prop_assert_eq!(lived, anew);
+    }
+}
