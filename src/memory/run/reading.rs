@@ -110,9 +110,7 @@ pub fn remembered(conn: &Reader, chat: &ChatRow) -> store::Result<Remembered> {
     for seq in bullets.filter_map(|bullet| bullet.sources.first()) {
         let Some(stored) = messages::by_seq(conn, chat.key, *seq)? else { continue };
         let message = &stored.message;
-        // A number of before a migration leads to another message now.
-        let link =
-            (message.chat == chat.chat.id).then(|| message_link(&chat.chat, message.thread, message.id)).flatten();
+        let link = message_link(&chat.chat, message);
         places.insert(*seq, Place { link, at: message.sent_at });
     }
     Ok(Remembered { recent, history, names: summaries::member_names(conn, chat.key)?, places })

@@ -12,6 +12,7 @@ use crate::domain::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId
 use crate::gateway::run::{Gateway, GatewayParts, Models};
 use crate::gateway::{Budget, ModelGuard};
 use crate::llm::Llm;
+use crate::store::derived::Cause;
 use crate::store::forget::{Leave, Manner};
 use crate::store::{self, Priority, chats, forget, jobs, memory as kept, messages, sessions, summaries};
 use crate::testkit::{CHAT, CHAT_KEY, transcript};
@@ -83,7 +84,7 @@ impl Bench {
     async fn forget(&self, id: MessageId) {
         self.write(move |tx| {
             let Some(stored) = messages::find(tx, CHAT, id)? else { return Ok(()) };
-            let manner = Manner { leave: Leave::Stub, repeats: |_, _| false };
+            let manner = Manner { leave: Leave::Stub, cause: Cause::Forgotten, repeats: |_, _| false };
             forget::messages(tx, &[(stored.chat, stored.seq)], manner).map(drop)
         })
         .await;
