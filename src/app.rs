@@ -216,6 +216,7 @@ impl Parts {
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
             access: self.config.access.clone(),
             backlog_max_age: self.config.ingest.backlog_max_age,
+            enrichers: Vec::new(),
         });
         let commands = Commands {
             store: self.store.clone(),

@@ -101,6 +101,17 @@ pub struct AskValues<'a> {
     pub nothing_known: bool,
 }
 
+/// What `slot.md` takes: a slot of the memory, of notes, concepts or the reading of the ask.
+#[derive(Debug, Serialize)]
+pub struct SlotValues<'a> {
+    /// `system.recall`.
+    pub slot: &'a str,
+    /// Of `system.chat.topic`: what the topic is called.
+    pub topic: Option<&'a str>,
+    pub fence: &'a str,
+    pub lines: &'a str,
+}
+
 /// What `frame.md` takes.
 #[derive(Debug, Serialize)]
 pub struct FrameValues<'a> {
@@ -156,6 +167,7 @@ pub struct CaptureValues<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Template {
     Role,
+    Slot,
     Concepts,
     Extract,
     Choose,
@@ -250,6 +262,12 @@ impl Prompts {
         self.render(Template::Summary(prompt), Value::from(Serde(values)))
     }
 
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn slot(&self, values: &SlotValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Slot, Value::from(Serde(values)))
+    }
+
     fn add(&mut self, template: Template, text: String) -> Result<(), PromptError> {
         self.templates.add_template_owned(template.name(), text).map_err(|error| template.error(&error))
     }
@@ -261,8 +279,9 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Role,
+        Self::Slot,
         Self::Concepts,
         Self::Extract,
         Self::Choose,
@@ -280,6 +299,7 @@ impl Template {
     fn name(self) -> &'static str {
         match self {
             Self::Role => "role.md",
+            Self::Slot => "slot.md",
             Self::Concepts => "concepts.md",
             Self::Extract => "extract.md",
             Self::Choose => "choose.md",
@@ -295,6 +315,7 @@ impl Template {
     fn built_in(self) -> &'static str {
         match self {
             Self::Role => include_str!("../prompts/role.md"),
+            Self::Slot => include_str!("../prompts/slot.md"),
             Self::Concepts => include_str!("../prompts/concepts.md"),
             Self::Extract => include_str!("../prompts/extract.md"),
             Self::Choose => include_str!("../prompts/choose.md"),
@@ -445,7 +466,7 @@ mod tests {
             "rule.md",
             "You are Chime.",
             expect![
-                "<dir>/rule.md replaces no template: there are role.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md"
+                "<dir>/rule.md replaces no template: there are role.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md"
             ],
         );
     }

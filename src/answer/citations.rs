@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
-use crate::domain::{SourceRef, Timestamp, short_time};
+use crate::domain::{Citable, SourceId, SourceKind, SourceRef, Timestamp, short_time};
 
 /// Characters of a source that are kept with the answer.
 const SOURCE_CHARS: usize = 160;
@@ -16,19 +16,6 @@ const SOURCE_CHARS: usize = 160;
 const QUOTE_CHARS: usize = 60;
 /// Said once, however many were removed.
 const REMOVED_NOTE: &str = "(Removed invalid citation)";
-
-/// A source that an answer may cite.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Citable {
-    /// `m17`.
-    pub id: String,
-    /// Who wrote it.
-    pub name: String,
-    pub sent_at: Timestamp,
-    pub text: String,
-    /// Its address, where Telegram has one.
-    pub link: Option<String>,
-}
 
 /// An answer whose citations have been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,19 +32,24 @@ pub struct Checked {
     pub removed: Vec<String>,
 }
 
-/// One tag: `[source: m17]`, `[source: m3, m17]`, `[Sources: m3; source: m17]`.
-const TAG: &str = r"\[sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*\]";
+/// One tag: `[source: m17]`, `[source: 17]`, `[source: m3, s5]`, `[Sources: m3; source: n2]`, and as models shorten it:
+/// `[m17]`, `(m3, m5)`, `【m17】`.
+const TAG: &str = r"(?:[\[【]sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*[\]】]|[\[(【]\s*[msn][0-9]{1,9}(?:\s*[,;]\s*[msn][0-9]{1,9})*\s*[\])】])";
 /// Tags that stand together, with the blanks before them.
 static TAGS: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)([ \t]*)({TAG}(?:[ \t]*{TAG})*)")));
 /// An id inside tags, past the word `source:`.
 static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
+/// An id without brackets.
+static BARE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bm[0-9]{1,9}\b"));
+/// A member as the prompt numbers them, and the name that may follow: `u3`, `[u3]`, `u3 Ana`.
+static AUTHOR: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[?\bu([0-9]{1,3})\b\]?"));
 /// A list of sources that the model wrote itself at the end, against its orders: `Sources: m1, m2`, also as bullets.
 static OWN_LIST: LazyLock<Regex> = LazyLock::new(|| {
-    let item = format!(r"[\s,;·*()-]|\band\b|\[?\bm[0-9]+\b\]?|{TAG}");
+    let item = format!(r"[\s,;·*()-]|\band\b|\[?\b[msn][0-9]+\b\]?|{TAG}");
     pattern(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:sources?|citations?|references?)[*_]*:[*_]*((?:{item})+)\.?\s*\z"))
 });
 /// An id in such a list.
-static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bm[0-9]+\b"));
+static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b[msn][0-9]+\b"));
 /// What [`check`] put under an answer.
 static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
     let line = r"Sources: \[1\].*";
@@ -71,7 +63,13 @@ pub fn check(answer: &str, given: &[Citable], now: Timestamp) -> Checked {
     let (body, own_list) = split_own_list(answer);
     let own_list: Vec<&str> = LISTED_ID.find_iter(own_list).map(|id| id.as_str()).collect();
     let mut ledger = Ledger { given, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
-    let linked = TAGS.replace_all(body, |tags: &Captures<'_>| ledger.render(&tags[1], &tags[2]));
+    let is_written = |token: &str| is_written(given, token);
+    let tagged = BARE.replace_all(body, |bare: &Captures<'_>| bracketed(body, bare, given, is_written));
+    let linked = TAGS.replace_all(&tagged, |tags: &Captures<'_>| match is_written(tags[2].trim()) {
+        // Somebody in the talk wrote it just so, and means something else.
+        true => tags[0].to_owned(),
+        false => ledger.render(&tags[1], &tags[2]),
+    });
     // What the model cites only in its own list is a citation all the same: it goes into ours.
     ledger.enter(own_list.into_iter());
 
@@ -88,10 +86,56 @@ pub fn check(answer: &str, given: &[Citable], now: Timestamp) -> Checked {
     Checked {
         text: parts.join("\n\n"),
         sources: ledger.valid.iter().map(|source| source_ref(source)).collect(),
-        valid: ledger.valid.iter().map(|source| source.id.clone()).collect(),
+        valid: ledger.valid.iter().map(|source| source.id.to_string()).collect(),
         generated: ledger.generated,
         removed: ledger.removed,
     }
+}
+
+/// `answer` with members by their names, where the model calls them by the numbers of its prompt.
+pub fn with_names(answer: &str, authors: &[(String, String)], given: &[Citable]) -> String {
+    let named = AUTHOR.replace_all(answer, |found: &Captures<'_>| {
+        let number = format!("u{}", &found[1]);
+        let name = authors.iter().find(|(known, _)| *known == number).map(|(_, name)| escape_markdown(name));
+        let behind = found.get(0).and_then(|whole| answer.get(whole.end()..)).unwrap_or_default();
+        match name {
+            Some(_) if is_written(given, &number) => found[0].to_owned(),
+            // `u3 Ana` becomes `Ana`: the name stands there already.
+            Some(name) if behind.trim_start().starts_with(&name) => String::new(),
+            Some(name) => name,
+            None => found[0].to_owned(),
+        }
+    });
+    named.replace("  ", " ")
+}
+
+/// The addresses that citing `source` may lead to.
+pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
+    source.link.as_deref().into_iter().chain(source.rests_on.iter().filter_map(|grounds| grounds.link.as_deref()))
+}
+
+/// Whether somebody in the talk wrote `token` as a word of its own.
+fn is_written(given: &[Citable], token: &str) -> bool {
+    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    given.iter().filter(|source| source.id.kind == SourceKind::Message).any(|source| {
+        source.text.match_indices(token).any(|(at, _)| {
+            !word(source.text[..at].chars().next_back()) && !word(source.text[at + token.len()..].chars().next())
+        })
+    })
+}
+
+/// A bare id of what was given becomes a tag, unless somebody wrote it or it stands in brackets already.
+fn bracketed(body: &str, bare: &Captures<'_>, given: &[Citable], is_written: impl Fn(&str) -> bool) -> String {
+    let Some(found) = bare.get(0) else { return String::new() };
+    let (before, behind) = (body[..found.start()].trim_end(), body[found.end()..].trim_start());
+    let stands_in_a_tag =
+        before.ends_with(['[', '(', '【', ',', ';', ':']) || behind.starts_with([']', ')', '】', ';']);
+    let id = SourceId::parse(found.as_str());
+    let is_given = given.iter().any(|source| Some(source.id) == id);
+    if is_given && !stands_in_a_tag && !is_written(found.as_str()) {
+        return format!("[{}]", found.as_str());
+    }
+    found.as_str().to_owned()
 }
 
 /// An answer of the bot's own, as it was sent, without its numbers and its source line: in a later prompt they lead
@@ -133,10 +177,12 @@ impl<'a> Ledger<'a> {
     }
 
     fn number(&mut self, id: &str) -> Option<usize> {
-        if let Some(known) = self.valid.iter().position(|source| source.id == id) {
+        // A number alone is a message's.
+        let parsed = SourceId::parse(id).or_else(|| id.parse().ok().map(SourceId::message));
+        if let Some(known) = self.valid.iter().position(|source| Some(source.id) == parsed) {
             return Some(known + 1);
         }
-        let Some(source) = self.given.iter().find(|source| source.id == id) else {
+        let Some(source) = self.given.iter().find(|source| Some(source.id) == parsed) else {
             push_new(&mut self.removed, id.to_owned());
             return None;
         };
@@ -154,17 +200,27 @@ fn split_own_list(answer: &str) -> (&str, &str) {
 }
 
 fn numbered(number: usize, source: &Citable) -> String {
-    match &source.link {
+    match links(source).next() {
         Some(link) => format!(r"[\[{number}\]]({link})"),
         None => format!(r"\[{number}\]"),
     }
 }
 
-/// `[1] Ana 14:02`, with the day where that is not today's, and with a quote where no link leads there.
+/// `[1] Ana 14:02`, with the day where that is not today's, and with a quote where no link leads there. A summary or a
+/// note names the messages it rests on.
 fn source_item(number: usize, source: &Citable, now: Timestamp) -> String {
+    /// More would hide the answer behind its sources.
+    const MOST_GROUNDS: usize = 3;
     let number = numbered(number, source);
     let name = escape_markdown(&clean_name(&source.name));
     let when = short_time(source.sent_at, now);
+    if !source.rests_on.is_empty() {
+        let grounds = source.rests_on.iter().take(MOST_GROUNDS).map(|grounds| {
+            let told = format!("{} {}", escape_markdown(&clean_name(&grounds.name)), short_time(grounds.sent_at, now));
+            grounds.link.as_ref().map_or(told.clone(), |link| format!("[{told}]({link})"))
+        });
+        return format!("{number} {name} ({})", grounds.collect::<Vec<_>>().join(", "));
+    }
     match &source.link {
         Some(_) => format!("{number} {name} {when}"),
         None => format!("{number} {name} {when} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
@@ -172,7 +228,7 @@ fn source_item(number: usize, source: &Citable, now: Timestamp) -> String {
 }
 
 fn source_ref(source: &Citable) -> SourceRef {
-    SourceRef { id: source.id.clone(), text: one_line(&source.text, SOURCE_CHARS) }
+    SourceRef { id: source.id.to_string(), text: one_line(&source.text, SOURCE_CHARS) }
 }
 
 fn push_new(list: &mut Vec<String>, id: String) {
@@ -192,15 +248,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::Grounds;
     use crate::testkit::moment;
 
     fn given() -> Vec<Citable> {
         let citable = |id: &str, name: &str, at: &str, text: &str| Citable {
-            id: id.to_owned(),
+            id: SourceId::parse(id).expect("an id"),
             name: name.to_owned(),
             sent_at: moment(at),
             text: text.to_owned(),
             link: Some(format!("https://t.me/c/1/{}", &id[1..])),
+            rests_on: Vec::new(),
         };
         vec![
             citable("m1", "Ana", "14:02", "We should look at the restaurant"),
@@ -251,6 +309,60 @@ mod tests {
     }
 
     #[test]
+    fn every_way_in_which_models_write_a_citation_is_read() {
+        let first = r"[\[1\]](https://t.me/c/1/1)";
+        for tag in
+            ["[m1]", "(m1)", "【m1】", "[source: 1]", "[source:m1;m1]", "[m1, m1]", "[M1]", "【source: m1】", "m1"]
+        {
+            let text = check(&format!("Thai {tag}."), &given(), moment("15:00")).text;
+            assert!(text.starts_with(&format!("Thai {first}.")), "{tag}: {text}");
+        }
+        for tag in ["[m9]", "(m9)", "【m9】", "[source: 9]", "[m9; m8]", "[s4]", "[n2]"] {
+            let checked = check(&format!("Thai {tag}."), &given(), moment("15:00"));
+            assert_eq!(checked.text, "Thai.\n\n(Removed invalid citation)", "{tag}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_wrote_is_no_citation() {
+        let mut given = given();
+        given[0].text = "the bolts are m2, and room (m3) is free".to_owned();
+        let text = "Take m2 bolts to (m3).";
+        assert_eq!(check(text, &given, moment("15:00")).text, text);
+    }
+
+    #[test]
+    fn members_are_called_by_their_names() {
+        let authors = [("u0".to_owned(), "Chime".to_owned()), ("u3".to_owned(), "Ana".to_owned())];
+        let named = |answer: &str| with_names(answer, &authors, &given());
+        assert_eq!(named("u3 said so."), "Ana said so.");
+        assert_eq!(named("As [u3] said, and u3 Ana again, u0 agreed."), "As Ana said, and Ana again, Chime agreed.");
+        assert_eq!(named("The u2 album and u99."), "The u2 album and u99.");
+    }
+
+    #[test]
+    fn a_summary_leads_to_the_messages_it_rests_on() {
+        let grounds = |name: &str, id: u32| Grounds {
+            name: name.to_owned(),
+            sent_at: moment("-3d 10:00"),
+            link: Some(format!("https://t.me/c/1/{id}")),
+        };
+        let summary = Citable {
+            id: SourceId::summary(5),
+            name: "Summary".to_owned(),
+            sent_at: moment("-3d 11:00"),
+            text: "They chose the lake.".to_owned(),
+            link: None,
+            rests_on: vec![grounds("Ana", 41), grounds("Bob", 42)],
+        };
+        expect![[r#"
+            The lake [\[1\]](https://t.me/c/1/41).
+
+            Sources: [\[1\]](https://t.me/c/1/41) Summary ([Ana 2 Jan 10:00](https://t.me/c/1/41), [Bob 2 Jan 10:00](https://t.me/c/1/42))"#]]
+        .assert_eq(&check("The lake [source: s5].", &[summary], moment("15:00")).text);
+    }
+
+    #[test]
     fn a_source_without_a_link_is_named_and_quoted() {
         check_text(
             "Closed today [source: m3].",
@@ -276,10 +388,7 @@ mod tests {
 
     #[test]
     fn an_answer_without_citations_stays_as_it_is() {
-        check_text(
-            "Nothing to cite [1], not even [m1] or [sources].",
-            expect!["Nothing to cite [1], not even [m1] or [sources]."],
-        );
+        check_text("Nothing to cite [1], not even [sources].", expect!["Nothing to cite [1], not even [sources]."]);
     }
 
     #[test]

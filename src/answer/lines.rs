@@ -23,11 +23,13 @@ pub struct Scribe<'a> {
     bot_name: String,
     fence: &'a str,
     numbers: BTreeMap<UserId, usize>,
+    /// By number.
+    names: BTreeMap<usize, String>,
 }
 
 impl<'a> Scribe<'a> {
     pub fn new(bot_name: &str, fence: &'a str) -> Self {
-        Self { bot_name: clean_name(bot_name), fence, numbers: BTreeMap::new() }
+        Self { bot_name: clean_name(bot_name), fence, numbers: BTreeMap::new(), names: BTreeMap::new() }
     }
 
     /// The entries of `window`, with notes of the days and of what lies between. Where it has surroundings, a mark stands
@@ -79,7 +81,16 @@ impl<'a> Scribe<'a> {
             return "u0".to_owned();
         }
         let next = self.numbers.len() + 1;
-        format!("u{}", self.numbers.entry(stored.message.sender.id).or_insert(next))
+        let number = *self.numbers.entry(stored.message.sender.id).or_insert(next);
+        self.names.entry(number).or_insert_with(|| clean_name(&stored.message.sender.name));
+        format!("u{number}")
+    }
+
+    /// Everybody who was written down so far, with the number that the prompt calls them by.
+    pub fn authors(&self) -> Vec<(String, String)> {
+        let bot = ("u0".to_owned(), self.bot_name.clone());
+        let members = self.names.iter().map(|(number, name)| (format!("u{number}"), name.clone()));
+        std::iter::once(bot).chain(members).collect()
     }
 }
 

@@ -5,8 +5,9 @@
 //! *Never*: teloxide or rusqlite types; choosing messages (that is `context`).
 //! *Entry*: [`run::Answering`] works on a trigger, [`run::Delivery`] on a reply.
 //!
-//! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `recall` (old messages beside the window), `lines` (the
-//! window as text), `citations`, `concepts`, `telling` (the messages to show when there is no model), `digest`, `wording`, `notices` (what is short,
+//! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `recall` (old messages beside the window),
+//! `lines` (the window as text), `citations`, `echo` (a prompt that is repeated), `concepts`, `telling` (the messages to show
+//! when there is no model), `digest`, `wording`, `notices` (what is short,
 //! in the chat's language), `plain` (members' words made safe to show), `delivery` (what becomes of a send), `press` (what
 //! becomes of a press on a button), `followup` (asks that go on with a suggestion).
 
@@ -14,6 +15,7 @@ pub mod citations;
 pub mod concepts;
 pub mod delivery;
 pub mod digest;
+pub mod echo;
 pub mod followup;
 pub mod job;
 mod lines;

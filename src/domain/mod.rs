@@ -20,6 +20,7 @@ mod outgoing;
 mod panics;
 mod refusal;
 mod session;
+mod source;
 mod stems;
 mod text;
 mod time;
@@ -51,6 +52,7 @@ pub use refusal::{Because, Refusal, Tell, Told};
 pub use session::{
     Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod, TOPIC_CLOSED,
 };
+pub use source::{Citable, Enrichment, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
 pub use stems::{Language, WordStemmer, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
 pub use time::Timestamp;

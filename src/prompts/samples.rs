@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 
 use crate::prompts::{
     AskValues, CaptureValues, ChooseValues, ConceptsValues, ContextValues, ExtractValues, FrameValues, RecallValues,
-    RoleValues, SummaryValues, Template,
+    RoleValues, SlotValues, SummaryValues, Template,
 };
 
 impl Template {
@@ -36,6 +36,15 @@ impl Template {
             Self::Capture => {
                 vec![Value::from(Serde(CaptureValues { fence: "CODE", ask: "what is VAT?", answer: "A tax." }))]
             }
+            Self::Slot => [
+                ("system.chat.recent", None),
+                ("system.chat.history", None),
+                ("system.chat.topic", Some("lake-trip")),
+                ("system.recall", None),
+            ]
+            .map(|(slot, topic)| SlotValues { slot, topic, fence: "CODE", lines: "[s1] the lake" })
+            .map(|values| Value::from(Serde(values)))
+            .to_vec(),
             Self::Concepts => vec![Value::from(Serde(ConceptsValues { fence: "CODE", lines: "- VAT – a tax" }))],
             Self::Frame => [(true, false), (false, true), (false, false)]
                 .map(|(suggests, about_items)| FrameValues {

@@ -3,9 +3,9 @@
 //! `answering` speaks with it, `another` presses its button, `updates` pours everything into it that Telegram might send,
 //! `faults` breaks what is around it, and `kills` ends it at the worst moments, as a process of its own. `dialogue` goes on
 //! with the talk, `limits` and `budgets` ask too much of it, `access` asks who may come in, `privacy` and `provenance` who
-//! wants to be forgotten, `operator` looks after it, `showcase` types into the demo, `embedding` has a server make its
-//! vectors, `eval` measures how well it chooses, `follow_up` goes on with suggestions, and `concepts`
-//! keeps named things in mind.
+//! wants to be forgotten, `trust` looks at what is posted of what a model wrote, `operator` looks after it, `showcase` types
+//! into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
+//! suggestions, and `concepts` keeps named things in mind.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
@@ -28,4 +28,5 @@ mod process;
 mod provenance;
 mod recall;
 mod showcase;
+mod trust;
 mod updates;

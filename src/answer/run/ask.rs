@@ -1,6 +1,7 @@
 //! One answer, from the job to the reply in the outbox.
 
 use std::convert::Infallible;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use ulid::Ulid;
 
 use crate::access::Allowance;
 use crate::answer::citations::{self, Checked};
+use crate::answer::echo::without_echo;
 use crate::answer::job::{Backend, Choice, Failure, Step, WindowSize, begin};
 use crate::answer::notices::notices;
 use crate::answer::press::OTHER_MATTER;
@@ -16,6 +18,7 @@ use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::recall;
 use crate::answer::run::concepts;
 use crate::answer::run::draft::{Draft, answered, apology, clarifying, failure_of, offline};
+use crate::answer::run::enrich::{Enricher, Subject, enrich};
 use crate::answer::run::follow_up;
 use crate::answer::run::gone::{Written, rests_on_what_is_gone};
 use crate::answer::run::introduction::{self, Introduction};
@@ -29,8 +32,8 @@ use crate::config::{AccessConfig, RateLimit};
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, BACKLOG_SETTLES, BotIdentity, Button, ChatId, Job, MessageAt, ParsedTrigger,
-    StoredMessage, ThreadId, Timestamp,
+    AnswerId, AnswerRecord, AnswerStatus, BACKLOG_SETTLES, BotIdentity, Button, ChatId, Citable, Enrichment, Job,
+    MessageAt, ParsedTrigger, StoredMessage, ThreadId, Timestamp,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
@@ -67,17 +70,21 @@ pub struct AnsweringParts {
     pub introduction: Introduction,
     pub access: AccessConfig,
     pub backlog_max_age: Duration,
+    /// What other rooms add to the prompt, in no order.
+    pub enrichers: Vec<Enricher>,
 }
 
 /// Answers triggers.
 pub struct Answering {
     pub(super) parts: AnsweringParts,
     pub(super) readings_of_asks: reading::Readings,
+    /// Random keys of this process, from which the marks around member text are made.
+    fences: RandomState,
 }
 
 impl Answering {
     pub fn new(parts: AnsweringParts) -> Self {
-        Self { parts, readings_of_asks: reading::Readings::default() }
+        Self { parts, readings_of_asks: reading::Readings::default(), fences: RandomState::new() }
     }
 
     /// Works on an `answer` or `another` job about the trigger `at`.
@@ -108,18 +115,19 @@ impl Answering {
             Allowance::Tight => Backend::Thrifty,
             Allowance::Over(because) => Backend::Spent(because),
         };
-        let mut built = self.prompt(&question)?;
+        let enrichment = self.enrich(&question).await;
+        let mut built = self.prompt(&question, &enrichment, None)?;
         let mut step = begin(job.attempts, backend);
         let draft = loop {
             step = match step {
                 Step::Ask(asking) => {
                     if asking.window == WindowSize::Halved {
                         self.halve(&mut question).await?;
-                        built = self.prompt(&question)?;
+                        built = self.prompt(&question, &enrichment, Some(built.tokens() / 2))?;
                     }
                     asking.ended(self.ask(&question, &built, asking.choice).await)
                 }
-                Step::Reply((completion, bill)) => break answered(completion, bill),
+                Step::Reply((completion, bill)) => break self.checked_for_echo(&question, &built, completion, bill),
                 Step::Digest => {
                     let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
                     break offline(&question.window, query, question.earliest, &question.follow_up);
@@ -160,8 +168,33 @@ impl Answering {
         Ok(())
     }
 
-    fn prompt(&self, question: &Question) -> anyhow::Result<BuiltPrompt> {
-        let fence = new_fence();
+    async fn enrich(&self, question: &Question) -> Enrichment {
+        let trigger = question.trigger();
+        let subject = Subject {
+            chat: trigger.chat,
+            conversation: trigger.conversation(),
+            trigger: trigger.clone(),
+            ask: question.history.ask.clone(),
+            now: self.parts.clock.now(),
+        };
+        enrich(&self.parts.store, &self.parts.enrichers, subject).await
+    }
+
+    /// What the model wrote, unless it repeats its prompt.
+    fn checked_for_echo(&self, question: &Question, built: &BuiltPrompt, completion: Completion, bill: Bill) -> Draft {
+        match without_echo(&completion.text, &built.instructions, &built.fence) {
+            Some(text) => answered(Completion { text, ..completion }, bill),
+            None => {
+                log::echoed();
+                Draft { bill: Some(bill), ..self.apology(question) }
+            }
+        }
+    }
+
+    /// `room` is what the whole prompt may take, where the model said that it was too long.
+    fn prompt(&self, question: &Question, enrichment: &Enrichment, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
+        // Nobody outside this process can guess it. The same for a chat, so that the same question is the same prompt.
+        let fence = format!("{:016X}", self.fences.hash_one(question.chat.key));
         Ok(prompt::build(
             &self.parts.prompts,
             &PromptInput {
@@ -182,6 +215,8 @@ impl Answering {
                 fence: &fence,
                 earliest: question.earliest,
                 estimate: self.parts.params.estimate,
+                enrichment,
+                room,
             },
         )?)
     }
@@ -239,9 +274,10 @@ impl Answering {
         watch: Stopwatch,
     ) -> anyhow::Result<()> {
         let now = self.parts.clock.now();
-        let given = question.citable();
-        let links: Vec<&str> = given.iter().filter_map(|source| source.link.as_deref()).collect();
-        let checked = citations::check(&draft.markdown, &given, now);
+        let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
+        let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
+        let named = citations::with_names(&draft.markdown, &built.authors, &given);
+        let checked = citations::check(&named, &given, now);
         log::citations(&checked);
         let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words));

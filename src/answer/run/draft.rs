@@ -12,6 +12,9 @@ use crate::gateway::run::Bill;
 use crate::llm::Completion;
 use crate::store::Language;
 
+/// Below an answer that reached the limit of its length.
+const CUT_NOTE: &str = "(The answer was cut short.)";
+
 /// An answer before it is checked, formatted and stored.
 pub struct Draft {
     pub status: AnswerStatus,
@@ -37,7 +40,7 @@ pub fn failure_of(error: &AskError) -> Failure {
 pub fn answered(completion: Completion, bill: Bill) -> Draft {
     Draft {
         status: AnswerStatus::Answered,
-        markdown: completion.text,
+        markdown: if completion.truncated { format!("{} …\n\n{CUT_NOTE}", completion.text) } else { completion.text },
         model: completion.model,
         tokens: completion.tokens,
         bill: Some(bill),

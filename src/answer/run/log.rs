@@ -57,6 +57,11 @@ pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
     }
 }
 
+/// The model repeated its prompt, which is not posted.
+pub fn echoed() {
+    tracing::warn!(error_type = "prompt_echoed", "chat.error: the model repeated its prompt");
+}
+
 pub fn citations(checked: &Checked) {
     let Checked { generated, valid, removed, .. } = checked;
     let (generated_ids, valid_ids, removed) = (ids_only(generated), ids_only(valid), ids_only(removed));

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use crate::access::Access;
 use crate::access::run::served;
-use crate::answer::citations::Citable;
-use crate::answer::prompt::{Person, Slot};
+use crate::answer::prompt::Person;
 use crate::answer::recall::fitting;
 use crate::answer::run::concepts::Scope;
 use crate::answer::run::follow_up::{self, GoingOn};
@@ -17,8 +16,8 @@ use crate::config::AccessConfig;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
-    Alternative, BotIdentity, FollowUp, FormattedText, How, Matter, MessageAt, ParsedTrigger, Seq, Spent,
-    StoredMessage, Timestamp, UserId, message_link,
+    Alternative, BotIdentity, Citable, FollowUp, FormattedText, How, Matter, MessageAt, ParsedTrigger, Seq, Slot,
+    SourceId, Spent, StoredMessage, Timestamp, UserId, message_link,
 };
 use crate::gateway::run::Bill;
 use crate::retrieval::RecalledMessage;
@@ -243,11 +242,12 @@ impl Question {
     /// What the answer may cite: the messages of the window, and what was recalled.
     pub fn citable(&self) -> Vec<Citable> {
         let cite = |stored: &StoredMessage| Citable {
-            id: format!("m{}", stored.seq),
+            id: SourceId::message(stored.seq.0),
             name: stored.message.sender.name.clone(),
             sent_at: stored.message.sent_at,
             text: stored.message.rendered(),
             link: message_link(&self.chat.chat, &stored.message),
+            rests_on: Vec::new(),
         };
         let recalled = self.recalled.iter().map(|one| &one.message);
         self.window.entries.iter().map(|entry| &entry.message).chain(recalled).map(cite).collect()
