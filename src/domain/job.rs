@@ -129,8 +129,11 @@ mod tests {
 
     #[test]
     fn what_is_periodic_has_a_schedule() {
-        let scheduled: Vec<JobKind> = Schedule::all().iter().map(|schedule| schedule.job.kind()).collect();
-        let periodic: Vec<JobKind> = JobKind::ALL.into_iter().filter(|kind| kind.policy().is_periodic).collect();
+        let mut scheduled: Vec<&str> = Schedule::all().iter().map(|schedule| schedule.job.kind().as_str()).collect();
+        let periodic = JobKind::ALL.into_iter().filter(|kind| kind.policy().is_periodic);
+        let mut periodic: Vec<&str> = periodic.map(JobKind::as_str).collect();
+        scheduled.sort_unstable();
+        periodic.sort_unstable();
         assert_eq!(scheduled, periodic);
     }
 

@@ -35,7 +35,11 @@ pub(super) const FAMILY: Family = Family {
     },
     opted_out: forget_member,
     chat_gone: |tx, chat, _| forget_chat(tx, chat),
-    merged: |tx, chats| forget_chat(tx, chats.from),
+    merged: |tx, chats| {
+        take_out(tx, chats.from)?;
+        // Its messages are divided anew in the chat that goes on.
+        divide_anew(tx, chats.from, chats.into)
+    },
 };
 
 /// Whether the chat itself switched memory on or off, where it said so.
@@ -218,8 +222,13 @@ fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// Takes out everything of a chat that goes for good, or that becomes part of another.
+/// Takes out everything of a chat that goes for good. Whatever stays of it, such as what came in since, is divided anew.
 pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
+    take_out(tx, chat)?;
+    divide_anew(tx, chat, chat)
+}
+
+fn take_out(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     empty_chat(tx, chat)?;
     for sql in [
         "DELETE FROM session WHERE chat_key = :chat",
@@ -229,13 +238,17 @@ pub fn forget_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     ] {
         tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
     }
-    // Whatever stays of the chat, such as what came in since, is divided anew.
+    Ok(())
+}
+
+/// Notes that the messages of `chat` are to be divided into sessions, as messages of `into`.
+fn divide_anew(tx: &Writer<'_>, chat: ChatKey, into: ChatKey) -> Result<()> {
     tx.prepare_cached(
         "INSERT OR IGNORE INTO session_note (chat_key, thread_id, ts, check_at)
-         SELECT chat_key, coalesce(thread_id, 0), min(ts), 0 FROM message WHERE chat_key = :chat
+         SELECT :into, coalesce(thread_id, 0), min(ts), 0 FROM message WHERE chat_key = :chat
          GROUP BY coalesce(thread_id, 0)",
     )?
-    .execute(named_params! { ":chat": chat.0 })?;
+    .execute(named_params! { ":chat": chat.0, ":into": into.0 })?;
     Ok(())
 }
 
