@@ -241,7 +241,7 @@ mod tests {
         check(
             &well(),
             expect![[
-                r#"200 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":[],"status":"ok"}"#
+                r#"200 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":[],"status":"ok"}"#
             ]],
         );
     }
@@ -251,31 +251,31 @@ mod tests {
         check(
             &Vitals { trouble: trouble(TroubleKind::Storing, 0), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["updates cannot be stored: why"],"status":"failing"}"#
+                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["updates cannot be stored: why"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { trouble: trouble(TroubleKind::Conflict, 0), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["another instance polls with this token: why"],"status":"failing"}"#
+                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["another instance polls with this token: why"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { trouble: trouble(TroubleKind::Polling, 15), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 15 s: why"],"status":"failing"}"#
+                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 15 s: why"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { poll_age: Duration::from_secs(81), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":81.0,"reasons":["a poll has not come back for 81 s"],"status":"failing"}"#
+                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":81.0,"reasons":["a poll has not come back for 81 s"],"status":"failing"}"#
             ]],
         );
         check(
             &Vitals { kept: Err("damaged".to_owned()), ..well() },
             expect![[
-                r#"503 {"breaker":"closed","jobs_due":null,"jobs_parked":null,"last_poll_age_s":1.5,"reasons":["the database cannot be read: damaged"],"status":"failing"}"#
+                r#"503 {"breaker":"closed","clock_skew_s":0,"jobs_due":null,"jobs_parked":null,"last_poll_age_s":1.5,"reasons":["the database cannot be read: damaged"],"status":"failing"}"#
             ]],
         );
     }
@@ -285,7 +285,7 @@ mod tests {
         check(
             &Vitals { trouble: trouble(TroubleKind::Polling, 3), ..well() },
             expect![[
-                r#"200 {"breaker":"closed","jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 3 s: why"],"status":"degraded"}"#
+                r#"200 {"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 3 s: why"],"status":"degraded"}"#
             ]],
         );
         let guard = GuardState { is_closed: false, open_conversations: 1 };
@@ -293,7 +293,7 @@ mod tests {
         check(
             &Vitals { guard, kept, ..well() },
             expect![[
-                r#"200 {"breaker":"open","jobs_due":0,"jobs_parked":1,"last_poll_age_s":1.5,"reasons":["1 jobs are parked, see chime check","the model server keeps failing"],"status":"degraded"}"#
+                r#"200 {"breaker":"open","clock_skew_s":0,"jobs_due":0,"jobs_parked":1,"last_poll_age_s":1.5,"reasons":["1 jobs are parked, see chime check","the model server keeps failing"],"status":"degraded"}"#
             ]],
         );
     }
@@ -352,6 +352,8 @@ mod tests {
             # TYPE chime_refusals_total counter
             # HELP chime_errors_total Errors while answering.
             # TYPE chime_errors_total counter
+            # HELP chime_follow_ups_total What became of asks that go on with suggestions.
+            # TYPE chime_follow_ups_total counter
             # HELP chime_log_lines_total Lines of warning and error.
             # TYPE chime_log_lines_total counter
             chime_log_lines_total{level="w\"n"} 1
