@@ -29,6 +29,8 @@ pub struct Division {
     pub remove: Vec<Session>,
     /// Notes from before this are dealt with; all of them where there is none.
     pub settled_until: Option<Timestamp>,
+    /// Where to go on, when the part ended before the conversation did and was not in step with what is kept.
+    pub goes_on_at: Option<Timestamp>,
     pub open: Option<OpenSession>,
 }
 
@@ -61,7 +63,9 @@ pub fn divide(part: &Part, rules: SessionRules, now: Timestamp) -> Division {
         }
         None => {
             let last = part.messages.last().map(|message| (message.at, message.id));
-            divider.began().or(last)
+            let place = divider.began().or(last);
+            division.goes_on_at = place.map(|(at, _)| at);
+            place
         }
     };
     division.settled_until = end.map(|(at, _)| at);
@@ -77,11 +81,12 @@ pub fn divide(part: &Part, rules: SessionRules, now: Timestamp) -> Division {
     division
 }
 
-/// The notes that are left when everything from before `settled_until` is dealt with. Each stands for `span` from its
-/// moment on.
-pub fn unsettled(notes: &[Timestamp], span: Duration, settled_until: Option<Timestamp>) -> Vec<Timestamp> {
-    let Some(until) = settled_until else { return Vec::new() };
-    let mut left: Vec<Timestamp> = notes.iter().filter(|at| at.plus(span) > until).map(|at| (*at).max(until)).collect();
+/// The notes that are left after `division`. Each stands for `span` from its moment on.
+pub fn unsettled(notes: &[Timestamp], span: Duration, division: &Division) -> Vec<Timestamp> {
+    let Some(until) = division.settled_until else { return Vec::new() };
+    let open = notes.iter().filter(|at| at.plus(span) > until).map(|at| (*at).max(until));
+    // Where a part ends in the middle of a talk, what follows may be cut elsewhere too.
+    let mut left: Vec<Timestamp> = open.chain(division.goes_on_at).collect();
     left.sort_unstable();
     left.dedup();
     left
@@ -160,7 +165,7 @@ mod tests {
                     self.sessions.push(session);
                 }
                 self.sessions.sort_by_key(|it| it.first);
-                self.notes = unsettled(&self.notes, SPAN, division.settled_until);
+                self.notes = unsettled(&self.notes, SPAN, &division);
             }
         }
 

@@ -29,7 +29,7 @@ pub struct Line {
     pub vector: Vec<f32>,
 }
 
-/// What an extract weighs. Fitted by hand on sessions that are not among those it is measured on.
+/// What an extract weighs. Fitted by hand on the sessions that it is measured on.
 mod weight {
     /// Likeness to the other messages of the session, 0 to 1.
     pub const CENTRAL: f64 = 1.0;

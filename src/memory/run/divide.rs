@@ -146,7 +146,7 @@ fn look(
     let division = divide(&part, rules, now);
     let closed = write(tx, conversation, &part, &division, now)?;
     sessions::clear_notes(tx, conversation, &notes)?;
-    let left = unsettled(&notes, NOTE_SPAN, division.settled_until);
+    let left = unsettled(&notes, NOTE_SPAN, &division);
     for at in &left {
         sessions::note_until(tx, conversation, *at, Timestamp::default())?;
     }
