@@ -175,7 +175,7 @@ fn take_in_all(
             Event::Message(arrival) => take_in_message(tx, arrival, None, (setting, at), applied)?,
             Event::Edit(arrival) => take_in_message(tx, arrival, arrival.message.edited_at, (setting, at), applied)?,
             Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
-            Event::Migration(migration) => follow_migration(tx, *migration)?,
+            Event::Migration(migration) => follow_migration(tx, *migration, applied)?,
             Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
             // Reactions get their uses with the features that need them.
             Event::Reaction(_) => Content::Drop,
@@ -329,8 +329,12 @@ fn note_membership(
     Ok(Content::Drop)
 }
 
-fn follow_migration(tx: &Writer<'_>, migration: Migration) -> store::Result<Content> {
+fn follow_migration(tx: &Writer<'_>, migration: Migration, applied: &mut Applied) -> store::Result<Content> {
+    let before = chats::find(tx, migration.to)?;
     chats::migrate(tx, migration)?;
+    if let (Some(ended), Some(into)) = (before, chats::find(tx, migration.to)?) {
+        applied.touched.move_to(ended.key, into.key);
+    }
     outbox::redirect(tx, migration.from, migration.to)?;
     Ok(Content::Keep)
 }

@@ -16,6 +16,15 @@ impl Touched {
         self.0.insert((Conversation { chat, thread: message.thread }, hour));
     }
 
+    /// A chat went on under the key of another, and with it what this batch brought.
+    pub fn move_to(&mut self, ended: ChatKey, into: ChatKey) {
+        let moved = std::mem::take(&mut self.0).into_iter().map(|(conversation, hour)| match conversation {
+            Conversation { chat, thread } if chat == ended => (Conversation { chat: into, thread }, hour),
+            other => (other, hour),
+        });
+        self.0 = moved.collect();
+    }
+
     pub fn write(&self, tx: &Writer<'_>) -> store::Result<()> {
         for (conversation, hour) in &self.0 {
             let hour = Timestamp::from_secs(hour * sessions::NOTE_SPAN.as_secs().cast_signed());
