@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{ClaimCode, is_unclaimed};
-use crate::answer::run::{Answering, AnsweringParts, Capturing, Delivery, Introduction};
+use crate::answer::run::{Answering, AnsweringParts, Capturing, Delivery, Enricher, Introduction};
 use crate::app::jobs::Crew;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
@@ -36,7 +36,7 @@ use crate::embed::{EmbedError, Embedder};
 use crate::gateway::run::Gateway;
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
-use crate::memory::run::{Memory, SummaryModel};
+use crate::memory::run::{Memory, SummaryModel, pieces};
 use crate::privacy::run::Keeper;
 use crate::privacy::wording::Promise;
 use crate::prompts::{PromptError, Prompts};
@@ -216,7 +216,7 @@ impl Parts {
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
             access: self.config.access.clone(),
             backlog_max_age: self.config.ingest.backlog_max_age,
-            enrichers: Vec::new(),
+            enrichers: self.enrichers(),
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -253,6 +253,15 @@ impl Parts {
         });
         let memory = self.memory(wake, gateway)?;
         Ok(Crew { answering, commands, delivery, keeper, capturing, memory })
+    }
+
+    /// What other rooms add to the prompt of an answer.
+    fn enrichers(&self) -> Vec<Enricher> {
+        let mut enrichers = Vec::new();
+        if self.config.memory.is_on {
+            enrichers.push(Enricher::new("memory", |conn, subject| pieces(conn, subject.chat)));
+        }
+        enrichers
     }
 
     fn memory(&self, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {

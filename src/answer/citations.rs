@@ -219,7 +219,11 @@ fn source_item(number: usize, source: &Citable, now: Timestamp) -> String {
             let told = format!("{} {}", escape_markdown(&clean_name(&grounds.name)), short_time(grounds.sent_at, now));
             grounds.link.as_ref().map_or(told.clone(), |link| format!("[{told}]({link})"))
         });
-        return format!("{number} {name} ({})", grounds.collect::<Vec<_>>().join(", "));
+        let told = format!("{number} {name} ({})", grounds.collect::<Vec<_>>().join(", "));
+        return match links(source).next() {
+            Some(_) => told,
+            None => format!("{told} “{}”", escape_markdown(&one_line(&source.text, QUOTE_CHARS))),
+        };
     }
     match &source.link {
         Some(_) => format!("{number} {name} {when}"),
@@ -248,7 +252,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::Grounds;
+    use crate::domain::{Grounds, Seq};
     use crate::testkit::moment;
 
     fn given() -> Vec<Citable> {
@@ -343,6 +347,7 @@ mod tests {
     #[test]
     fn a_summary_leads_to_the_messages_it_rests_on() {
         let grounds = |name: &str, id: u32| Grounds {
+            message: Seq(id),
             name: name.to_owned(),
             sent_at: moment("-3d 10:00"),
             link: Some(format!("https://t.me/c/1/{id}")),

@@ -6,7 +6,7 @@
 //! *Entry*: [`run::Answering`] works on a trigger, [`run::Delivery`] on a reply.
 //!
 //! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `recall` (old messages beside the window),
-//! `lines` (the window as text), `citations`, `echo` (a prompt that is repeated), `concepts`, `telling` (the messages to show
+//! `lines` (the window as text), `citations`, `used` (what of memory an answer repeats), `echo` (a prompt that is repeated), `concepts`, `telling` (the messages to show
 //! when there is no model), `digest`, `wording`, `notices` (what is short,
 //! in the chat's language), `plain` (members' words made safe to show), `delivery` (what becomes of a send), `press` (what
 //! becomes of a press on a button), `followup` (asks that go on with a suggestion).
@@ -26,4 +26,5 @@ pub mod prompt;
 pub mod recall;
 pub mod run;
 mod telling;
+mod used;
 pub mod wording;

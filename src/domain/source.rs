@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Timestamp;
+use super::{Seq, Timestamp};
 
 /// The kinds of sources. Each counts from 1 in its chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,6 +76,7 @@ pub struct Citable {
 /// A message that a summary or a note rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grounds {
+    pub message: Seq,
     pub name: String,
     pub sent_at: Timestamp,
     pub link: Option<String>,

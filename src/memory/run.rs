@@ -6,6 +6,7 @@ mod mini;
 mod model;
 mod reading;
 mod rolling;
+mod slots;
 mod tagging;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use crate::store::{Store, StoreError};
 pub use divide::open_session;
 pub use model::SummaryModel;
 pub use reading::remembered;
+pub use slots::pieces;
 
 /// Makes and keeps what is remembered.
 pub struct Memory {

@@ -11,6 +11,8 @@ pub struct Place {
     /// Where Telegram has links.
     pub link: Option<String>,
     pub at: Timestamp,
+    /// Who wrote it.
+    pub by: String,
 }
 
 /// Recent and History of a chat with what it takes to show them.
@@ -51,15 +53,15 @@ fn section(remembered: &Remembered, name: &str, when: &str, (summary, sessions):
         let text = escaped(&members::named(&bullet.text, &remembered.names));
         let place = bullet.sources.first().and_then(|seq| remembered.places.get(seq));
         match place {
-            Some(Place { link: Some(link), at }) => format!("- {text} [{}]({link})", day(*at)),
-            Some(Place { link: None, at }) => format!("- {text} ({})", day(*at)),
+            Some(Place { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", day(*at)),
+            Some(Place { link: None, at, .. }) => format!("- {text} ({})", day(*at)),
             None => format!("- {text}"),
         }
     });
     std::iter::once(head).chain(bullets).collect::<Vec<_>>().join("\n")
 }
 
-fn day(at: Timestamp) -> String {
+pub(super) fn day(at: Timestamp) -> String {
     at.to_utc().format("%-d %b %Y").to_string()
 }
 
@@ -135,7 +137,10 @@ mod tests {
             recent: Some((summary, 1)),
             history: None,
             names: BTreeMap::from([(1, "Ana".to_owned())]),
-            places: BTreeMap::from([(Seq(3), Place { link: Some("https://t.me/c/1/3".to_owned()), at })]),
+            places: BTreeMap::from([(
+                Seq(3),
+                Place { link: Some("https://t.me/c/1/3".to_owned()), at, by: "Ana".to_owned() },
+            )]),
         };
         expect![[r#"
             **Recent** (the last 28 days: 1 session, 17 tokens, in the members' own words)

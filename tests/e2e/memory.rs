@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatKey, Closed, Conversation, MessageId, Rolling, Session, Summary, SummaryMethod, Timestamp};
+use chime::domain::{
+    ChatKey, Closed, Conversation, EntityKind, MessageId, Rolling, Session, Summary, SummaryMethod, Timestamp,
+};
 use chime::sandbox::{NewChat, NewMember, Post, Standing};
-use chime::store::{chats, memory, sessions, summaries, tags};
-use chime::testkit::World;
+use chime::store::{answers, chats, memory, sessions, summaries, tags};
+use chime::testkit::{Reply, World};
 
 const ON: (&str, &str) = ("MEMORY", "on");
 const HOUR: Duration = Duration::from_secs(3600);
@@ -302,6 +304,46 @@ async fn members_see_what_is_remembered_and_admins_switch_it_off() {
         let ask = w.say_in(alone, "dan", &link);
         assert!(w.answer_to(ask).await.text.starts_with("Memory is off in this chat"));
         w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_decision_of_forty_days_ago_is_in_the_prompt_and_its_link_leads_to_the_message() {
+    World::with(&[ON], async |w| {
+        talk(w);
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        until_summarized(w, 1).await;
+        let decision = w.all_stored(w.chat).await.remove(2);
+        let (chat, seq, id) = (decision.chat, decision.seq, decision.message.id);
+        w.clock.advance(40 * DAY);
+        w.until("History is folded", move |conn| Ok(summaries::rolling(conn, chat, Rolling::History)?.is_some())).await;
+        w.settled().await;
+        let source = format!("s{seq}");
+        w.model.script([Reply::text(format!("You take the red one [source: {source}]."))]);
+        let tag = w.say("bob", "@bot what did we settle for the trip?");
+        let answer = w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        let (_, history) = prompt.split_once("What this chat talked about before that:").expect("the slot");
+        assert!(history.contains(&format!("[{source} · ")), "{prompt}");
+        assert!(history.contains("cat: then we decided: the red tent comes along"), "{prompt}");
+        let record = w.record_of(&answer).await;
+        assert!(
+            record.slots.iter().any(|slot| slot.name == "system.chat.history" && slot.sources.contains(&source)),
+            "{:?}",
+            record.slots
+        );
+        assert_eq!(record.sources.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), [source.as_str()]);
+        let leads_there =
+            |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{id}")));
+        assert!(answer.entities.iter().any(|entity| leads_there(&entity.kind)), "{:?}", answer.entities);
+        // The answer rests on the message behind the line, and goes with it.
+        let forget = w.reply("cat", id, "/forget");
+        w.answer_to(forget).await;
+        w.settled().await;
+        let left = w.read_store(move |conn| answers::find(conn, record.id)).await;
+        assert!(left.is_none_or(|left| !left.text.contains("red one")), "the answer is still there");
     })
     .await;
 }

@@ -27,13 +27,14 @@ use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reading;
 use crate::answer::run::reply::{format_parts, reply_to};
 use crate::answer::telling::Query;
+use crate::answer::used::used;
 use crate::clock::{Clock, Stopwatch};
 use crate::config::{AccessConfig, RateLimit};
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
     AnswerId, AnswerRecord, AnswerStatus, BACKLOG_SETTLES, BotIdentity, Button, ChatId, Citable, Enrichment, Job,
-    MessageAt, ParsedTrigger, StoredMessage, ThreadId, Timestamp,
+    MessageAt, ParsedTrigger, Seq, StoredMessage, ThreadId, Timestamp,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
@@ -279,6 +280,10 @@ impl Answering {
         let named = citations::with_names(&draft.markdown, &built.authors, &given);
         let checked = citations::check(&named, &given, now);
         log::citations(&checked);
+        // An answer that the model did not write makes no use of what is remembered.
+        let was_asked = draft.status == AnswerStatus::Answered;
+        let remembered = if was_asked { built.citable.clone() } else { Vec::new() };
+        let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words));
         let bills: Vec<Bill> = question.bills.drain(..).chain(draft.bill.clone()).collect();
@@ -297,7 +302,10 @@ impl Answering {
         let reply = NewReply { button, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
         let taken = follow_up::to_store(&record, &question.follow_up);
         let (scope, referenced) = (question.scope.key, question.scope.referenced(&record));
-        let rests_on = std::mem::take(&mut question.going_on.rests_on);
+        let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
+        rests_on.extend(used);
+        let grounds = remembered.iter().flat_map(|source| source.rests_on.iter().map(|it| it.message));
+        let shown: Vec<Seq> = rests_on.iter().copied().chain(grounds).collect();
         let job = job.payload.clone();
         let remembers = self.parts.introduction.promise.remembers;
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
@@ -307,7 +315,7 @@ impl Answering {
             if !jobs::is_due(tx, &job)? {
                 return Ok(Written::Ended);
             }
-            if rests_on_what_is_gone(tx, &record, &rests_on)? {
+            if rests_on_what_is_gone(tx, &record, &shown)? {
                 return Ok(Written::Gone);
             }
             answers::save(tx, &record)?;

@@ -107,11 +107,13 @@ pub fn remembered(conn: &Reader, chat: &ChatRow) -> store::Result<Remembered> {
     let (recent, history) = (rolled(Rolling::Recent)?, rolled(Rolling::History)?);
     let bullets = recent.iter().chain(&history).flat_map(|(summary, _)| &summary.bullets);
     let mut places = BTreeMap::new();
-    for seq in bullets.filter_map(|bullet| bullet.sources.first()) {
-        let Some(stored) = messages::by_seq(conn, chat.key, *seq)? else { continue };
-        let message = &stored.message;
-        let link = message_link(&chat.chat, message);
-        places.insert(*seq, Place { link, at: message.sent_at });
+    for seq in bullets.flat_map(|bullet| &bullet.sources) {
+        if places.contains_key(seq) {
+            continue;
+        }
+        let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
+        let link = message_link(&chat.chat, &message);
+        places.insert(*seq, Place { link, at: message.sent_at, by: message.sender.name });
     }
     Ok(Remembered { recent, history, names: summaries::member_names(conn, chat.key)?, places })
 }
