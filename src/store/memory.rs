@@ -99,6 +99,17 @@ pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
     secs.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()
 }
 
+/// Sets the silence that ends a session in a chat; none is the operator's. Sessions that are closed stay as they are, and
+/// an open one is looked at by the new measure.
+pub fn set_own_idle(tx: &Writer<'_>, chat: ChatKey, idle: Option<Duration>) -> Result<()> {
+    let secs = idle.map(|idle| i64::try_from(idle.as_secs()).unwrap_or(i64::MAX));
+    tx.prepare_cached("UPDATE chat SET session_idle = :secs WHERE chat_key = :chat")?
+        .execute(named_params! { ":secs": secs, ":chat": chat.0 })?;
+    tx.prepare_cached("UPDATE session_note SET check_at = 0 WHERE chat_key = :chat")?
+        .execute(named_params! { ":chat": chat.0 })?;
+    Ok(())
+}
+
 /// Switches memory on or off in a chat. Off leaves nothing of it behind; on, it is made anew from the messages.
 pub fn set(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET memory = :on WHERE chat_key = :chat")?
