@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{ClaimCode, is_unclaimed};
-use crate::answer::run::{Answering, AnsweringParts, Capturing, Delivery, Enricher, Introduction};
+use crate::answer::run::{Answering, AnsweringParts, Capturing, Delivery, Introduction};
 use crate::app::jobs::Crew;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
@@ -36,7 +36,6 @@ use crate::embed::{EmbedError, Embedder};
 use crate::gateway::run::Gateway;
 use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
-use crate::memory::run::{Memory, SummaryModel, pieces};
 use crate::privacy::run::Keeper;
 use crate::privacy::wording::Promise;
 use crate::prompts::{PromptError, Prompts};
@@ -216,7 +215,7 @@ impl Parts {
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
             access: self.config.access.clone(),
             backlog_max_age: self.config.ingest.backlog_max_age,
-            enrichers: self.enrichers(),
+            enrichers: memory::enrichers(&self.config.memory),
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -251,36 +250,8 @@ impl Parts {
             prompts: Arc::clone(&self.prompts),
             bot: self.bot.id,
         });
-        let memory = self.memory(wake, gateway)?;
+        let memory = memory::build(self, wake, gateway)?;
         Ok(Crew { answering, commands, delivery, keeper, capturing, memory })
-    }
-
-    /// What other rooms add to the prompt of an answer.
-    fn enrichers(&self) -> Vec<Enricher> {
-        let mut enrichers = Vec::new();
-        if self.config.memory.is_on {
-            enrichers.push(Enricher::new("memory", |conn, subject| pieces(conn, subject.chat)));
-        }
-        enrichers
-    }
-
-    fn memory(&self, wake: &Wake, gateway: &Gateway) -> Result<Memory, AppError> {
-        let memory = &self.config.memory;
-        let model = SummaryModel {
-            gateway: gateway.clone(),
-            caps: self.config.limits.daily_tokens,
-            redaction: memory.redaction,
-        };
-        Ok(Memory {
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            wake: wake.clone(),
-            prompts: Arc::clone(&self.prompts),
-            config: memory.clone(),
-            model,
-            vectors: memory::vectors(&self.config, self.embedder.as_ref())?,
-            announces: self.config.privacy.announces,
-        })
     }
 
     fn promise(&self) -> Promise {

@@ -2,6 +2,7 @@
 
 use minijinja::Value;
 use minijinja::value::Serde;
+use serde::Serialize;
 
 use crate::prompts::{
     AskValues, CaptureValues, ChooseValues, ConceptsValues, ContextValues, ExtractValues, FrameValues, RecallValues,
@@ -13,15 +14,14 @@ impl Template {
     pub(super) fn samples(self) -> Vec<Value> {
         match self {
             Self::Role => {
-                let values = RoleValues { bot_name: "Chime", place: "group", today: "Monday 5 January 2026" };
-                vec![Value::from(Serde(values))]
+                vec![sample(RoleValues { bot_name: "Chime", place: "group", today: "Monday 5 January 2026" })]
             }
             Self::Extract => [Some("kind: book"), None]
                 .map(|suggested| {
                     let (lines, ask) = (suggested.map_or("", |_| "hello"), "more");
                     ExtractValues { fence: "CODE", suggested, lines, ask, intents: "ask, more" }
                 })
-                .map(|values| Value::from(Serde(values)))
+                .map(sample)
                 .to_vec(),
             Self::Choose => ["hello", ""]
                 .map(|lines| ChooseValues {
@@ -31,11 +31,9 @@ impl Template {
                     ask: "more of his",
                     candidates: "1. Ana",
                 })
-                .map(|values| Value::from(Serde(values)))
+                .map(sample)
                 .to_vec(),
-            Self::Capture => {
-                vec![Value::from(Serde(CaptureValues { fence: "CODE", ask: "what is VAT?", answer: "A tax." }))]
-            }
+            Self::Capture => vec![sample(CaptureValues { fence: "CODE", ask: "what is VAT?", answer: "A tax." })],
             Self::Slot => [
                 ("system.chat.recent", None),
                 ("system.chat.history", None),
@@ -43,9 +41,9 @@ impl Template {
                 ("system.recall", None),
             ]
             .map(|(slot, topic)| SlotValues { slot, topic, fence: "CODE", lines: "[s1] the lake" })
-            .map(|values| Value::from(Serde(values)))
+            .map(sample)
             .to_vec(),
-            Self::Concepts => vec![Value::from(Serde(ConceptsValues { fence: "CODE", lines: "- VAT – a tax" }))],
+            Self::Concepts => vec![sample(ConceptsValues { fence: "CODE", lines: "- VAT – a tax" })],
             Self::Frame => [(true, false), (false, true), (false, false)]
                 .map(|(suggests, about_items)| FrameValues {
                     fence: "CODE",
@@ -53,12 +51,9 @@ impl Template {
                     suggests,
                     about_items,
                 })
-                .map(|values| Value::from(Serde(values)))
+                .map(sample)
                 .to_vec(),
-            Self::Recall => {
-                let values = RecallValues { fence: "CODE", lines: "[m1 · u1 Ana · 14:02] hello" };
-                vec![Value::from(Serde(values))]
-            }
+            Self::Recall => vec![sample(RecallValues { fence: "CODE", lines: "[m1 · u1 Ana · 14:02] hello" })],
             Self::Context => [("[m1 · u1 Ana · 14:02] hello", None), ("", Some("14:00")), ("", None)]
                 .map(|(lines, earliest)| ContextValues {
                     time: "14:10",
@@ -69,9 +64,9 @@ impl Template {
                     earliest,
                     people: earliest.is_none().then_some("Ana (@ana), Ben"),
                 })
-                .map(|values| Value::from(Serde(values)))
+                .map(sample)
                 .to_vec(),
-            Self::Summary(_) => SummaryValues::samples().map(|values| Value::from(Serde(values))).to_vec(),
+            Self::Summary(_) => SummaryValues::samples().map(sample).to_vec(),
             Self::Ask => [
                 (Some("text"), Some("m1"), Some("part"), true),
                 (Some("text"), None, None, false),
@@ -91,8 +86,12 @@ impl Template {
                 generic,
                 nothing_known: anchor.is_none(),
             })
-            .map(|values| Value::from(Serde(values)))
+            .map(sample)
             .to_vec(),
         }
     }
+}
+
+fn sample(values: impl Serialize) -> Value {
+    Value::from(Serde(values))
 }
