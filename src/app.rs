@@ -40,6 +40,7 @@ use crate::privacy::run::Keeper;
 use crate::privacy::wording::Promise;
 use crate::prompts::{PromptError, Prompts};
 use crate::resilience::{Backoff, random};
+use crate::retrieval::run::{Recaller, VectorKeeper};
 use crate::scheduler::run::{Pool, Wake, record, schedule};
 use crate::store::{Opened, Store, StoreError, admission, jobs as job_rows, outbox};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
@@ -216,6 +217,7 @@ impl Parts {
             access: self.config.access.clone(),
             backlog_max_age: self.config.ingest.backlog_max_age,
             enrichers: memory::enrichers(&self.config.memory),
+            recaller: Arc::new(Recaller::new(self.embedder.clone())),
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -251,7 +253,9 @@ impl Parts {
             bot: self.bot.id,
         });
         let memory = memory::build(self, wake, gateway)?;
-        Ok(Crew { answering, commands, delivery, keeper, capturing, memory })
+        let source = memory::sources(&self.config, self.embedder.as_ref())?;
+        let vectors = VectorKeeper::new(self.store.clone(), self.clock.clone(), source);
+        Ok(Crew { answering, commands, delivery, keeper, capturing, memory, vectors })
     }
 
     fn promise(&self) -> Promise {

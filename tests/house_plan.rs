@@ -32,8 +32,9 @@ const ROOMS: &[Room] = &[
     // Telegram: how old things are is told by both clocks.
     room("privacy", &["domain", "config"], &["store", "telegram", "clock", "scheduler"]),
     room("prompts", &["domain"], &[]),
-    // Embed: words are compared by their vectors, which the model that ships computes on the spot.
-    room("retrieval", &["domain", "embed", "trigger"], &["store", "clock"]),
+    // Embed: words are compared by their vectors, which the model that ships computes on the spot. Llm: a server may make the
+    // vectors that are kept.
+    room("retrieval", &["domain", "embed", "trigger"], &["store", "clock", "llm", "scheduler"]),
     // Llm: a server may make the vectors that messages are compared by.
     room(
         "memory",
@@ -111,6 +112,7 @@ const ROOMS: &[Room] = &[
             "ingest",
             "scheduler",
             "health",
+            "retrieval",
         ],
         &[],
     ),

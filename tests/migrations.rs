@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 17] = [
+const SAMPLES: [&str; 18] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -25,8 +25,9 @@ const SAMPLES: [&str; 17] = [
     include_str!("data/migrations/0015.sql"),
     include_str!("data/migrations/0016.sql"),
     include_str!("data/migrations/0017.sql"),
+    include_str!("data/migrations/0018.sql"),
 ];
-const MIGRATIONS: [&str; 17] = [
+const MIGRATIONS: [&str; 18] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -44,6 +45,7 @@ const MIGRATIONS: [&str; 17] = [
     include_str!("../migrations/0015_talk_and_topics.sql"),
     include_str!("../migrations/0016_origins.sql"),
     include_str!("../migrations/0017_follow_ups.sql"),
+    include_str!("../migrations/0018_vector_spaces.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

@@ -18,7 +18,7 @@ use crate::domain::{
 use crate::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
 };
-use crate::retrieval::RecalledMessage;
+use crate::retrieval::Recalled;
 
 /// Characters of the anchor beside the ask. The window shows it in full, so this is a reminder of which one it is.
 const ANCHOR_CHARS: usize = 600;
@@ -43,8 +43,8 @@ pub struct PromptInput<'a> {
     /// Whether the ask is empty or only points.
     pub generic: bool,
     pub window: &'a ContextWindow,
-    /// Older messages that bear on the ask, oldest first.
-    pub recalled: &'a [RecalledMessage],
+    /// Older messages and summaries that bear on the ask, oldest first.
+    pub recalled: &'a Recalled,
     pub matter: Matter,
     /// What was worked out of the ask; none where it is taken as it stands.
     pub follow_up: Option<&'a FollowUp>,
@@ -253,7 +253,7 @@ fn recall(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -
         lines if lines.is_empty() => String::new(),
         lines => prompts.recall(&RecallValues { fence: input.fence, lines: &lines })?,
     };
-    let sources = input.recalled.iter().map(|one| source_id(one.message.seq)).collect();
+    let sources = recall::sources(input.recalled).collect();
     Ok(Filled::new(Slot::Recall, text, sources))
 }
 
@@ -346,7 +346,7 @@ fn assemble(filled: Vec<(Filled, usize)>) -> BuiltPrompt {
             instructions.clone_from(&slot.text);
         }
         let sources = slot.sources.iter().map(SourceId::to_string).collect();
-        slots.push(SlotUse { name: slot.name(), tokens, sources });
+        slots.push(SlotUse { name: slot.name(), tokens, sources, found: Vec::new() });
         citable.extend(slot.citable);
         if slot.slot.in_system() { &mut system } else { &mut user }.push(slot.text);
     }
@@ -399,7 +399,7 @@ mod tests {
             ask,
             generic: ask.is_empty(),
             window: &window,
-            recalled: &[],
+            recalled: &RECALLED,
             matter: Matter::First,
             follow_up: None,
             concepts: &[],
@@ -474,6 +474,8 @@ mod tests {
         assert!(!none.contains("* [m") && none.contains("which may start something new"), "{none}");
     }
 
+    static RECALLED: Recalled = Recalled { messages: Vec::new(), sessions: Vec::new() };
+
     fn scribe() -> Scribe<'static> {
         Scribe::new("Chime", "K7Q2X")
     }
@@ -490,7 +492,7 @@ mod tests {
             ask: &trigger.message.text,
             generic: false,
             window,
-            recalled: &[],
+            recalled: &RECALLED,
             matter: Matter::First,
             follow_up: None,
             concepts: &[],
@@ -576,7 +578,7 @@ mod tests {
             ask: "true?",
             generic: false,
             window: &window,
-            recalled: &[],
+            recalled: &RECALLED,
             matter: Matter::First,
             follow_up: None,
             concepts: &[],

@@ -5,6 +5,7 @@ use crate::commands::run::Commands;
 use crate::domain::{Job, JobPayload};
 use crate::memory::run::Memory;
 use crate::privacy::run::Keeper;
+use crate::retrieval::run::VectorKeeper;
 use crate::scheduler::run::Outcome;
 
 /// Everybody who can work.
@@ -16,6 +17,7 @@ pub struct Crew {
     /// None: concepts come by no background work.
     pub capturing: Option<Capturing>,
     pub memory: Memory,
+    pub vectors: VectorKeeper,
 }
 
 impl Crew {
@@ -46,6 +48,13 @@ impl Crew {
             JobPayload::History { chat, key } => self.memory.fold_history(&job, *chat, *key).await,
             JobPayload::Sessions {} => self.memory.divide().await,
             JobPayload::MemoryUpkeep {} => self.memory.keep_up().await,
+            JobPayload::Vectors {} => {
+                // A change of models waits for the summaries too.
+                if let Err(error) = self.memory.fill_in_vectors().await {
+                    return Outcome::of_store(&error, &job);
+                }
+                self.vectors.run().await
+            }
             JobPayload::Retention {} => self.keeper.run().await,
         }
     }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::answer::run::Enricher;
 use crate::app::{AppError, Parts, vectors as servers};
 use crate::config::{Config, EmbeddingConfig, MemoryConfig};
-use crate::embed::{Embedder, SHIPPED_NAME};
+use crate::embed::Embedder;
 use crate::gateway::run::Gateway;
 use crate::llm::Embeddings;
 use crate::memory::run::{Memory, SummaryModel, SummaryVectors, pieces};
+use crate::retrieval::run::VectorSource;
 use crate::scheduler::run::Wake;
 
 /// Who makes and keeps what is remembered.
@@ -36,20 +37,19 @@ pub fn enrichers(config: &MemoryConfig) -> Vec<Enricher> {
 
 /// What makes vectors of summaries.
 fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryVectors, AppError> {
-    let name = match &config.embedding {
-        EmbeddingConfig::Off => return Ok(SummaryVectors::Off),
-        EmbeddingConfig::OpenAi(_) => {
-            let Some(options) = servers::options(config) else { return Ok(SummaryVectors::Off) };
-            let embeddings = Embeddings::new(&options).map_err(|error| AppError::Http(error.to_string()))?;
-            return Ok(SummaryVectors::Server(Arc::new(embeddings)));
-        }
-        EmbeddingConfig::Local => SHIPPED_NAME.to_owned(),
-        EmbeddingConfig::Model2Vec(folder) => {
-            folder.file_name().map_or_else(|| "model2vec".to_owned(), |name| name.to_string_lossy().into_owned())
-        }
-    };
-    Ok(match embedder {
-        Some(embedder) => SummaryVectors::Local { embedder: Arc::clone(embedder), name },
-        None => SummaryVectors::Off,
+    Ok(match sources(config, embedder)? {
+        VectorSource::Off => SummaryVectors::Off,
+        VectorSource::Local(embedder) => SummaryVectors::Local { name: embedder.name().to_owned(), embedder },
+        VectorSource::Server(embeddings) => SummaryVectors::Server(embeddings),
     })
+}
+
+/// What makes vectors of anything.
+pub fn sources(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<VectorSource, AppError> {
+    if let EmbeddingConfig::OpenAi(_) = &config.embedding {
+        let Some(options) = servers::options(config) else { return Ok(VectorSource::Off) };
+        let embeddings = Embeddings::new(&options).map_err(|error| AppError::Http(error.to_string()))?;
+        return Ok(VectorSource::Server(Arc::new(embeddings)));
+    }
+    Ok(embedder.map_or(VectorSource::Off, |embedder| VectorSource::Local(Arc::clone(embedder))))
 }

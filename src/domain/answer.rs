@@ -103,12 +103,69 @@ pub struct Omitted {
 }
 
 /// How much of the prompt a slot took, and which sources it showed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlotUse {
     pub name: String,
     pub tokens: usize,
     /// As the model may cite them: `m17`.
     pub sources: Vec<String>,
+    /// Of what was recalled: why each source is here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<FoundSource>,
+}
+
+/// A recalled source with what it was ranked by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoundSource {
+    /// `m17` or `s5`.
+    pub id: String,
+    pub score: f64,
+    pub legs: LegScores,
+}
+
+/// What each way of looking made of a recalled source; 0 where it did not find it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LegScores {
+    /// BM25 over stems.
+    pub words: f64,
+    /// The same among the messages of those whom the question names.
+    pub author: f64,
+    /// BM25 over trigrams, where the language has no stemmer.
+    pub trigrams: f64,
+    /// Cosine with the message.
+    pub vector: f64,
+    /// Cosine with the summary of the session.
+    pub summary: f64,
+    /// Confidence of a tag that the question names.
+    pub tags: f64,
+}
+
+impl LegScores {
+    /// The higher score of either in each leg.
+    pub fn merged(self, other: Self) -> Self {
+        Self {
+            words: self.words.max(other.words),
+            author: self.author.max(other.author),
+            trigrams: self.trigrams.max(other.trigrams),
+            vector: self.vector.max(other.vector),
+            summary: self.summary.max(other.summary),
+            tags: self.tags.max(other.tags),
+        }
+    }
+
+    /// The legs that found something, by name.
+    pub fn found(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = [
+            ("words", self.words),
+            ("author", self.author),
+            ("trigrams", self.trigrams),
+            ("vector", self.vector),
+            ("summary", self.summary),
+            ("tags", self.tags),
+        ];
+        all.into_iter().filter(|(_, score)| *score != 0.0)
+    }
 }
 
 /// A validated citation.

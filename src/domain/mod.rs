@@ -17,6 +17,7 @@ mod item;
 mod job;
 mod message;
 mod outgoing;
+mod packed;
 mod panics;
 mod refusal;
 mod session;
@@ -28,7 +29,8 @@ mod tokens;
 mod visible;
 
 pub use answer::{
-    Alternative, AnswerRecord, AnswerStatus, Chosen, Matter, Omitted, Part, Reason, SlotUse, SourceRef, Spent, TokenUse,
+    Alternative, AnswerRecord, AnswerStatus, Chosen, FoundSource, LegScores, Matter, Omitted, Part, Reason, SlotUse,
+    SourceRef, Spent, TokenUse,
 };
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link};
 pub use command::{Addressing, CommandName, CommandSpec};
@@ -47,10 +49,12 @@ pub use job::{
 };
 pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
+pub use packed::{pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
 pub use refusal::{Because, Refusal, Tell, Told};
 pub use session::{
     Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod, TOPIC_CLOSED,
+    named,
 };
 pub use source::{Citable, Enrichment, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
 pub use stems::{Language, WordStemmer, stems};

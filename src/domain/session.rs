@@ -1,5 +1,6 @@
 //! Sessions of a conversation, and the summaries that memory keeps of them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -156,4 +157,28 @@ pub struct SessionMessage {
 pub struct SessionCut {
     pub after: (Timestamp, MessageId),
     pub reason: Closed,
+}
+
+/// Who is not known any more.
+const SOMEBODY: &str = "somebody";
+
+/// The text of a summary with names in place of markers. Who has no name there any more is somebody.
+pub fn named(text: &str, names: &BTreeMap<u32, String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("{u") {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let digits = from[2..].bytes().take_while(u8::is_ascii_digit).count();
+        let is_marker = (1..=9).contains(&digits) && from[2 + digits..].starts_with('}');
+        let end = if is_marker { 2 + digits + 1 } else { 2 };
+        let number = is_marker.then(|| from[2..2 + digits].parse::<u32>().ok()).flatten();
+        match number {
+            Some(number) => out.push_str(names.get(&number).map_or(SOMEBODY, String::as_str)),
+            None => out.push_str(&from[..end]),
+        }
+        rest = &from[end..];
+    }
+    out.push_str(rest);
+    out
 }

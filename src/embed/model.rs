@@ -103,6 +103,11 @@ impl Embedder {
         &self.name
     }
 
+    /// Values of each vector.
+    pub fn dimensions(&self) -> usize {
+        self.table.dimensions()
+    }
+
     fn of(name: String, tokenizer: &[u8], table: &'static [u8], mean: Vec<f32>) -> Result<Self, String> {
         let file: TokenizerFile<'_> = serde_json::from_slice(tokenizer).map_err(|error| error.to_string())?;
         let TokenizerModel { vocab: vocabulary, unk_token, max_input_chars_per_word: word_chars } = file.model;

@@ -15,7 +15,7 @@ use crate::context::{Params, SCORER_VERSION};
 use crate::domain::{ChatId, ChatKey, Conversation, Heard, StoredMessage, Timestamp, estimate_tokens};
 use crate::embed::Embedder;
 use crate::eval::synthetic::{self, CHATS};
-use crate::retrieval::run::{RecallRequest, recall};
+use crate::retrieval::run::{RecallRequest, Recaller};
 use crate::store::search::Merging;
 use crate::store::{Language, Priority, Store, StoreError, chats, links, messages, search};
 
@@ -75,7 +75,14 @@ pub async fn measure(count: u32, clock: &Clock) -> Result<Figures, SpeedError> {
     let (store, _) = Store::open(&path, clock.now())?;
     let extra = WARM_UP + TRIGGERS;
     let start = synthetic::start(count + extra, clock.now());
-    let bench = Bench { store, clock: clock.clone(), start, readings: Arc::new(Readings::new(Some(embedder()?))) };
+    let embedder = embedder()?;
+    let bench = Bench {
+        store,
+        clock: clock.clone(),
+        start,
+        readings: Arc::new(Readings::new(Some(Arc::clone(&embedder)))),
+        recaller: Arc::new(Recaller::new(Some(embedder))),
+    };
     bench.take_in(0, count - INGESTED, LARGE_BATCH).await?;
     let watch = clock.stopwatch();
     bench.take_in(count - INGESTED, count, BATCH).await?;
@@ -134,6 +141,7 @@ struct Bench {
     clock: Clock,
     start: Timestamp,
     readings: Arc<Readings>,
+    recaller: Arc<Recaller>,
 }
 
 impl Bench {
@@ -221,7 +229,7 @@ impl Bench {
     async fn recall(&self, said: StoredMessage) -> Result<f64, StoreError> {
         /// Words of a usual question.
         const WORDS: usize = 6;
-        let readings = Arc::clone(&self.readings);
+        let recaller = Arc::clone(&self.recaller);
         let text = said.message.text.split(' ').take(WORDS).collect::<Vec<_>>().join(" ");
         let watch = self.clock.stopwatch();
         let find = move |conn: &_| {
@@ -229,11 +237,12 @@ impl Bench {
                 conversation: said.conversation(),
                 text: &text,
                 now: said.message.sent_at,
+                utc_offset: 0,
                 by: said.message.sender.id,
                 before: said.seq,
                 known: &HashSet::new(),
             };
-            recall(conn, &request, readings.embedder())
+            recaller.recall(conn, &request)
         };
         self.store.read(find).await?;
         Ok(milliseconds(watch))

@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Who is not known any more.
-const SOMEBODY: &str = "somebody";
+pub use crate::domain::named;
 
 #[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{u(\d{1,9})\}").expect("a constant pattern"));
@@ -19,15 +18,6 @@ pub fn marker(number: u32) -> String {
 /// The numbers of the members that `text` names.
 pub fn numbers(text: &str) -> Vec<u32> {
     MEMBER.captures_iter(text).filter_map(|found| found[1].parse().ok()).collect()
-}
-
-/// `text` with names in place of markers. Who has no name there any more is somebody.
-pub fn named(text: &str, names: &BTreeMap<u32, String>) -> String {
-    let name = |found: &regex::Captures<'_>| {
-        let known = found[1].parse().ok().and_then(|number: u32| names.get(&number));
-        known.map_or_else(|| SOMEBODY.to_owned(), |name| name.clone())
-    };
-    MEMBER.replace_all(text, name).into_owned()
 }
 
 /// `text` with markers in place of `@usernames` that belong to a member.

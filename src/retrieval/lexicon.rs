@@ -23,6 +23,12 @@ pub type WordId = u32;
 pub struct Lexicon<'e> {
     stemmer: WordStemmer,
     embedder: Option<&'e Embedder>,
+    read: WordsRead,
+}
+
+/// What a [`Lexicon`] read of words, to be gone on with by another of the same language and embedding model.
+#[derive(Default)]
+pub struct WordsRead {
     ids: HashMap<String, WordId>,
     entries: Vec<Word>,
 }
@@ -38,7 +44,16 @@ pub struct Word {
 impl<'e> Lexicon<'e> {
     /// Without an embedding model words have no vectors.
     pub fn new(language: Language, embedder: Option<&'e Embedder>) -> Self {
-        Self { stemmer: WordStemmer::new(language), embedder, ids: HashMap::new(), entries: Vec::new() }
+        Self::resume(language, embedder, WordsRead::default())
+    }
+
+    /// Goes on with words that were read before.
+    pub fn resume(language: Language, embedder: Option<&'e Embedder>, read: WordsRead) -> Self {
+        Self { stemmer: WordStemmer::new(language), embedder, read }
+    }
+
+    pub fn into_read(self) -> WordsRead {
+        self.read
     }
 
     pub fn embedder(&self) -> Option<&'e Embedder> {
@@ -47,26 +62,26 @@ impl<'e> Lexicon<'e> {
 
     /// Its number; new words are added.
     pub fn id(&mut self, word: String) -> WordId {
-        if let Some(id) = self.ids.get(&word) {
+        if let Some(id) = self.read.ids.get(&word) {
             return *id;
         }
-        let id = WordId::try_from(self.entries.len()).unwrap_or(WordId::MAX);
-        self.entries.push(Word {
+        let id = WordId::try_from(self.read.entries.len()).unwrap_or(WordId::MAX);
+        self.read.entries.push(Word {
             stem: self.stemmer.stem(&word).into_owned(),
             trigrams: trigrams(&word),
             vector: self.embedder.map_or_else(Vec::new, |embedder| embedder.embed(&word)),
         });
-        self.ids.insert(word, id);
+        self.read.ids.insert(word, id);
         id
     }
 
     pub fn word(&self, id: WordId) -> &Word {
-        &self.entries[id as usize]
+        &self.read.entries[id as usize]
     }
 
     /// How many words were met.
     pub fn count(&self) -> usize {
-        self.entries.len()
+        self.read.entries.len()
     }
 }
 

@@ -6,7 +6,7 @@
 //! *Never*: fetches anything outside `run.rs`; knows what is done with what it finds.
 //! *Entry*: [`Question::read`], then [`rank`] over [`Passage`]s: plain values, from a handful to a few thousand. Every score
 //! is a sum of absolute features, so scores of different chats and questions compare. [`rank_sessions`] ranks sessions by
-//! their best messages and their summaries. [`run::recall`] fetches from a chat's past and ranks.
+//! their best messages and their summaries. [`run::Recaller`] fetches from a chat's past and ranks.
 //!
 //! In reading order: `languages`, `lexicon`, `dates`, `question`, `passage`, `similarity`, `features`, `profile`, `rank`,
 //! `baselines`, `sessions`.
@@ -33,5 +33,5 @@ pub use passage::{Passage, SESSION_SILENCE, in_sessions};
 pub use profile::{Profile, Weights};
 pub use question::{Asked, Person, Question};
 pub use rank::{Frequencies, Ranked, rank};
-pub use recalled::RecalledMessage;
-pub use sessions::{SessionScore, SessionText, rank_sessions};
+pub use recalled::{Recalled, RecalledMessage, RecalledSession};
+pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};

@@ -1,23 +1,37 @@
-//! Fetches what a chat said before about a question: candidates from the full-text index, their neighbours, the ranking.
+//! Fetches what a chat said before about a question: the legs propose, the features of what they propose decide.
+//!
+//! In reading order: [`Recaller`], `legs` (who proposes), `found` (reading what was proposed), `summaries` (the sessions of
+//! what was found), `keeper` (the vectors that one leg searches).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod found;
+mod keeper;
+mod legs;
+mod summaries;
 
-use crate::domain::{Conversation, MessageId, Role, Seq, StoredMessage, Timestamp, UserId};
-use crate::embed::Embedder;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+pub use keeper::{VectorKeeper, VectorSource};
+
+use crate::domain::{Conversation, Language, LegScores, Seq, StoredMessage, Timestamp, UserId};
+use crate::embed::{Embedder, SHIPPED_NAME};
+use crate::retrieval::lexicon::WordsRead;
+use crate::retrieval::run::found::Found;
+use crate::retrieval::run::legs::Candidates;
 use crate::retrieval::{
-    Asked, Features, Frequencies, Lexicon, Passage, Person, Profile, Question, RecalledMessage, SESSION_SILENCE, rank,
+    Asked, Features, Frequencies, Lexicon, Person, Profile, Question, Ranked, Recalled, RecalledMessage, rank,
 };
-use crate::store::{self, Reader, chats, messages, search};
+use crate::store::spaces::Space;
+use crate::store::{self, Reader, chats, search, spaces, vectors};
 
-/// Messages that each look into the index proposes.
-const PROPOSED: usize = 100;
-/// Of these, the best whose neighbours are read too, and how far on either side.
-const WITH_NEIGHBORS: usize = 30;
-const AROUND: u32 = 5;
 /// Messages that are recalled at most.
 const RECALLED: usize = 10;
 /// A message that says less of the question than this, its surroundings included, is no answer to it.
 const MIN_COVERAGE: f64 = 0.35;
+/// Words of a language that are kept from one question to the next: about 6 MB.
+const WORDS_KEPT: usize = 6_000;
+/// Languages whose words are kept.
+const LANGUAGES_KEPT: usize = 2;
 
 /// What is asked of a chat's past.
 #[derive(Debug, Clone, Copy)]
@@ -25,133 +39,187 @@ pub struct RecallRequest<'a> {
     pub conversation: Conversation,
     pub text: &'a str,
     pub now: Timestamp,
+    /// Seconds that the chat's clock is ahead of UTC.
+    pub utc_offset: i32,
     pub by: UserId,
-    /// Only what came before this is recalled.
+    /// The trigger. Only what came before it is recalled.
     pub before: Seq,
     /// What the prompt shows anyway.
     pub known: &'a HashSet<Seq>,
 }
 
-/// The messages of a chat, of all its threads, that answer a question best: best first. A question without a word that
-/// tells something finds nothing.
-pub fn recall(
-    conn: &Reader,
-    request: &RecallRequest<'_>,
-    embedder: Option<&Embedder>,
-) -> store::Result<Vec<RecalledMessage>> {
-    let chat = request.conversation.chat;
-    let Some(row) = chats::by_key(conn, chat)? else { return Ok(Vec::new()) };
-    let members = chats::members(conn, chat)?;
-    let people: Vec<Person<'_>> = (members.iter())
-        .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
-        .collect();
-    let asked =
-        Asked { language: row.language, now: request.now, utc_offset: 0, by: Some(request.by), people: &people };
-    let question = Question::read(request.text, &asked);
-    if question.words.is_empty() {
-        return Ok(Vec::new());
-    }
-    let words = question.words.join(" ");
-    let mut proposals = vec![search::any_word(conn, chat, row.language, &words, PROPOSED)?];
-    for named in people.iter().filter(|person| question.named.contains(&person.id)) {
-        proposals.push(search::any_word_by(conn, chat, row.language, (&words, named.name), PROPOSED)?);
-    }
-    let found = read_with_neighbors(conn, request, &proposals)?;
-    let candidates: HashSet<Seq> = proposals.into_iter().flatten().collect();
-    let counted = search::holding(conn, chat, row.language, &words)?;
-    let frequencies = Frequencies { messages: counted.messages, holding: counted.holding };
-    let mut recalled = ranked(&question, found, (&frequencies, embedder), |seq| {
-        candidates.contains(&seq) && seq < request.before && !request.known.contains(&seq)
-    });
-    for one in &mut recalled {
-        let conversation = one.message.conversation();
-        if conversation != request.conversation {
-            one.topic = chats::topic_name(conn, conversation)?;
-        }
-    }
-    Ok(recalled)
+/// Looks into the past of chats.
+pub struct Recaller {
+    embedder: Option<Arc<Embedder>>,
+    /// The model inside the program, where another took its place and its vectors are still searched.
+    former: OnceLock<Option<Embedder>>,
+    words: Mutex<Vec<(Language, WordsRead)>>,
 }
 
-/// The proposed messages with their neighbours, in the order of their numbers.
-fn read_with_neighbors(
-    conn: &Reader,
-    request: &RecallRequest<'_>,
-    proposals: &[Vec<Seq>],
-) -> store::Result<Vec<StoredMessage>> {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for list in proposals {
-        for (rank, seq) in list.iter().filter(|seq| **seq < request.before).enumerate() {
-            let reach = if rank < WITH_NEIGHBORS { AROUND } else { 0 };
-            ranges.push((seq.0.saturating_sub(reach), seq.0.saturating_add(reach)));
-        }
-    }
-    ranges.sort_unstable();
-    let mut merged: Vec<(u32, u32)> = Vec::new();
-    for (from, to) in ranges {
-        match merged.last_mut() {
-            Some(last) if from <= last.1.saturating_add(1) => last.1 = last.1.max(to),
-            _ => merged.push((from, to)),
-        }
-    }
-    let mut found = Vec::new();
-    for (from, to) in merged {
-        found.extend(messages::in_range(conn, request.conversation.chat, (Seq(from), Seq(to)))?);
-    }
-    Ok(found)
+/// A question with what it takes to rank for it.
+struct Reading<'a> {
+    conn: &'a Reader,
+    request: &'a RecallRequest<'a>,
+    question: Question,
+    language: Language,
+    people: Vec<(UserId, String)>,
+    space: Option<Space>,
+    /// Of the question, packed, in that space; empty where there is none.
+    vector: Vec<u8>,
 }
 
-fn ranked(
-    question: &Question,
-    found: Vec<StoredMessage>,
-    (frequencies, embedder): (&Frequencies, Option<&Embedder>),
-    is_wanted: impl Fn(Seq) -> bool,
-) -> Vec<RecalledMessage> {
-    let vectors: Vec<Vec<f32>> = (found.iter())
-        .map(|stored| embedder.map_or_else(Vec::new, |embedder| embedder.embed(&stored.message.text)))
-        .collect();
-    let passages = passages(&found, &vectors);
-    let mut lexicon = Lexicon::new(question.language, embedder);
-    let ranked = rank(question, &passages, Some(frequencies), &mut lexicon, Profile::Fitted);
-    let says_enough = |features: &Features| features.wide_coverage.max(features.linked_coverage) >= MIN_COVERAGE;
-    let best: Vec<_> = (ranked.into_iter())
-        .filter(|one| is_wanted(found[one.index].seq) && says_enough(&one.features) && one.score > 0.0)
-        .take(RECALLED)
-        .collect();
-    let mut by_place: HashMap<usize, StoredMessage> = found.into_iter().enumerate().collect();
-    best.into_iter()
-        .filter_map(|one| {
-            let message = by_place.remove(&one.index)?;
-            Some(RecalledMessage { message, topic: None, score: one.score, features: one.features })
+impl Recaller {
+    /// Without an embedding model the words decide alone.
+    pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
+        Self { embedder, former: OnceLock::new(), words: Mutex::default() }
+    }
+
+    /// The messages and summaries of a chat, of all its threads, that answer a question best: best first. A question
+    /// without a word that tells something finds nothing.
+    pub fn recall(&self, conn: &Reader, request: &RecallRequest<'_>) -> store::Result<Recalled> {
+        let Some(reading) = self.read(conn, request)? else { return Ok(Recalled::default()) };
+        let candidates = reading.candidates()?;
+        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
+        let frequencies = reading.frequencies()?;
+        self.with_words(reading.language, |lexicon| {
+            let passages = found.passages();
+            let ranked = rank(&reading.question, &passages, Some(&frequencies), lexicon, Profile::Fitted);
+            let sessions = summaries::recalled(&reading, (&found, &ranked), &candidates, &frequencies, lexicon)?;
+            let mut messages = best(&reading, &found, ranked, &candidates);
+            for one in &mut messages {
+                one.topic = reading.other_topic(one.message.conversation())?;
+            }
+            Ok(Recalled { messages, sessions })
         })
+    }
+
+    /// The messages of one conversation that bear on `request`, with their scores, best first: for whoever decides itself
+    /// what is enough. `limit` of them at most.
+    pub fn places(
+        &self,
+        conn: &Reader,
+        request: &RecallRequest<'_>,
+        limit: usize,
+    ) -> store::Result<Vec<RecalledMessage>> {
+        let Some(reading) = self.read(conn, request)? else { return Ok(Vec::new()) };
+        let candidates = reading.candidates()?;
+        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
+        let frequencies = reading.frequencies()?;
+        self.with_words(reading.language, |lexicon| {
+            let ranked = rank(&reading.question, &found.passages(), Some(&frequencies), lexicon, Profile::Fitted);
+            let is_place = |stored: &StoredMessage| {
+                stored.conversation() == request.conversation && reading.may_show(stored, &candidates)
+            };
+            let of_it = ranked.into_iter().filter(|one| is_place(&found.messages[one.index])).take(limit);
+            Ok(of_it.map(|one| recalled(&found, one, &candidates)).collect())
+        })
+    }
+
+    fn read<'a>(&self, conn: &'a Reader, request: &'a RecallRequest<'a>) -> store::Result<Option<Reading<'a>>> {
+        let chat = request.conversation.chat;
+        let Some(row) = chats::by_key(conn, chat)? else { return Ok(None) };
+        let members = chats::members(conn, chat)?;
+        let people: Vec<Person<'_>> = (members.iter())
+            .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
+            .collect();
+        let asked = Asked {
+            language: row.language,
+            now: request.now,
+            utc_offset: request.utc_offset,
+            by: Some(request.by),
+            people: &people,
+        };
+        let question = Question::read(request.text, &asked);
+        if question.words.is_empty() {
+            return Ok(None);
+        }
+        let space = spaces::active(conn)?;
+        let vector = match &space {
+            Some(space) => self.vector_in(conn, space, &question, request)?,
+            None => Vec::new(),
+        };
+        let people = members.iter().map(|member| (member.id, member.name.clone())).collect();
+        Ok(Some(Reading { conn, request, question, language: row.language, people, space, vector }))
+    }
+
+    /// The vector of a question in a space: by the model at hand that made the space; where a server did, the vector that it
+    /// made of the trigger.
+    fn vector_in(
+        &self,
+        conn: &Reader,
+        space: &Space,
+        question: &Question,
+        request: &RecallRequest<'_>,
+    ) -> store::Result<Vec<u8>> {
+        let at_hand = self.embedder.as_deref().filter(|embedder| embedder.name() == space.model);
+        let former = || {
+            let shipped = self.former.get_or_init(|| Embedder::shipped().ok()).as_ref();
+            shipped.filter(|_| space.model == SHIPPED_NAME)
+        };
+        let made = match at_hand.or_else(former) {
+            Some(embedder) => Some(embedder.embed(&question.bare)),
+            None => vectors::find(conn, request.conversation.chat, request.before, &space.model)?,
+        };
+        Ok(made.as_deref().and_then(crate::domain::pack).unwrap_or_default())
+    }
+
+    /// Words that were read for one question are not read again for the next.
+    fn with_words<T>(&self, language: Language, work: impl FnOnce(&mut Lexicon<'_>) -> T) -> T {
+        let kept = {
+            let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = words.iter().position(|(known, _)| *known == language);
+            place.map(|place| words.swap_remove(place).1)
+        };
+        let mut lexicon = Lexicon::resume(language, self.embedder.as_deref(), kept.unwrap_or_default());
+        let outcome = work(&mut lexicon);
+        if lexicon.count() <= WORDS_KEPT {
+            let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+            words.retain(|(known, _)| *known != language);
+            words.insert(0, (language, lexicon.into_read()));
+            words.truncate(LANGUAGES_KEPT);
+        }
+        outcome
+    }
+}
+
+impl Reading<'_> {
+    fn frequencies(&self) -> store::Result<Frequencies> {
+        let (chat, words) = (self.request.conversation.chat, self.question.words.join(" "));
+        let counted = search::holding(self.conn, chat, self.language, &words)?;
+        Ok(Frequencies { messages: counted.messages, holding: counted.holding })
+    }
+
+    /// Whether a message was proposed, came before the trigger, and is not shown anyway.
+    fn may_show(&self, stored: &StoredMessage, candidates: &Candidates) -> bool {
+        candidates.messages.contains_key(&stored.seq)
+            && stored.seq < self.request.before
+            && !self.request.known.contains(&stored.seq)
+    }
+
+    /// What the topic of a conversation is called, where that is another than the question's.
+    fn other_topic(&self, conversation: Conversation) -> store::Result<Option<String>> {
+        if conversation == self.request.conversation {
+            return Ok(None);
+        }
+        chats::topic_name(self.conn, conversation)
+    }
+}
+
+fn best(reading: &Reading<'_>, found: &Found, ranked: Vec<Ranked>, candidates: &Candidates) -> Vec<RecalledMessage> {
+    let says_enough = |features: &Features| features.wide_coverage.max(features.linked_coverage) >= MIN_COVERAGE;
+    (ranked.into_iter())
+        .filter(|one| {
+            one.score > 0.0 && says_enough(&one.features) && reading.may_show(&found.messages[one.index], candidates)
+        })
+        .take(RECALLED)
+        .map(|one| recalled(found, one, candidates))
         .collect()
 }
 
-/// Each message beside the one before it and the one after it in its thread, where there is no long silence between.
-fn passages<'a>(found: &'a [StoredMessage], vectors: &'a [Vec<f32>]) -> Vec<Passage<'a>> {
-    let places: HashMap<MessageId, usize> =
-        found.iter().enumerate().map(|(place, stored)| (stored.message.id, place)).collect();
-    let mut passages: Vec<Passage<'_>> = (found.iter().zip(vectors))
-        .map(|(stored, vector)| Passage {
-            author: stored.message.sender.id,
-            sent_at: stored.message.sent_at,
-            text: &stored.message.text,
-            vector,
-            is_own: stored.message.role == Role::Assistant,
-            before: None,
-            after: None,
-            replies_to: stored.message.reply_to.and_then(|id| places.get(&id).copied()),
-        })
-        .collect();
-    let mut last_of: BTreeMap<_, usize> = BTreeMap::new();
-    for (place, stored) in found.iter().enumerate() {
-        let Some(before) = last_of.insert(stored.message.thread, place) else { continue };
-        let is_near = stored.seq.0 - found[before].seq.0 <= AROUND;
-        if is_near && stored.message.sent_at.since(found[before].message.sent_at) <= SESSION_SILENCE {
-            passages[place].before = Some(before);
-            passages[before].after = Some(place);
-        }
-    }
-    passages
+fn recalled(found: &Found, one: Ranked, candidates: &Candidates) -> RecalledMessage {
+    let message = found.messages[one.index].clone();
+    let legs: LegScores = candidates.messages.get(&message.seq).copied().unwrap_or_default();
+    RecalledMessage { message, topic: None, score: one.score, features: one.features, legs }
 }
 
 #[cfg(test)]

@@ -66,8 +66,8 @@ pub fn rank_sessions(
     scored
 }
 
-/// Compares summaries with a question.
-struct SummaryReader {
+/// Compares summaries, or lines of them, with a question.
+pub struct SummaryReader {
     similar: Vec<WordSimilarity>,
     idf: Vec<f64>,
     total_idf: f64,
@@ -75,7 +75,7 @@ struct SummaryReader {
 }
 
 impl SummaryReader {
-    fn new(question: &Question, frequencies: &Frequencies, lexicon: &mut Lexicon<'_>) -> Self {
+    pub fn new(question: &Question, frequencies: &Frequencies, lexicon: &mut Lexicon<'_>) -> Self {
         let ids: Vec<WordId> = question.words.iter().map(|word| lexicon.id(word.clone())).collect();
         let idf: Vec<f64> = ids.iter().map(|id| frequencies.idf(&lexicon.word(*id).stem)).collect();
         let vector = lexicon.embedder().map_or_else(Vec::new, |embedder| embedder.embed(&question.bare));
@@ -83,7 +83,8 @@ impl SummaryReader {
         Self { similar, total_idf: idf.iter().sum::<f64>().max(1e-6), idf, vector }
     }
 
-    fn read(&mut self, summary: &str, tables: Tables, lexicon: &mut Lexicon<'_>) -> (f64, f64) {
+    /// How much of the question `summary` says, by idf, and the best cosine of one of its sentences.
+    pub fn read(&mut self, summary: &str, tables: Tables, lexicon: &mut Lexicon<'_>) -> (f64, f64) {
         let said: Vec<WordId> =
             words(summary).into_iter().filter(|word| !tables.is_stop_word(word)).map(|word| lexicon.id(word)).collect();
         let hits = (self.similar.iter_mut())

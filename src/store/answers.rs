@@ -6,8 +6,8 @@ use super::consent::Scope;
 use super::derived::{Family, Merged};
 use super::{Reader, Result, StoreError, Writer, follow_ups, row};
 use crate::domain::{
-    Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, Matter, MessageId, Seq, SlotUse, SourceRef,
-    ThreadId, Timestamp, TokenUse, UserId,
+    Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, Matter, MessageId, Seq, SlotUse,
+    SourceRef, ThreadId, Timestamp, TokenUse, UserId,
 };
 
 const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id, \
@@ -167,8 +167,11 @@ fn renumbered(record: AnswerRecord, chats: &Merged) -> Option<AnswerRecord> {
         other: all(it.other),
         ..it
     });
-    let slots =
-        record.slots.into_iter().map(|slot| SlotUse { sources: slot.sources.into_iter().map(id).collect(), ..slot });
+    let slots = record.slots.into_iter().map(|slot| SlotUse {
+        sources: slot.sources.into_iter().map(id).collect(),
+        found: slot.found.into_iter().map(|found| FoundSource { id: id(found.id), ..found }).collect(),
+        ..slot
+    });
     Some(AnswerRecord {
         chat: chats.into,
         trigger: number(record.trigger)?,

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use super::consent::Scope;
 use super::{
     Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, follow_ups, inbox,
-    links, memory, outbox, refusals, usage, vectors,
+    links, memory, outbox, refusals, spaces, usage, vectors,
 };
 use crate::domain::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -78,6 +78,7 @@ const FAMILIES: &[Family] = &[
     inbox::FAMILY,
     consent::FAMILY,
     links::FAMILY,
+    spaces::FAMILY,
     vectors::FAMILY,
     memory::FAMILY,
     usage::FAMILY,

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// In order; the number of a migration is its place, counted from 1.
-const MIGRATIONS: [&str; 17] = [
+const MIGRATIONS: [&str; 18] = [
     include_str!("../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../../migrations/0003_answers_and_outbox.sql"),
@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; 17] = [
     include_str!("../../migrations/0015_talk_and_topics.sql"),
     include_str!("../../migrations/0016_origins.sql"),
     include_str!("../../migrations/0017_follow_ups.sql"),
+    include_str!("../../migrations/0018_vector_spaces.sql"),
 ];
 
 /// The version that this program writes.

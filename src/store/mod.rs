@@ -29,11 +29,13 @@ pub mod retention;
 pub mod scrub;
 pub mod search;
 pub mod sessions;
+pub mod spaces;
 pub mod strand_summaries;
 pub mod summaries;
 pub mod summary_vectors;
 pub mod tags;
 pub mod usage;
+pub mod vector_index;
 pub mod vectors;
 
 mod copy;

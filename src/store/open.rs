@@ -8,7 +8,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Result, StoreError, backups, migrate, snapshot};
+use super::{Result, StoreError, backups, migrate, snapshot, vector_index};
 use crate::domain::Timestamp;
 
 /// "CHIM": tells our files from other SQLite files.
@@ -62,6 +62,7 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
         let create = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
         create.map_err(|source| file_error("cannot create", path, source))?;
     }
+    vector_index::register();
     let mut conn = Connection::open(path)?;
     let found = check(&conn, path)?;
     configure(&conn)?;
@@ -99,6 +100,7 @@ pub fn open_for_reading(path: &Path) -> Result<Connection> {
 }
 
 pub fn connect_to_read(path: &Path) -> Result<Connection> {
+    vector_index::register();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     // A reader of a WAL database needs write access to its index; where it has none, an immutable view will not do.
     let conn = Connection::open_with_flags(path, flags)
@@ -167,6 +169,7 @@ pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>)
     if !path.exists() {
         return Err(StoreError::Absent { path: path.to_owned() });
     }
+    vector_index::register();
     let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     must_be_current(check(&conn, path)?)?;
     configure(&conn)?;

@@ -64,6 +64,9 @@ pub fn merge(tx: &Writer<'_>, merging: Merging, pages: i32) -> Result<bool> {
     Ok(changes()? - before > 1)
 }
 
+/// A message with its BM25 score, the larger the better.
+pub type Hit = (Seq, f64);
+
 /// A word that at most so many messages of a chat hold tells something, however small the chat is.
 const ALWAYS_TELLING: i64 = 50;
 /// Of a larger chat, one of so many messages.
@@ -71,7 +74,7 @@ const TELLING_SHARE: i64 = 100;
 
 /// The messages of `chat` that hold any word of `query`, best first, at most `limit`. Words that more than a hundredth of the
 /// chat's messages hold are left out while rarer ones remain: they rank little, and reading up on them takes long.
-pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, limit: usize) -> Result<Vec<Seq>> {
+pub fn any_word(conn: &Reader, chat: ChatKey, language: Language, query: &str, limit: usize) -> Result<Vec<Hit>> {
     let words = telling(conn, chat, quoted(query, language))?;
     if words.is_empty() {
         return Ok(Vec::new());
@@ -86,7 +89,7 @@ pub fn any_word_by(
     language: Language,
     (query, author): (&str, &str),
     limit: usize,
-) -> Result<Vec<Seq>> {
+) -> Result<Vec<Hit>> {
     let (words, author) = (quoted(query, language), quoted(author, language));
     if words.is_empty() || author.is_empty() {
         return Ok(Vec::new());
@@ -128,21 +131,21 @@ fn quoted(text: &str, language: Language) -> Vec<String> {
     words.into_iter().map(|word| format!("\"{word}\"")).collect()
 }
 
-fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<Vec<Seq>> {
+fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<Vec<Hit>> {
     let mut statement = conn.prepare_cached(
-        "SELECT rowid & 4294967295 AS seq FROM message_fts
+        "SELECT rowid & 4294967295 AS seq, -rank AS score FROM message_fts
          WHERE message_fts MATCH :query AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
          ORDER BY rank LIMIT :limit",
     )?;
     let rows = statement.query_map(
         named_params! { ":query": query, ":chat": chat.0, ":limit": i64::try_from(limit).unwrap_or(i64::MAX) },
-        |row| row.get("seq").map(Seq),
+        |row| Ok((Seq(row.get("seq")?), row.get("score")?)),
     )?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The number of the newest message, which counts those of the chat.
-fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
+pub(super) fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
     let newest: Option<i64> = conn
         .prepare_cached(
             "SELECT max(id) & 4294967295 AS seq FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",

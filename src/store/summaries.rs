@@ -1,7 +1,7 @@
 //! Mini-summaries of sessions, and Recent and History of a chat. What a text rests on is kept beside it, so that a citation
 //! leads to a message and forgetting knows what has to go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -225,6 +225,23 @@ pub fn member_names(conn: &Reader, chat: ChatKey) -> Result<BTreeMap<u32, String
     let rows =
         statement.query_map(named_params! { ":chat": chat.0 }, |raw| Ok((raw.get("number")?, raw.get("name")?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The messages that the summary of a session rests on, at most `limit`.
+pub fn grounds(conn: &Reader, session: SessionId, limit: u32) -> Result<Vec<Seq>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT seq FROM summary_source WHERE session_id = :id ORDER BY bullet, seq LIMIT :limit",
+    )?;
+    let seqs =
+        statement.query_map(named_params! { ":id": key(session), ":limit": limit }, |raw| raw.get("seq").map(Seq))?;
+    Ok(seqs.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The messages that Recent and History of a chat rest on.
+pub fn rolled_up(conn: &Reader, chat: ChatKey) -> Result<HashSet<Seq>> {
+    let mut statement = conn.prepare_cached("SELECT seq FROM rolling_source WHERE chat_key = :chat")?;
+    let seqs = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("seq").map(Seq))?;
+    Ok(seqs.collect::<rusqlite::Result<_>>()?)
 }
 
 type Sources = Vec<(usize, Seq)>;

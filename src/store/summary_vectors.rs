@@ -3,36 +3,32 @@
 use rusqlite::named_params;
 
 use super::sessions::{self, key};
-use super::{Reader, Result, Writer};
-use crate::domain::{ChatKey, SessionId, Timestamp};
+use super::{Reader, Result, Writer, spaces};
+use crate::domain::{ChatKey, SessionId, Timestamp, pack, unpack};
 
 /// Keeps the vector that `model` made of the summary of `built_at`, unless there is another summary by now. A vector
 /// that points nowhere is refused. Gives whether it is kept.
 pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &str, vector: &[f32]) -> Result<bool> {
-    let points_somewhere = vector.iter().all(|value| value.is_finite()) && vector.iter().any(|value| *value != 0.0);
-    if !points_somewhere {
+    let Some(packed) = pack(vector) else { return Ok(false) };
+    let space = spaces::ensure(tx, model, vector.len())?;
+    let params = named_params! { ":id": key(session), ":built_at": built_at.millis() };
+    let is_present = tx
+        .prepare_cached("SELECT 1 FROM mini_summary WHERE session_id = :id AND built_at = :built_at")?
+        .exists(params)?;
+    if !is_present {
         return Ok(false);
     }
-    let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let kept = tx
-        .prepare_cached(
-            "INSERT INTO summary_vector (session_id, model, dimension, vector)
-             SELECT session_id, :model, :dimension, :vector FROM mini_summary
-             WHERE session_id = :id AND built_at = :built_at
-             ON CONFLICT (session_id) DO UPDATE
-             SET model = excluded.model, dimension = excluded.dimension, vector = excluded.vector",
-        )?
-        .execute(named_params! {
-            ":id": key(session), ":built_at": built_at.millis(), ":model": model,
-            ":dimension": i64::try_from(vector.len()).unwrap_or(i64::MAX), ":vector": bytes,
-        })?;
-    Ok(kept == 1)
+    tx.prepare_cached("DELETE FROM summary_vector WHERE session_id = :id AND space = :space")?
+        .execute(named_params! { ":id": key(session), ":space": space.id })?;
+    tx.prepare_cached("INSERT INTO summary_vector (session_id, space, vector) VALUES (:id, :space, :vector)")?
+        .execute(named_params! { ":id": key(session), ":space": space.id, ":vector": packed })?;
+    Ok(true)
 }
 
 /// The vectors of a chat's sessions that `model` made.
 pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(SessionId, Vec<f32>)>> {
     let mut statement = conn.prepare_cached(
-        "SELECT session_id, vector FROM summary_vector
+        "SELECT session_id, vector FROM summary_vector JOIN vector_space ON vector_space.id = space
          WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND model = :model",
     )?;
     let rows = statement.query_map(named_params! { ":chat": chat.0, ":model": model }, |raw| {
@@ -40,7 +36,7 @@ pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(Session
     })?;
     rows.map(|row| {
         let (id, bytes): (i64, Vec<u8>) = row?;
-        Ok((sessions::id_of(id)?, values(&bytes)))
+        Ok((sessions::id_of(id)?, unpack(&bytes)))
     })
     .collect()
 }
@@ -49,14 +45,10 @@ pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(Session
 pub fn missing(conn: &Reader, model: &str, limit: u32) -> Result<Vec<SessionId>> {
     let mut statement = conn.prepare_cached(
         "SELECT session_id FROM mini_summary
-         WHERE NOT EXISTS (SELECT 1 FROM summary_vector
+         WHERE NOT EXISTS (SELECT 1 FROM summary_vector JOIN vector_space ON vector_space.id = space
                            WHERE summary_vector.session_id = mini_summary.session_id AND model = :model)
          ORDER BY built_at DESC LIMIT :limit",
     )?;
     let keys = statement.query_map(named_params! { ":model": model, ":limit": limit }, |raw| raw.get("session_id"))?;
     keys.map(|id| sessions::id_of(id?)).collect()
-}
-
-fn values(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks_exact(4).map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]])).collect()
 }

@@ -102,3 +102,26 @@ pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionI
     let keys = statement.query_map(named_params! { ":tag": tag, ":limit": limit }, |raw| raw.get("id"))?;
     keys.map(|id| sessions::id_of(id?)).collect()
 }
+
+/// Sessions that carry a tag which is one of `stems` or begins with it, or a synonym of such a tag, with the tag's
+/// confidence: for each stem the newest, at most `limit`.
+pub fn sessions_named(conn: &Reader, chat: ChatKey, stems: &[String], limit: u32) -> Result<Vec<(SessionId, f64)>> {
+    // A key joins its parts with hyphens, and the full stop comes right behind the hyphen.
+    let mut statement = conn.prepare_cached(
+        "WITH named AS (SELECT coalesce(same_as, id) AS id FROM tag
+                        WHERE chat_key = :chat AND (key = :stem OR key > :stem || '-' AND key < :stem || '.'))
+         SELECT session_id, max(confidence) AS confidence FROM session_tag
+         WHERE tag_id IN (SELECT tag.id FROM named JOIN tag ON tag.id = named.id OR tag.same_as = named.id)
+         GROUP BY session_id ORDER BY session_id DESC LIMIT :limit",
+    )?;
+    let mut found: Vec<(SessionId, f64)> = Vec::new();
+    for stem in stems {
+        let params = named_params! { ":chat": chat.0, ":stem": stem, ":limit": limit };
+        let rows = statement.query_map(params, |raw| Ok((raw.get("session_id")?, raw.get("confidence")?)))?;
+        for row in rows {
+            let (id, confidence): (i64, f64) = row?;
+            found.push((sessions::id_of(id)?, confidence));
+        }
+    }
+    Ok(found)
+}

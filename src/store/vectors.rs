@@ -1,14 +1,14 @@
-//! Vectors that a server made of messages. Each goes with the words that it was made of.
+//! Vectors of messages. Each goes with the words that it was made of.
 
 use std::collections::HashMap;
 
-use rusqlite::{OptionalExtension, named_params};
+use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::consent::Scope;
 use super::derived::{Cause, Family, Merged};
 use super::messages::{VISIBLE, row_id};
-use super::{Reader, Result, Writer};
-use crate::domain::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
+use super::{Reader, Result, Writer, spaces};
+use crate::domain::{ChatId, ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId, pack, unpack};
 
 /// A message that a model has made no vector of yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,8 @@ pub fn unread(
              WHERE chat_key = :chat AND thread_id IS :thread AND {VISIBLE} AND role <> 'system'
              ORDER BY ts DESC, message_id DESC LIMIT :within) AS newest
          WHERE trim(text) <> ''
-               AND NOT EXISTS (SELECT 1 FROM message_vector WHERE message_vector.id = newest.id AND model = :model)
+               AND NOT EXISTS (SELECT 1 FROM message_vector JOIN vector_space ON vector_space.id = space
+                               WHERE message_vector.id = newest.id AND model = :model)
          LIMIT :most"
     ))?;
     let rows = statement.query_map(
@@ -46,17 +47,20 @@ pub fn unread(
 
 /// Keeps the vector of a message, unless its words have changed or may no longer be read since they were sent out.
 pub fn keep(tx: &Writer<'_>, of: &Unread, model: &str, vector: &[f32]) -> Result<()> {
-    let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let space = spaces::ensure(tx, model, vector.len())?;
+    keep_in(tx, space.id, (row_id(of.chat, of.seq), &of.text), vector)
+}
+
+/// The same in a known space, by the number of the message's row. A vector that points nowhere is left out.
+pub fn keep_in(tx: &Writer<'_>, space: i64, (id, text): (i64, &str), vector: &[f32]) -> Result<()> {
+    tx.prepare_cached("DELETE FROM message_vector WHERE id = :id AND space = :space")?
+        .execute(named_params! { ":id": id, ":space": space })?;
+    let Some(packed) = pack(vector) else { return Ok(()) };
     tx.prepare_cached(&format!(
-        "INSERT INTO message_vector (id, model, dimension, vector)
-         SELECT id, :model, :dimension, :vector FROM message WHERE id = :id AND text = :text AND {VISIBLE}
-         ON CONFLICT (id) DO UPDATE
-         SET model = excluded.model, dimension = excluded.dimension, vector = excluded.vector"
+        "INSERT INTO message_vector (id, space, vector)
+         SELECT id, :space, :vector FROM message WHERE id = :id AND text = :text AND {VISIBLE}"
     ))?
-    .execute(named_params! {
-        ":id": row_id(of.chat, of.seq), ":text": of.text, ":model": model, ":dimension": number(vector.len()),
-        ":vector": bytes,
-    })?;
+    .execute(named_params! { ":id": id, ":text": text, ":space": space, ":vector": packed })?;
     Ok(())
 }
 
@@ -74,7 +78,8 @@ pub fn before(
              WHERE chat_key = :chat AND thread_id IS :thread AND (ts, message_id) < (:ts, :id)
                    AND {VISIBLE} AND role <> 'system'
              ORDER BY ts DESC, message_id DESC LIMIT :limit) AS newest
-         JOIN message_vector ON message_vector.id = newest.id AND model = :model"
+         JOIN message_vector ON message_vector.id = newest.id
+         JOIN vector_space ON vector_space.id = space AND model = :model"
     ))?;
     let rows = statement.query_map(
         named_params! {
@@ -82,8 +87,8 @@ pub fn before(
             ":id": moment.1.0, ":model": model, ":limit": number(limit),
         },
         |raw| {
-            let bytes: Vec<u8> = raw.get("vector")?;
-            Ok(((ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?)), values(&bytes)))
+            let place = (ChatId(raw.get("telegram_chat_id")?), MessageId(raw.get("message_id")?));
+            Ok((place, vector_of(raw)?))
         },
     )?;
     let mut found = rows.collect::<rusqlite::Result<HashMap<_, Vec<f32>>>>()?;
@@ -94,14 +99,25 @@ pub fn before(
 
 /// The vector that `model` made of a message.
 pub fn find(conn: &Reader, chat: ChatKey, seq: Seq, model: &str) -> Result<Option<Vec<f32>>> {
-    let mut statement = conn.prepare_cached("SELECT vector FROM message_vector WHERE id = :id AND model = :model")?;
-    let found = statement
-        .query_row(named_params! { ":id": row_id(chat, seq), ":model": model }, |raw| raw.get::<_, Vec<u8>>("vector"));
-    Ok(found.optional()?.map(|bytes| values(&bytes)))
+    let mut statement = conn.prepare_cached(
+        "SELECT vector FROM message_vector JOIN vector_space ON vector_space.id = space
+         WHERE message_vector.id = :id AND model = :model ORDER BY space DESC LIMIT 1",
+    )?;
+    Ok(statement.query_row(named_params! { ":id": row_id(chat, seq), ":model": model }, vector_of).optional()?)
 }
 
-fn values(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks_exact(4).map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]])).collect()
+/// The vectors of a space of the messages of a chat with these numbers, both included.
+pub fn in_range(conn: &Reader, space: i64, chat: ChatKey, (from, to): (Seq, Seq)) -> Result<Vec<(Seq, Vec<f32>)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id & 4294967295 AS seq, vector FROM message_vector WHERE id BETWEEN :from AND :to AND space = :space",
+    )?;
+    let params = named_params! { ":from": row_id(chat, from), ":to": row_id(chat, to), ":space": space };
+    let rows = statement.query_map(params, |raw| Ok((Seq(raw.get("seq")?), vector_of(raw)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn vector_of(raw: &Row<'_>) -> rusqlite::Result<Vec<f32>> {
+    Ok(unpack(raw.get_ref("vector")?.as_blob().map_err(rusqlite::Error::from)?))
 }
 
 pub(super) const FAMILY: Family =
@@ -120,11 +136,8 @@ fn chat_gone(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     Ok(())
 }
 
+/// Those of the chat that ended are made again under its messages' new numbers.
 fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    let mut statement = tx.prepare_cached("UPDATE OR REPLACE message_vector SET id = :to WHERE id = :was")?;
-    for (was, now) in &chats.seqs {
-        statement.execute(named_params! { ":to": row_id(chats.into, *now), ":was": row_id(chats.from, *was) })?;
-    }
     chat_gone(tx, chats.from, Timestamp::default())
 }
 

@@ -40,6 +40,8 @@ use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
 use crate::llm::{AnswerFormat, Completion, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
+use crate::retrieval::Recalled;
+use crate::retrieval::run::Recaller;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::NewReply;
@@ -73,6 +75,7 @@ pub struct AnsweringParts {
     pub backlog_max_age: Duration,
     /// What other rooms add to the prompt, in no order.
     pub enrichers: Vec<Enricher>,
+    pub recaller: Arc<Recaller>,
 }
 
 /// Answers triggers.
@@ -148,7 +151,8 @@ impl Answering {
         let bot = self.parts.bot.id;
         let (access, max_age) = (self.parts.access.clone(), self.parts.backlog_max_age);
         let there = self.parts.telegram.server_date().unwrap_or(now);
-        let reading = Reading { params, model, bot, readings, introduction, access, max_age, now, there };
+        let recaller = Arc::clone(&self.parts.recaller);
+        let reading = Reading { params, model, bot, readings, recaller, introduction, access, max_age, now, there };
         let (matter, parsed) = (job.payload.matter(), parsed.clone());
         self.parts.store.read(move |conn| reading.find(conn, at, &parsed, matter)).await
     }
@@ -165,7 +169,7 @@ impl Answering {
         };
         question.window = self.parts.store.read(pick).await?;
         // What was recalled gives way first.
-        question.recalled.clear();
+        question.recalled = Recalled::default();
         Ok(())
     }
 
@@ -282,7 +286,7 @@ impl Answering {
         log::citations(&checked);
         // An answer that the model did not write makes no use of what is remembered.
         let was_asked = draft.status == AnswerStatus::Answered;
-        let remembered = if was_asked { built.citable.clone() } else { Vec::new() };
+        let remembered = if was_asked { question.remembered(&built.citable) } else { Vec::new() };
         let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
         let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words));
@@ -398,6 +402,8 @@ fn record(
     if draft.status == AnswerStatus::Answered {
         shown.extend(recall::chosen(&question.recalled));
     }
+    let mut slots = built.slots;
+    recall::note_found(&mut slots, &question.recalled);
     AnswerRecord {
         id: AnswerId(Ulid::from_parts(moment, crate::resilience::random().into())),
         chat: question.trigger().chat,
@@ -412,7 +418,7 @@ fn record(
         window: shown,
         omitted: question.window.omitted.clone(),
         alternative: question.window.alternative.clone(),
-        slots: built.slots,
+        slots,
         sources: checked.sources,
         model: draft.model,
         tokens: draft.tokens,

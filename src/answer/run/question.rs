@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::access::Access;
 use crate::access::run::served;
 use crate::answer::prompt::Person;
-use crate::answer::recall::fitting;
+use crate::answer::recall::{self, fitting};
 use crate::answer::run::concepts::Scope;
 use crate::answer::run::follow_up::{self, GoingOn};
 use crate::answer::run::introduction::Introduction;
@@ -20,8 +20,8 @@ use crate::domain::{
     SourceId, Spent, StoredMessage, Timestamp, UserId, message_link,
 };
 use crate::gateway::run::Bill;
-use crate::retrieval::RecalledMessage;
-use crate::retrieval::run::{RecallRequest, recall};
+use crate::retrieval::Recalled;
+use crate::retrieval::run::{RecallRequest, Recaller};
 use crate::store::chats::{self, ChatRow};
 use crate::store::concepts::ContextKey;
 use crate::store::{self, Reader, answers, consent, messages, usage};
@@ -53,8 +53,8 @@ pub struct Question {
     pub people: Vec<Person>,
     pub generic: bool,
     pub window: ContextWindow,
-    /// Older messages that bear on the ask, oldest first.
-    pub recalled: Vec<RecalledMessage>,
+    /// Older messages and summaries that bear on the ask, oldest first.
+    pub recalled: Recalled,
     /// Room for the window, in tokens as we estimate them.
     pub room: usize,
     pub matter: Matter,
@@ -82,6 +82,7 @@ pub struct Reading {
     pub model: String,
     pub bot: UserId,
     pub readings: Arc<Readings>,
+    pub recaller: Arc<Recaller>,
     pub introduction: Introduction,
     pub access: AccessConfig,
     /// Triggers older than this are told of in one line, and not answered.
@@ -125,7 +126,7 @@ impl Reading {
         let going_on = self.going_on(conn, &history, (generic, parsed.is_generic), &row, &window, asked_by);
         let thread = history.trigger.message.thread;
         let scope = Scope::load(conn, ContextKey { bot: self.bot, chat, thread });
-        let recalled = if generic { Vec::new() } else { self.recalled(conn, &history, &window) };
+        let recalled = if generic { Recalled::default() } else { self.recalled(conn, &history, &window) };
         let earliest = messages::earliest(conn, chat)?;
         let spent = usage::spent(conn, self.now, chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;
@@ -156,20 +157,21 @@ impl Reading {
 impl Reading {
     /// What the chat said before that bears on the ask and that the window does not hold. It only enriches: where it
     /// cannot be read, there is nothing.
-    fn recalled(&self, conn: &Reader, history: &History, window: &ContextWindow) -> Vec<RecalledMessage> {
+    fn recalled(&self, conn: &Reader, history: &History, window: &ContextWindow) -> Recalled {
         let trigger = &history.trigger;
         let known: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
         let request = RecallRequest {
             conversation: trigger.conversation(),
             text: &history.ask,
             now: trigger.message.sent_at,
+            utc_offset: 0,
             by: trigger.message.sender.id,
             before: trigger.seq,
             known: &known,
         };
-        let found = recall(conn, &request, self.readings.embedder()).unwrap_or_else(|error| {
+        let found = self.recaller.recall(conn, &request).unwrap_or_else(|error| {
             tracing::warn!(%error, "nothing older is recalled");
-            Vec::new()
+            Recalled::default()
         });
         fitting(found, Slot::Recall.cap().unwrap_or(0), self.params.estimate)
     }
@@ -249,13 +251,19 @@ impl Question {
             link: message_link(&self.chat.chat, &stored.message),
             rests_on: Vec::new(),
         };
-        let recalled = self.recalled.iter().map(|one| &one.message);
-        self.window.entries.iter().map(|entry| &entry.message).chain(recalled).map(cite).collect()
+        let recalled = self.recalled.messages.iter().map(|one| &one.message);
+        let messages = self.window.entries.iter().map(|entry| &entry.message).chain(recalled).map(cite);
+        messages.chain(recall::citable(&self.recalled, &self.chat.chat)).collect()
+    }
+
+    /// What is remembered and may be cited: of the slots that other rooms fill, as `given`, and of what was recalled.
+    pub fn remembered(&self, given: &[Citable]) -> Vec<Citable> {
+        given.iter().cloned().chain(recall::citable(&self.recalled, &self.chat.chat)).collect()
     }
 
     /// Usernames that the answer may mention: of those in the window, and our own.
     pub fn names<'a>(&'a self, bot: &'a BotIdentity) -> Vec<&'a str> {
-        let recalled = self.recalled.iter().map(|one| &one.message);
+        let recalled = self.recalled.messages.iter().map(|one| &one.message);
         let shown = self.window.entries.iter().map(|entry| &entry.message).chain(recalled);
         shown
             .filter_map(|stored| stored.message.sender.username.as_deref())

@@ -159,6 +159,10 @@ job_kinds! {
     MemoryUpkeep {}
     = "memory_upkeep", key "", lane 0, Policy::PERIODIC;
 
+    /// Make the vectors that recall searches, and keep their index whole.
+    Vectors {}
+    = "vectors", key "", lane 0, Policy::PERIODIC;
+
     /// Delete what has been kept long enough.
     Retention {}
     = "retention", key "", lane 0, Policy::PERIODIC;

@@ -25,6 +25,7 @@ impl Schedule {
         vec![
             Self { job: JobPayload::Sessions {}, every: MINUTE, first_after: SOON },
             Self { job: JobPayload::MemoryUpkeep {}, every: HOUR, first_after: MINUTE },
+            Self { job: JobPayload::Vectors {}, every: MINUTE * 10, first_after: MINUTE },
             Self { job: JobPayload::Concepts {}, every: MINUTE * 10, first_after: MINUTE * 10 },
             Self { job: JobPayload::Retention {}, every: HOUR, first_after: MINUTE },
         ]

@@ -82,7 +82,7 @@ impl Memory {
 
 impl Memory {
     /// Makes the vectors that the present model has not made yet, the newest first: here at once, by a server as jobs.
-    pub(super) async fn fill_in_vectors(&self) -> store::Result<()> {
+    pub async fn fill_in_vectors(&self) -> store::Result<()> {
         let model = match &self.vectors {
             SummaryVectors::Off => return Ok(()),
             SummaryVectors::Local { name, .. } => name.clone(),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::{Chat, ChatKey, ChatKind, Message};
-use crate::store::{Priority, Store};
+use crate::store::{Priority, Store, messages};
 use crate::testkit::{CHAT, transcript};
 
 const NOW: Timestamp = Timestamp::from_secs(1_900_000_000);
@@ -24,12 +24,13 @@ async fn recalled(chat: &str, text: &str, known: &[u32]) -> Vec<u32> {
                 conversation: Conversation { chat: ChatKey(1), thread: None },
                 text: &text,
                 now: NOW,
+                utc_offset: 0,
                 by: asker,
                 before: Seq(1_000),
                 known: &known,
             };
-            let embedder = Embedder::shipped().ok();
-            Ok(recall(tx, &request, embedder.as_ref())?.iter().map(|one| one.message.seq.0).collect())
+            let recaller = Recaller::new(Embedder::shipped().ok().map(Arc::new));
+            Ok(recaller.recall(tx, &request)?.messages.iter().map(|one| one.message.seq.0).collect())
         })
         .await
         .unwrap()

@@ -1,0 +1,59 @@
+//! Vectors as they are stored: a signed byte a value.
+
+/// Values of a unit vector are this many times smaller than one on average, per dimension: `1 / sqrt(dimension)`. A byte
+/// reaches up to so many of these averages; larger values are cut.
+const REACH: f32 = 8.0;
+const MOST: f32 = 127.0;
+
+/// A vector of about unit length, packed. None for one that points nowhere: zero, or with a value that is no number.
+pub fn pack(vector: &[f32]) -> Option<Vec<u8>> {
+    let is_finite = vector.iter().all(|value| value.is_finite());
+    let scale = MOST * (vector.len() as f32).sqrt() / REACH;
+    let packed: Vec<u8> =
+        (vector.iter()).map(|value| ((value * scale).round().clamp(-MOST, MOST) as i8).cast_unsigned()).collect();
+    (is_finite && packed.iter().any(|byte| *byte != 0)).then_some(packed)
+}
+
+/// The vector again, of unit length.
+pub fn unpack(packed: &[u8]) -> Vec<f32> {
+    let length = packed.iter().map(|byte| square(*byte)).sum::<i32>();
+    let length = (length as f32).sqrt().max(f32::EPSILON);
+    packed.iter().map(|byte| f32::from(byte.cast_signed()) / length).collect()
+}
+
+/// Cosine of two packed vectors; 0 where they are not of one dimension.
+pub fn packed_cosine(a: &[u8], b: &[u8]) -> f32 {
+    if a.len() != b.len() {
+        return 0.0;
+    }
+    let product: i32 = a.iter().zip(b).map(|(a, b)| i32::from(a.cast_signed()) * i32::from(b.cast_signed())).sum();
+    let squares = |of: &[u8]| of.iter().map(|byte| square(*byte)).sum::<i32>() as f32;
+    product as f32 / (squares(a) * squares(b)).sqrt().max(f32::EPSILON)
+}
+
+fn square(byte: u8) -> i32 {
+    let value = i32::from(byte.cast_signed());
+    value * value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_comes_back_nearly_as_it_was() {
+        let vector: Vec<f32> = (0..160).map(|place| ((place * 37 % 97) as f32 - 48.0) / 350.0).collect();
+        let packed = pack(&vector).unwrap();
+        let product: f32 = vector.iter().zip(unpack(&packed)).map(|(a, b)| a * b).sum();
+        let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        assert!(product / length > 0.999, "{product} of {length}");
+        assert!((packed_cosine(&packed, &packed) - 1.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn what_points_nowhere_is_refused() {
+        assert_eq!(pack(&[0.0, 0.0]), None);
+        assert_eq!(pack(&[f32::NAN, 1.0]), None);
+        assert_eq!(packed_cosine(&[1, 2], &[1]), 0.0);
+    }
+}

@@ -1,0 +1,191 @@
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::*;
+use crate::config::EmbeddingConfig;
+use crate::domain::{Chat, ChatKey, ChatKind, Conversation, MessageId, Seq};
+use crate::retrieval::RecalledMessage;
+use crate::retrieval::run::{RecallRequest, Recaller};
+use crate::store::spaces::Coverage;
+use crate::store::vector_index::{MESSAGES, Nearest};
+use crate::store::{chats, forget, messages};
+use crate::testkit::{CHAT, transcript};
+
+const KEY: ChatKey = ChatKey(1);
+
+struct Bench {
+    store: Store,
+    clock: Clock,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    /// A chat of 420 messages whose third tells the code of the door.
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let things = ["soup", "train", "garden", "printer", "guitar", "boiler", "invoice"];
+        let line = |number: usize| match number {
+            3 => "10:00 ann#3 the code of the front door is 4711".to_owned(),
+            _ => format!("10:00 ben#{number} the {} of {} was fine", things[number % 7], things[number / 7 % 7]),
+        };
+        let lines: Vec<String> = (1..=420).map(line).collect();
+        let said = transcript(&lines.join("\n"));
+        store
+            .write(Priority::Answering, move |tx| {
+                let row =
+                    chats::upsert(tx, &Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None })?;
+                for stored in &said {
+                    messages::take_in(tx, &row, &stored.message)?;
+                }
+                Ok(())
+            })
+            .await
+            .unwrap();
+        Self { store, clock: Clock::system(), _folder: folder }
+    }
+
+    fn keeper(&self, embedder: &Arc<Embedder>) -> VectorKeeper {
+        VectorKeeper::new(self.store.clone(), self.clock.clone(), VectorSource::Local(Arc::clone(embedder)))
+    }
+
+    async fn keep(&self, embedder: &Arc<Embedder>) {
+        let keeper = self.keeper(embedder);
+        while keeper.work().await.unwrap() == Progress::More {}
+    }
+
+    async fn recalled(&self, embedder: &Arc<Embedder>) -> RecalledMessage {
+        let recaller = Recaller::new(Some(Arc::clone(embedder)));
+        let find = move |conn: &store::Reader| {
+            let request = RecallRequest {
+                conversation: Conversation { chat: KEY, thread: None },
+                text: "what is the code of the front door?",
+                now: Timestamp::from_secs(1_900_000_000),
+                utc_offset: 0,
+                by: crate::testkit::user("ben"),
+                before: Seq(420),
+                known: &HashSet::new(),
+            };
+            recaller.recall(conn, &request)
+        };
+        self.store.read(find).await.unwrap().messages.into_iter().next().expect("something is recalled")
+    }
+
+    async fn active(&self) -> Space {
+        self.store.read(spaces::active).await.unwrap().expect("a space")
+    }
+
+    async fn coverage(&self, embedder: &Embedder) -> Coverage {
+        let name = embedder.name().to_owned();
+        self.store.read(move |conn| spaces::coverage(conn, &name, NEAR)).await.unwrap()
+    }
+}
+
+fn shipped() -> Arc<Embedder> {
+    Arc::new(Embedder::shipped().unwrap())
+}
+
+/// The same table under another name: another model, as far as anybody can know.
+fn other() -> Arc<Embedder> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("embedding/chat-static-ml-160-int8");
+    Arc::new(Embedder::load(&EmbeddingConfig::Model2Vec(folder)).unwrap().unwrap())
+}
+
+/// Nearest by the index and by comparing all, and how many vectors of the space there are.
+async fn both(bench: &Bench, embedder: &Embedder, text: &str) -> (Vec<Seq>, Vec<Seq>) {
+    let space = bench.active().await;
+    let vector = crate::domain::pack(&embedder.embed(text)).unwrap();
+    let find = move |conn: &store::Reader| {
+        let wanted = Nearest { chat: KEY, newest: Seq(420), vector: &vector, limit: 5 };
+        let index = vector_index::by_index(conn, &space, MESSAGES, &wanted)?;
+        let scan = vector_index::by_scan(conn, &space, MESSAGES, &wanted)?;
+        let cosines = |of: &[(Seq, f32)]| of.iter().map(|(_, cosine)| *cosine).collect::<Vec<_>>();
+        assert_eq!(cosines(&index), cosines(&scan), "the index misses something nearer");
+        let seqs = |of: Vec<(Seq, f32)>| of.into_iter().map(|(seq, _)| seq).collect();
+        Ok((seqs(index), seqs(scan)))
+    };
+    bench.store.read(find).await.unwrap()
+}
+
+#[tokio::test]
+async fn far_messages_get_vectors_and_the_index_finds_what_a_scan_finds() {
+    let (bench, embedder) = (Bench::new().await, shipped());
+    bench.keep(&embedder).await;
+    assert_eq!(bench.coverage(&embedder).await.messages, (220, 220));
+    let (index, scan) = both(&bench, &embedder, "the door's code").await;
+    assert_eq!((index[0], scan[0]), (Seq(3), Seq(3)));
+    let found = bench.recalled(&embedder).await;
+    assert!(found.message.seq == Seq(3) && found.legs.vector > 0.4 && found.legs.words > 0.0, "{:?}", found.legs);
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_in_no_index_and_an_edit_is_read_again() {
+    let (bench, embedder) = (Bench::new().await, shipped());
+    bench.keep(&embedder).await;
+    let change = |tx: &store::Writer<'_>| {
+        let row = chats::find(tx, CHAT)?.expect("the chat");
+        let first = messages::find(tx, CHAT, MessageId(1))?.expect("the first message").message;
+        let later = Some(Timestamp::from_secs(1_950_000_000));
+        let edited = crate::domain::Message { text: "my bicycle was stolen".to_owned(), edited_at: later, ..first };
+        messages::take_in(tx, &row, &edited)?;
+        let manner = forget::Manner {
+            cause: store::derived::Cause::Forgotten,
+            leave: forget::Leave::Stub,
+            repeats: |_, _| false,
+        };
+        forget::messages(tx, &[(KEY, Seq(3))], manner)?;
+        Ok(())
+    };
+    bench.store.write(Priority::Answering, change).await.unwrap();
+    assert!(!both(&bench, &embedder, "the door's code").await.0.contains(&Seq(3)));
+    bench.keep(&embedder).await;
+    assert_eq!(both(&bench, &embedder, "somebody took his bike").await.0[0], Seq(1));
+    let space = bench.active().await;
+    assert!(bench.store.read(move |conn| vector_index::is_whole(conn, &space)).await.unwrap());
+}
+
+#[tokio::test]
+async fn an_index_that_is_not_whole_is_made_anew_and_recall_does_without_it_meanwhile() {
+    let (bench, embedder) = (Bench::new().await, shipped());
+    bench.keep(&embedder).await;
+    let space = bench.active().await;
+    let lost = space.clone();
+    bench.store.write(Priority::Answering, move |tx| vector_index::remove(tx, &lost)).await.unwrap();
+    assert!(bench.recalled(&embedder).await.legs.vector > 0.4, "by a scan");
+    bench.keep(&embedder).await;
+    let whole = space.clone();
+    assert!(bench.store.read(move |conn| vector_index::is_whole(conn, &whole)).await.unwrap());
+    assert_eq!(both(&bench, &embedder, "the door's code").await.0[0], Seq(3));
+}
+
+#[tokio::test]
+async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before() {
+    let (bench, before, after) = (Bench::new().await, shipped(), other());
+    bench.keep(&before).await;
+    let old = bench.active().await;
+    // Ended half-way.
+    let keeper = bench.keeper(&after);
+    let target = keeper.target().await.unwrap().unwrap();
+    assert_eq!(keeper.make_batch(&target, &after).await.unwrap(), Progress::More);
+    assert_eq!(bench.active().await, old);
+    let coverage = bench.coverage(&after).await;
+    assert_eq!((coverage.messages, coverage.searched), ((100, 220), Some(before.name().to_owned())));
+    assert!(bench.recalled(&after).await.legs.vector > 0.4, "the vectors of the model before are searched");
+    bench.keep(&after).await;
+    let new = bench.active().await;
+    assert_eq!((new.model.as_str(), new.id == old.id), (after.name(), false));
+    assert!(bench.recalled(&after).await.legs.vector > 0.4);
+    let left = bench
+        .store
+        .read(move |conn| {
+            let count = |sql: &str| conn.query_row(sql, [old.id], |raw| raw.get::<_, i64>("n"));
+            Ok((
+                count("SELECT count(*) AS n FROM message_vector WHERE space = ?1")?,
+                count("SELECT count(*) AS n FROM vector_space WHERE id = ?1")?,
+                spaces::coverage(conn, &new.model, NEAR)?.messages,
+            ))
+        })
+        .await
+        .unwrap();
+    assert_eq!(left, (0, 0, (220, 220)));
+}

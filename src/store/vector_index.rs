@@ -1,0 +1,266 @@
+//! Nearest vectors. A vec0 table per space and kind of document proposes, the vectors themselves decide: the index can be
+//! dropped and made anew from them at any time, and while it is not whole they are read one by one instead.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Once;
+
+use rusqlite::auto_extension::{RawAutoExtension, register_auto_extension};
+use rusqlite::named_params;
+
+use super::messages::row_id;
+use super::spaces::Space;
+use super::{Reader, Result, Writer};
+use crate::domain::{ChatKey, Seq, packed_cosine};
+
+/// A table of vectors.
+#[derive(Debug, Clone, Copy)]
+pub struct VectorTable {
+    pub name: &'static str,
+    /// The column that numbers its documents: `chat_key << 32 | number`.
+    pub key: &'static str,
+    /// Bits of that number that one part of the index holds. A search reads whole parts.
+    part_bits: u32,
+}
+
+/// Kinds of documents that have vectors. A new kind is an entry in [`TABLES`], with a table of (key, space, vector).
+pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 14 };
+pub const SUMMARIES: VectorTable = VectorTable { name: "summary_vector", key: "session_id", part_bits: 32 };
+pub const TABLES: [VectorTable; 2] = [MESSAGES, SUMMARIES];
+
+/// Parts of a chat that are searched, the newest first. What is older is reached through the summaries of its sessions.
+const PARTS: i64 = 2;
+/// Vectors of a chunk, which is the least that a part takes: more make a search faster and small chats larger.
+const CHUNK: u32 = 256;
+/// Proposals of the index for each result. It compares sums of differences, which takes a fifth of the time of cosines.
+const PROPOSED: usize = 48;
+
+impl VectorTable {
+    fn index(self, space: i64) -> String {
+        format!("vec_{space}_{}", self.name)
+    }
+
+    /// The parts that hold what is searched of a chat whose newest document is `newest`, newest first.
+    fn parts(self, chat: ChatKey, newest: Seq) -> impl Iterator<Item = i64> {
+        let (first, last) = (row_id(chat, Seq(0)) >> self.part_bits, row_id(chat, newest) >> self.part_bits);
+        (first..=last).rev().take(if self.part_bits >= 32 { 1 } else { PARTS as usize })
+    }
+}
+
+/// Makes the index known to every connection of the process that is opened from now on.
+pub fn register() {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        #[expect(unsafe_code, reason = "SQLite takes extensions as plain functions")]
+        // The crate declares the entry point of sqlite-vec without its arguments; this is what it is in C.
+        let registered = unsafe {
+            let entry = std::mem::transmute::<*const (), RawAutoExtension>(sqlite_vec::sqlite3_vec_init as *const ());
+            register_auto_extension(entry)
+        };
+        if let Err(error) = registered {
+            tracing::error!(%error, "vectors are searched without an index");
+        }
+    });
+}
+
+/// Makes the empty index of a space, with the triggers that keep it in step.
+pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
+    for table in TABLES {
+        let (index, id, dimension) = (table.index(space.id), space.id, space.dimension);
+        let VectorTable { name, key, part_bits } = table;
+        tx.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE {index} USING vec0(
+                 id integer primary key, part integer partition key,
+                 vector int8[{dimension}] distance_metric=L1, chunk_size={CHUNK});
+             -- vec0 looks for the chunks of a part by reading them all.
+             CREATE INDEX {index}_by_part ON {index}_chunks (partition00);
+             CREATE TRIGGER {index}_kept AFTER INSERT ON {name} WHEN NEW.space = {id} BEGIN
+                 INSERT INTO {index} (id, part, vector)
+                 VALUES (NEW.{key}, NEW.{key} >> {part_bits}, vec_int8(NEW.vector));
+             END;
+             CREATE TRIGGER {index}_gone AFTER DELETE ON {name} WHEN OLD.space = {id} BEGIN
+                 DELETE FROM {index} WHERE id = OLD.{key};
+             END;"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Whether anything of the index of a space is there.
+pub fn exists(conn: &Reader, space: &Space) -> Result<bool> {
+    let mut statement = conn.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = :name")?;
+    for table in TABLES {
+        if statement.exists(named_params! { ":name": table.index(space.id) })? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Removes the index of a space; its vectors stay.
+pub fn remove(tx: &Writer<'_>, space: &Space) -> Result<()> {
+    for table in TABLES {
+        let index = table.index(space.id);
+        tx.execute_batch(&format!(
+            "DROP TRIGGER IF EXISTS {index}_kept; DROP TRIGGER IF EXISTS {index}_gone; DROP TABLE IF EXISTS {index};"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Puts vectors behind `after` into the index, at most `limit`. Gives the last one, none when there are no more.
+pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limit: u32) -> Result<Option<i64>> {
+    let VectorTable { name, key, part_bits } = table;
+    let index = table.index(space.id);
+    let params = named_params! { ":space": space.id, ":after": after, ":limit": limit };
+    let last: Option<i64> = tx
+        .prepare_cached(&format!(
+            "SELECT max({key}) AS last FROM (SELECT {key} FROM {name} WHERE space = :space AND {key} > :after
+                                             ORDER BY {key} LIMIT :limit)"
+        ))?
+        .query_row(params, |raw| raw.get("last"))?;
+    if let Some(last) = last {
+        // What came in since the index was made is in it already.
+        tx.prepare_cached(&format!(
+            "INSERT INTO {index} (id, part, vector)
+             SELECT {key}, {key} >> {part_bits}, vec_int8(vector) FROM {name}
+             WHERE space = :space AND {key} > :after AND {key} <= :last
+                   AND NOT EXISTS (SELECT 1 FROM {index}_rowids AS known WHERE known.rowid = {name}.{key})"
+        ))?
+        .execute(named_params! { ":space": space.id, ":after": after, ":last": last })?;
+    }
+    Ok(last)
+}
+
+/// Whether the index holds as many vectors as there are.
+pub fn is_whole(conn: &Reader, space: &Space) -> Result<bool> {
+    let count = |sql: &str| conn.query_row(sql, [], |raw| raw.get::<_, i64>("n"));
+    for table in TABLES {
+        if !conn
+            .prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = :name")?
+            .exists(named_params! { ":name": table.index(space.id) })?
+        {
+            return Ok(false);
+        }
+        let kept = count(&format!("SELECT count(*) AS n FROM {} WHERE space = {}", table.name, space.id))?;
+        if kept != count(&format!("SELECT count(*) AS n FROM {}_rowids", table.index(space.id)))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A document and its cosine with what was asked for.
+pub type Near = (Seq, f32);
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Nearest<'a> {
+    pub chat: ChatKey,
+    /// The newest document of the chat.
+    pub newest: Seq,
+    /// Packed, in the space that is searched.
+    pub vector: &'a [u8],
+    pub limit: usize,
+}
+
+/// The documents of a chat that are nearest, the nearest first: by the index where it is whole, else by a scan.
+pub fn nearest(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
+    if wanted.vector.len() != space.dimension {
+        return Ok(Vec::new());
+    }
+    if space.is_indexed {
+        match by_index(conn, space, table, wanted) {
+            Ok(found) => return Ok(found),
+            Err(error) => tracing::warn!(%error, "the index of vectors cannot be read, so all of them are compared"),
+        }
+    }
+    by_scan(conn, space, table, wanted)
+}
+
+/// By the vec0 index, and the exact cosines of what it proposes.
+pub fn by_index(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
+    let mut propose = conn.prepare_cached(&format!(
+        "SELECT id FROM {} WHERE vector MATCH vec_int8(:vector) AND k = :k AND part = :part",
+        table.index(space.id)
+    ))?;
+    let mut read = conn
+        .prepare_cached(&format!("SELECT vector FROM {} WHERE {} = :id AND space = :space", table.name, table.key))?;
+    let mut found = Best::of(wanted.limit);
+    for part in table.parts(wanted.chat, wanted.newest) {
+        let k = i64::try_from(wanted.limit.max(PROPOSED)).unwrap_or(i64::MAX);
+        let params = named_params! { ":vector": wanted.vector, ":k": k, ":part": part };
+        let ids = propose.query_map(params, |raw| raw.get("id"))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+        for id in ids {
+            let cosine = read.query_row(named_params! { ":id": id, ":space": space.id }, |raw| {
+                Ok(packed_cosine(raw.get_ref("vector")?.as_blob().unwrap_or_default(), wanted.vector))
+            })?;
+            found.add(id, cosine);
+        }
+    }
+    Ok(found.sorted())
+}
+
+/// By comparing every vector of the same parts.
+pub fn by_scan(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {key} AS id, vector FROM {name} WHERE {key} BETWEEN :from AND :to AND space = :space",
+        key = table.key,
+        name = table.name,
+    ))?;
+    let mut found = Best::of(wanted.limit);
+    for part in table.parts(wanted.chat, wanted.newest) {
+        let (from, to) = (part << table.part_bits, ((part + 1) << table.part_bits) - 1);
+        let mut rows = statement.query(named_params! { ":from": from, ":to": to, ":space": space.id })?;
+        while let Some(raw) = rows.next()? {
+            let cosine = packed_cosine(raw.get_ref("vector")?.as_blob().unwrap_or_default(), wanted.vector);
+            found.add(raw.get("id")?, cosine);
+        }
+    }
+    Ok(found.sorted())
+}
+
+/// The best few of many.
+struct Best {
+    limit: usize,
+    heap: BinaryHeap<Reverse<(Ordered, i64)>>,
+}
+
+#[derive(PartialEq)]
+struct Ordered(f32);
+
+impl Eq for Ordered {}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl Best {
+    fn of(limit: usize) -> Self {
+        Self { limit, heap: BinaryHeap::with_capacity(limit + 1) }
+    }
+
+    fn add(&mut self, id: i64, cosine: f32) {
+        if self.heap.len() >= self.limit {
+            match self.heap.peek() {
+                Some(Reverse((worst, _))) if worst.0 >= cosine => return,
+                _ => drop(self.heap.pop()),
+            }
+        }
+        self.heap.push(Reverse((Ordered(cosine), id)));
+    }
+
+    fn sorted(self) -> Vec<Near> {
+        let number = |id: i64| Seq(u32::try_from(id & i64::from(u32::MAX)).unwrap_or(u32::MAX));
+        // Ascending in reversed order: the nearest first.
+        self.heap.into_sorted_vec().into_iter().map(|Reverse((cosine, id))| (number(id), cosine.0)).collect()
+    }
+}
