@@ -14,6 +14,7 @@ mod log;
 mod press;
 mod question;
 mod reading;
+mod record;
 mod reply;
 
 pub use ask::{Answering, AnsweringParts};

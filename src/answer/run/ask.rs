@@ -9,13 +9,12 @@ use tracing::Instrument;
 use ulid::Ulid;
 
 use crate::access::Allowance;
-use crate::answer::citations::{self, Checked};
+use crate::answer::citations;
 use crate::answer::echo::without_echo;
 use crate::answer::job::{Backend, Choice, Failure, Step, WindowSize, begin};
 use crate::answer::notices::notices;
 use crate::answer::press::OTHER_MATTER;
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
-use crate::answer::recall;
 use crate::answer::run::concepts;
 use crate::answer::run::draft::{Draft, answered, apology, clarifying, failure_of, offline};
 use crate::answer::run::enrich::{Enricher, Subject, enrich};
@@ -25,6 +24,7 @@ use crate::answer::run::introduction::{self, Introduction};
 use crate::answer::run::log;
 use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reading;
+use crate::answer::run::record::record;
 use crate::answer::run::reply::{format_parts, reply_to};
 use crate::answer::telling::Query;
 use crate::answer::used::used;
@@ -33,8 +33,8 @@ use crate::config::{AccessConfig, RateLimit};
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, BACKLOG_SETTLES, BotIdentity, Button, ChatId, Citable, Enrichment, Job,
-    MessageAt, ParsedTrigger, Seq, StoredMessage, ThreadId, Timestamp,
+    AnswerRecord, AnswerStatus, BACKLOG_SETTLES, BotIdentity, Button, ChatId, Citable, Enrichment, Job, MessageAt,
+    ParsedTrigger, Seq, StoredMessage, ThreadId,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
@@ -387,41 +387,4 @@ fn button(record: &AnswerRecord, language: Language) -> Option<Button> {
     let is_answer = record.status != AnswerStatus::Apologised;
     let label = || notices(language.code()).another.clone();
     (is_answer && record.alternative.is_some()).then(|| Button { label: label(), data: OTHER_MATTER.to_owned() })
-}
-
-fn record(
-    question: &Question,
-    built: BuiltPrompt,
-    draft: Draft,
-    checked: Checked,
-    now: Timestamp,
-    watch: Stopwatch,
-) -> AnswerRecord {
-    let moment = u64::try_from(now.millis()).unwrap_or(0);
-    let mut shown = question.window.chosen();
-    if draft.status == AnswerStatus::Answered {
-        shown.extend(recall::chosen(&question.recalled));
-    }
-    let mut slots = built.slots;
-    recall::note_found(&mut slots, &question.recalled);
-    AnswerRecord {
-        id: AnswerId(Ulid::from_parts(moment, crate::resilience::random().into())),
-        chat: question.trigger().chat,
-        thread: question.trigger().message.thread,
-        trigger: question.trigger().seq,
-        matter: question.matter,
-        asked_by: question.asked_by,
-        created_at: now,
-        status: draft.status,
-        text: checked.text,
-        anchor: question.window.anchor,
-        window: shown,
-        omitted: question.window.omitted.clone(),
-        alternative: question.window.alternative.clone(),
-        slots,
-        sources: checked.sources,
-        model: draft.model,
-        tokens: draft.tokens,
-        latency_ms: u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX),
-    }
 }

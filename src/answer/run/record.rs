@@ -1,0 +1,49 @@
+//! What is kept of an answer.
+
+use ulid::Ulid;
+
+use crate::answer::citations::Checked;
+use crate::answer::prompt::BuiltPrompt;
+use crate::answer::recall;
+use crate::answer::run::draft::Draft;
+use crate::answer::run::question::Question;
+use crate::clock::Stopwatch;
+use crate::domain::{AnswerId, AnswerRecord, AnswerStatus, Timestamp};
+
+/// The record of an answer that was made from `built` and checked.
+pub(super) fn record(
+    question: &Question,
+    built: BuiltPrompt,
+    draft: Draft,
+    checked: Checked,
+    now: Timestamp,
+    watch: Stopwatch,
+) -> AnswerRecord {
+    let moment = u64::try_from(now.millis()).unwrap_or(0);
+    let mut shown = question.window.chosen();
+    if draft.status == AnswerStatus::Answered {
+        shown.extend(recall::chosen(&question.recalled));
+    }
+    let mut slots = built.slots;
+    recall::note_found(&mut slots, &question.recalled);
+    AnswerRecord {
+        id: AnswerId(Ulid::from_parts(moment, crate::resilience::random().into())),
+        chat: question.trigger().chat,
+        thread: question.trigger().message.thread,
+        trigger: question.trigger().seq,
+        matter: question.matter,
+        asked_by: question.asked_by,
+        created_at: now,
+        status: draft.status,
+        text: checked.text,
+        anchor: question.window.anchor,
+        window: shown,
+        omitted: question.window.omitted.clone(),
+        alternative: question.window.alternative.clone(),
+        slots,
+        sources: checked.sources,
+        model: draft.model,
+        tokens: draft.tokens,
+        latency_ms: u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX),
+    }
+}
