@@ -216,6 +216,8 @@ impl Parts {
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
             access: self.config.access.clone(),
             backlog_max_age: self.config.ingest.backlog_max_age,
+            deadline: self.config.llm.deadline,
+            tool_rounds: self.config.llm.tool_rounds,
             enrichers: memory::enrichers(&self.config.memory),
             recaller: Arc::new(Recaller::new(self.embedder.clone())),
         });

@@ -44,7 +44,7 @@ const ROOMS: &[Room] = &[
     room("context", &["domain", "config", "trigger", "retrieval"], &["store", "embed", "llm", "clock", "resilience"]),
     room(
         "answer",
-        &["domain", "config", "trigger", "access", "context", "retrieval", "prompts"],
+        &["domain", "config", "trigger", "access", "context", "memory", "retrieval", "prompts"],
         // Privacy: the first answer in a chat tells what is kept.
         &["store", "embed", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy"],
     ),

@@ -8,7 +8,7 @@ use crate::answer::citations::without_marks;
 use crate::answer::plain::{clean_name, clean_text, without_fence};
 use crate::context::{ContextWindow, Entry};
 use crate::domain::{
-    ChatId, MessageId, Part, Role, Seq, StoredMessage, UserId, clock_time, day_in_words, span_in_words,
+    ChatId, MessageId, Part, Role, Seq, StoredMessage, Timestamp, UserId, clock_time, day_in_words, span_in_words,
 };
 
 /// A silence that is pointed out. Shorter ones show in the times of the lines.
@@ -27,9 +27,26 @@ pub struct Scribe<'a> {
     names: BTreeMap<usize, String>,
 }
 
+/// The numbers by which a prompt calls members, with their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Members {
+    numbers: BTreeMap<UserId, usize>,
+    names: BTreeMap<usize, String>,
+}
+
 impl<'a> Scribe<'a> {
     pub fn new(bot_name: &str, fence: &'a str) -> Self {
         Self { bot_name: clean_name(bot_name), fence, numbers: BTreeMap::new(), names: BTreeMap::new() }
+    }
+
+    /// Goes on where the prompt left off: whoever it showed keeps their number.
+    pub fn resume(bot_name: &str, fence: &'a str, members: Members) -> Self {
+        Self { numbers: members.numbers, names: members.names, ..Self::new(bot_name, fence) }
+    }
+
+    /// Who has which number by now.
+    pub fn members(&self) -> Members {
+        Members { numbers: self.numbers.clone(), names: self.names.clone() }
     }
 
     /// The entries of `window`, with notes of the days and of what lies between. Where it has surroundings, a mark stands
@@ -73,6 +90,16 @@ impl<'a> Scribe<'a> {
     /// Member text that is no message of its own: the marked part of one, or what is known of one from elsewhere.
     pub fn aside(&self, text: &str) -> String {
         without_fence(&indented(text), self.fence).into_owned()
+    }
+
+    /// `Monday 5 January 2026`, where this prompt is read.
+    pub fn day(&self, at: Timestamp) -> String {
+        day_in_words(at)
+    }
+
+    /// Lines of members between the marks of this prompt.
+    pub fn fenced(&self, lines: &str) -> String {
+        format!("<<<chat {fence}\n{lines}\n{fence} chat>>>", fence = self.fence)
     }
 
     /// `u3`.

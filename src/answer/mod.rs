@@ -6,6 +6,7 @@
 //! *Entry*: [`run::Answering`] works on a trigger, [`run::Delivery`] on a reply.
 //!
 //! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `recall` (old messages beside the window),
+//! `tools` (what the model may look up),
 //! `lines` (the window as text), `citations`, `used` (what of memory an answer repeats), `echo` (a prompt that is repeated), `concepts`, `telling` (the messages to show
 //! when there is no model), `digest`, `wording`, `notices` (what is short,
 //! in the chat's language), `plain` (members' words made safe to show), `delivery` (what becomes of a send), `press` (what
@@ -26,5 +27,6 @@ pub mod prompt;
 pub mod recall;
 pub mod run;
 mod telling;
+pub mod tools;
 mod used;
 pub mod wording;

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::answer::followup::show;
-use crate::answer::lines::Scribe;
+use crate::answer::lines::{Members, Scribe};
 use crate::answer::plain::{clean_name, without_fence};
 use crate::answer::recall;
 use crate::context::{ContextWindow, Entry};
@@ -93,6 +93,8 @@ pub struct BuiltPrompt {
     pub citable: Vec<Citable>,
     /// Who `u1`, `u2` … are in this prompt.
     pub authors: Vec<(String, String)>,
+    /// The same by their ids, for what is looked up later.
+    pub members: Members,
     /// Our own words in it, and the mark around those of members: neither may come back in an answer.
     pub instructions: String,
     pub fence: String,
@@ -147,7 +149,8 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
     // Stable: what stays the same between two answers comes first.
     filled.sort_by_key(|slot| slot.slot);
     let built = assemble(sacrifice(filled, input));
-    Ok(BuiltPrompt { authors: scribe.authors(), fence: input.fence.to_owned(), ..built })
+    let (authors, members) = (scribe.authors(), scribe.members());
+    Ok(BuiltPrompt { authors, members, fence: input.fence.to_owned(), ..built })
 }
 
 /// A slot with what another room says, cut to its cap; none where nothing is left.
@@ -351,7 +354,8 @@ fn assemble(filled: Vec<(Filled, usize)>) -> BuiltPrompt {
         if slot.slot.in_system() { &mut system } else { &mut user }.push(slot.text);
     }
     let (system, user) = (system.join("\n\n"), user.join("\n\n"));
-    BuiltPrompt { system, user, slots, citable, authors: Vec::new(), instructions, fence: String::new() }
+    let (authors, members, fence) = (Vec::new(), Members::default(), String::new());
+    BuiltPrompt { system, user, slots, citable, authors, members, instructions, fence }
 }
 
 fn source_id(seq: Seq) -> SourceId {

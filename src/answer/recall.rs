@@ -3,8 +3,8 @@
 use crate::answer::lines::Scribe;
 use crate::answer::plain::clean_name;
 use crate::domain::{
-    Chat, Chosen, Citable, FoundSource, Grounds, LegScores, Reason, Slot, SlotUse, SourceId, Timestamp, clip,
-    day_in_words, message_link,
+    Chat, Chosen, Citable, FoundSource, Grounds, LegScores, Reason, Slot, SlotUse, SourceId, StoredMessage, Timestamp,
+    clip, day_in_words, message_link,
 };
 use crate::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
@@ -53,14 +53,27 @@ pub(super) fn lines(recalled: &Recalled, scribe: &mut Scribe<'_>) -> String {
         let place = place(one.started_at, one.topic.as_deref());
         lines.push(format!("[{} · summary of a talk, {place}]\n    {}", one.id, scribe.aside(&told(one))));
     }
+    let messages = recalled.messages.iter().map(|one| (&one.message, one.topic.as_deref(), SHOWN_CHARS));
+    lines.push(dated(messages, scribe));
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+/// Messages in their order, each under its day; one of another topic names it. As many characters of each are shown as it
+/// comes with.
+pub(super) fn dated<'m>(
+    messages: impl Iterator<Item = (&'m StoredMessage, Option<&'m str>, usize)>,
+    scribe: &mut Scribe<'_>,
+) -> String {
+    let mut lines = Vec::new();
     let mut heading = None;
-    for one in &recalled.messages {
-        let place = format!("[{}]", place(one.message.message.sent_at, one.topic.as_deref()));
+    for (stored, topic, chars) in messages {
+        let place = format!("[{}]", place(stored.message.sent_at, topic));
         if heading.as_ref() != Some(&place) {
             lines.push(place.clone());
             heading = Some(place);
         }
-        lines.push(scribe.line(&one.message, None, &shown(one)));
+        lines.push(scribe.line(stored, None, &clip(&stored.message.rendered(), chars)));
     }
     lines.join("\n")
 }

@@ -16,6 +16,7 @@ mod question;
 mod reading;
 mod record;
 mod reply;
+mod tooling;
 
 pub use ask::{Answering, AnsweringParts};
 pub use capture::Capturing;

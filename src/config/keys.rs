@@ -103,6 +103,13 @@ pub const ANSWER_DEADLINE: Key =
     Key::new("ANSWER_DEADLINE", "90s", "How long an answer may take with all its retries and the fallback.")
         .default("90s");
 
+pub const TOOL_ROUNDS: Key = Key::new(
+    "TOOL_ROUNDS",
+    "0",
+    "How often the model may look something up in the chat before it answers, `0` to `10`; `0` for models that misuse tools.",
+)
+.default("3");
+
 pub const DATABASE_PATH: Key =
     Key::new("DATABASE_PATH", "/var/lib/chime/chime.db", "The SQLite file that holds everything.").default("chime.db");
 
@@ -264,6 +271,7 @@ pub const KEYS: &[Key] = &[
     PRICE_OUT,
     MODEL_TIMEOUT,
     ANSWER_DEADLINE,
+    TOOL_ROUNDS,
     POLL_TIMEOUT,
     SEND_TIMEOUT,
     LOG_FORMAT,

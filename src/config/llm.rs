@@ -26,6 +26,8 @@ pub struct LlmConfig {
     pub timeout: Duration,
     /// `ANSWER_DEADLINE`, default 90s: a whole answer with retries and fallback.
     pub deadline: Duration,
+    /// `TOOL_ROUNDS`, default 3: how often the model may look something up for one answer.
+    pub tool_rounds: usize,
     /// Whether answers are looked through for concepts in the background. Always; tests that script the model switch it off.
     pub captures_concepts: bool,
 }
@@ -54,6 +56,7 @@ impl LlmConfig {
         let model_extract = settings.text(&keys::MODEL_EXTRACT, NAME);
         let timeout = settings.duration(&keys::MODEL_TIMEOUT, range.clone());
         let deadline = settings.duration(&keys::ANSWER_DEADLINE, range);
+        let tool_rounds = settings.count(&keys::TOOL_ROUNDS, 0..=10);
         Ok(Self {
             api_key: api_key?,
             base_url: base_url?,
@@ -63,6 +66,7 @@ impl LlmConfig {
             model_extract: model_extract?,
             timeout: timeout?,
             deadline: deadline?,
+            tool_rounds: tool_rounds?,
             captures_concepts: true,
         })
     }

@@ -48,9 +48,20 @@ pub fn diagnose_body(body: &Value) -> LlmError {
 }
 
 /// How to say it to this server instead, when all it objects to is the form of the request.
-pub fn other_dialect(failure: &Failure, spoken: Dialect) -> Option<Dialect> {
-    let Failure::Refusal(Refusal { status: 400 | 422, body, .. }) = failure else { return None };
+pub fn other_dialect(failure: &Failure, spoken: Dialect, offers_tools: bool) -> Option<Dialect> {
+    let Failure::Refusal(Refusal { status, body, .. }) = failure else { return None };
     let complaint = Complaint::parse(body);
+    let is_too_long = TOO_LONG.iter().any(|phrase| complaint.text.contains(phrase));
+    // Refused with 400, with 404 by gateways that find nobody for it, with 500 by servers that read it too late.
+    if offers_tools && !spoken.no_tools && !is_too_long && matches!(status, 400 | 404 | 422 | 500 | 501) {
+        let objects = ["tool", "function call"].iter().any(|word| complaint.text.contains(word));
+        if objects {
+            return Some(Dialect { no_tools: true, ..spoken });
+        }
+    }
+    if !matches!(status, 400 | 422) {
+        return None;
+    }
     let objects_to = |parameter| complaint.text.contains(parameter) && complaint.text.contains("support");
     if !spoken.completion_limit && complaint.text.contains("max_completion_tokens") {
         return Some(Dialect { completion_limit: true, ..spoken });
@@ -257,10 +268,38 @@ mod tests {
         let plain = Dialect::default();
         let newer = Dialect { completion_limit: true, ..plain };
         let newest = Dialect { default_temperature: true, ..newer };
+        let other_dialect = |failure, spoken| other_dialect(failure, spoken, false);
         assert_eq!(other_dialect(&limit, plain), Some(newer));
         assert_eq!(other_dialect(&limit, newer), None);
         assert_eq!(other_dialect(&temperature, newer), Some(newest));
         assert_eq!(other_dialect(&temperature, newest), None);
         assert_eq!(other_dialect(&Failure::NotJson, plain), None);
+    }
+
+    #[test]
+    fn servers_without_tools_are_asked_without_them() {
+        let refusal =
+            |status, body: &str| Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() });
+        let refused = [
+            (
+                400,
+                r#"{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools","type":"api_error"}}"#,
+            ),
+            (
+                400,
+                r#"{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice to be set","code":400}"#,
+            ),
+            (500, r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#),
+            (404, r#"{"error":{"message":"No endpoints found that support tool use.","code":404}}"#),
+        ];
+        let plain = Dialect::default();
+        let without = Dialect { no_tools: true, ..plain };
+        for (status, body) in refused {
+            assert_eq!(other_dialect(&refusal(status, body), plain, true), Some(without), "{body}");
+            assert_eq!(other_dialect(&refusal(status, body), without, true), None, "{body}");
+            assert_eq!(other_dialect(&refusal(status, body), plain, false), None, "{body}");
+        }
+        let too_long = r#"{"error":{"message":"maximum context length is 8192 tokens, 300 of them in the tools"}}"#;
+        assert_eq!(other_dialect(&refusal(400, too_long), plain, true), None);
     }
 }

@@ -14,6 +14,7 @@ mod progress;
 mod prompt;
 mod stream;
 mod thinking;
+mod tools;
 mod transport;
 mod wire;
 
@@ -26,3 +27,4 @@ pub use error::{Check, LlmError, Recovery};
 pub use openai::OpenAi;
 pub use progress::Progress;
 pub use prompt::{AnswerFormat, Completion, Prompt, PromptMessage, PromptRole};
+pub use tools::{Tool, ToolCall, ToolRound, Tools};

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::domain::{Timestamp, TokenUse, estimate_tokens};
+use crate::domain::{Timestamp, TokenUse, estimate_tokens, is_blank};
 use crate::llm::diagnose::{diagnose, other_dialect};
 use crate::llm::stream::Assembly;
 use crate::llm::thinking::without_thinking_so_far;
@@ -118,7 +118,7 @@ impl OpenAi {
         second: Option<&Model>,
         question: Question<'_>,
     ) -> Result<Completion, LlmError> {
-        let deadline = self.deadline(question.clock);
+        let deadline = self.deadline(question);
         let error = match self.ask_patiently(first, question, &deadline).await {
             Ok(completion) => return Ok(completion),
             Err(error) => error,
@@ -132,8 +132,9 @@ impl OpenAi {
         })
     }
 
-    fn deadline(&self, clock: &Clock) -> Deadline {
-        Deadline { until: clock.now().plus(self.deadline), span: self.deadline }
+    fn deadline(&self, question: Question<'_>) -> Deadline {
+        let until = question.clock.now().plus(self.deadline);
+        Deadline { until: question.prompt.until.map_or(until, |sooner| sooner.min(until)), span: self.deadline }
     }
 
     /// Asks a model until it answers, cannot, or the retries or the time are used up.
@@ -190,6 +191,7 @@ impl OpenAi {
             }
         };
         model.note(&answer);
+        let answer = with_offered_calls(answer, prompt)?;
         Ok(Completion { first_word, ..completion(answer, model, prompt) })
     }
 
@@ -224,7 +226,7 @@ impl OpenAi {
             let dialect = model.dialect();
             match self.server.post(&wire::request(&model.name, prompt, dialect)).await {
                 Ok(body) => return Ok(body),
-                Err(failure) => model.learn_from(failure, dialect)?,
+                Err(failure) => model.learn_from(failure, dialect, prompt)?,
             }
         }
     }
@@ -235,7 +237,7 @@ impl OpenAi {
             let dialect = model.dialect();
             match self.server.open(&wire::streaming_request(&model.name, prompt, dialect)).await {
                 Ok(incoming) => return Ok(incoming),
-                Err(failure) => model.learn_from(failure, dialect)?,
+                Err(failure) => model.learn_from(failure, dialect, prompt)?,
             }
         }
     }
@@ -258,8 +260,8 @@ impl Model {
     }
 
     /// Takes to another dialect where that is all that is wrong. Ends, because a dialect is never unlearned.
-    fn learn_from(&self, failure: Failure, spoken: Dialect) -> Result<(), Failure> {
-        let Some(other) = other_dialect(&failure, spoken) else { return Err(failure) };
+    fn learn_from(&self, failure: Failure, spoken: Dialect, prompt: &Prompt) -> Result<(), Failure> {
+        let Some(other) = other_dialect(&failure, spoken, prompt.tools.are_offered()) else { return Err(failure) };
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = other;
         Ok(())
     }
@@ -280,6 +282,16 @@ impl Deadline {
     }
 }
 
+/// An answer that calls tools only where the prompt offers some, also where the model wrote a call down as its answer.
+fn with_offered_calls(answer: Answer, prompt: &Prompt) -> Result<Answer, LlmError> {
+    if !prompt.tools.are_offered() {
+        let answer = Answer { calls: Vec::new(), ..answer };
+        return if is_blank(&answer.text) { Err(LlmError::Empty) } else { Ok(answer) };
+    }
+    let written = if answer.calls.is_empty() { prompt.tools.written_in(&answer.text) } else { Vec::new() };
+    Ok(if written.is_empty() { answer } else { Answer { text: String::new(), calls: written, ..answer } })
+}
+
 fn completion(answer: Answer, model: &Model, prompt: &Prompt) -> Completion {
     let estimate = |answer: &Answer| TokenUse {
         prompt: prompt.estimated_tokens() as u64,
@@ -291,6 +303,7 @@ fn completion(answer: Answer, model: &Model, prompt: &Prompt) -> Completion {
         tokens_counted: answer.tokens.is_some(),
         truncated: answer.truncated,
         first_word: None,
+        calls: answer.calls,
         text: answer.text,
     }
 }

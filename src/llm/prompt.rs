@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::domain::{TokenUse, estimate_tokens};
+use crate::domain::{Timestamp, TokenUse, estimate_tokens};
+use crate::llm::tools::{ToolCall, Tools};
 
 /// A question to a model, complete in itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,9 @@ pub struct Prompt {
     /// `None` leaves it to the server.
     pub temperature: Option<f32>,
     pub format: AnswerFormat,
+    pub tools: Tools,
+    /// When nobody waits for the answer any more, where that is sooner than the deadline of the model.
+    pub until: Option<Timestamp>,
 }
 
 /// The form in which an answer is wanted.
@@ -42,10 +46,12 @@ pub enum PromptRole {
 }
 
 /// What a model answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
-    /// Never blank; trimmed, and without the model's thinking aloud.
+    /// Trimmed, and without the model's thinking aloud. Blank only beside `calls`.
     pub text: String,
+    /// The tools that the model wants used before it answers.
+    pub calls: Vec<ToolCall>,
     /// The model that was asked, by the name it was asked for: the fallback's, when that answered.
     pub model: String,
     pub tokens: TokenUse,
@@ -68,11 +74,24 @@ impl Completion {
 }
 
 impl Prompt {
+    /// A question for a text, without tools.
+    pub fn new(messages: Vec<PromptMessage>, max_answer_tokens: u32) -> Self {
+        Self {
+            messages,
+            max_answer_tokens,
+            temperature: None,
+            format: AnswerFormat::Text,
+            tools: Tools::default(),
+            until: None,
+        }
+    }
+
     /// Tokens of the whole prompt, rather too many than too few.
     pub fn estimated_tokens(&self) -> usize {
         /// What a chat template puts around each message.
         const WRAPPING: usize = 4;
-        self.messages.iter().map(|message| estimate_tokens(&message.content) + WRAPPING).sum()
+        let messages: usize = self.messages.iter().map(|message| estimate_tokens(&message.content) + WRAPPING).sum();
+        messages + self.tools.estimated_tokens()
     }
 }
 
@@ -85,6 +104,7 @@ mod tests {
         let parsed = |text: &str| {
             let completion = Completion {
                 text: text.to_owned(),
+                calls: Vec::new(),
                 model: "m".to_owned(),
                 tokens: TokenUse::default(),
                 tokens_counted: false,

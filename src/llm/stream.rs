@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::llm::LlmError;
 use crate::llm::diagnose::diagnose_body;
+use crate::llm::tools;
 use crate::llm::wire::{self, Answer, Content, Pieces, Reading, Usage, lenient};
 
 /// The events of one answer so far.
@@ -112,9 +113,11 @@ impl Assembly {
         if let Some(error) = self.error {
             return error;
         }
-        let Pieces { text, is_refused, finish, error, usage } = self.pieces;
+        let Pieces { text, calls, is_refused, finish, error, usage } = self.pieces;
         let refusal = is_refused.then_some("");
-        let choice = json!({"message": {"content": text, "refusal": refusal}, "finish_reason": finish, "error": error});
+        let calls: Vec<Value> = tools::joined(calls).iter().map(tools::ToolCall::to_json).collect();
+        let message = json!({"content": text, "refusal": refusal, "tool_calls": calls});
+        let choice = json!({"message": message, "finish_reason": finish, "error": error});
         let choices: Vec<Value> = self.has_choice.then_some(choice).into_iter().collect();
         json!({"choices": choices, "usage": usage.to_json()})
     }
@@ -176,6 +179,8 @@ impl Assembly {
             let is_new = self.pieces.text.is_empty();
             self.pieces.text.push_str(&delta.content.map(Content::into_text).unwrap_or_default());
             self.pieces.text.push_str(&text);
+            let whole = if self.pieces.calls.is_empty() { message.tool_calls } else { Vec::new() };
+            self.pieces.calls.extend(delta.tool_calls.into_iter().chain(tools::in_order(whole)));
             if is_new && self.pieces.text.is_empty() {
                 self.pieces.text = message.content.map(Content::into_text).unwrap_or_default();
             }

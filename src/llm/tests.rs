@@ -46,7 +46,7 @@ fn quick() -> RetryPolicy {
 fn prompt() -> Prompt {
     let content = "When is the dinner? PRIVATE WORDS".to_owned();
     let messages = vec![PromptMessage { role: PromptRole::User, content }];
-    Prompt { messages, max_answer_tokens: 100, temperature: Some(0.3), format: AnswerFormat::Text }
+    Prompt { temperature: Some(0.3), ..Prompt::new(messages, 100) }
 }
 
 async fn started() -> ModelServer {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::domain::{TokenUse, is_blank};
 use crate::llm::diagnose::diagnose_body;
 use crate::llm::thinking::{thinks_unannounced, without_thinking};
+use crate::llm::tools::{self, CallPiece, ToolCall};
 use crate::llm::{AnswerFormat, LlmError, Prompt};
 
 /// Which form of the request a model takes. The default suits most servers, and refusals teach the rest.
@@ -24,12 +25,16 @@ pub struct Dialect {
     pub free_form: bool,
     /// A stream cannot be asked to count its tokens.
     pub uncounted_stream: bool,
+    /// Tools cannot be offered.
+    pub no_tools: bool,
 }
 
 /// The text of a completion and what is known about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
+    /// Blank only beside `calls`.
     pub text: String,
+    pub calls: Vec<ToolCall>,
     pub truncated: bool,
     /// Thoughts came before it without a sign at their start.
     pub thinks_unannounced: bool,
@@ -45,6 +50,14 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
         "stream": false,
         limit: prompt.max_answer_tokens,
     });
+    let with_tools = prompt.tools.are_offered() && !dialect.no_tools;
+    let looked_up = if with_tools { prompt.tools.messages() } else { prompt.tools.told().into_iter().collect() };
+    if let Some(messages) = body["messages"].as_array_mut() {
+        messages.extend(looked_up);
+    }
+    if with_tools {
+        body["tools"] = prompt.tools.definitions();
+    }
     if let Some(temperature) = prompt.temperature.filter(|_| !dialect.default_temperature) {
         // Rounded as f64, or 0.3 is sent as 0.30000001192092896.
         body["temperature"] = json!((f64::from(temperature) * 1000.0).round() / 1000.0);
@@ -78,16 +91,18 @@ pub fn read(body: Value) -> Result<Answer, LlmError> {
         let is_error = body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(|error| !error.is_null());
         return Err(if is_error { diagnose_body(&body) } else { LlmError::Malformed { what: "it has no choices" } });
     };
-    let Reading { content, refusal } = choice.message.read();
+    let Reading { content, refusal, tool_calls } = choice.message.read();
     let text = content.map(Content::into_text).filter(|text| !text.is_empty()).unwrap_or(choice.text);
     let (finish, error, usage) = (choice.finish_reason, choice.error, reply.usage);
-    Pieces { text, is_refused: refusal.is_some(), finish, error, usage }.conclude()
+    let calls = tools::in_order(tool_calls).collect();
+    Pieces { text, calls, is_refused: refusal.is_some(), finish, error, usage }.conclude()
 }
 
 /// What came of a completion, at once or in many events.
 #[derive(Debug, Default)]
 pub struct Pieces {
     pub text: String,
+    pub calls: Vec<CallPiece>,
     pub is_refused: bool,
     pub finish: Option<String>,
     /// What went wrong with the choice, by the server's word.
@@ -100,18 +115,20 @@ impl Pieces {
     /// As [`read`].
     pub fn conclude(self) -> Result<Answer, LlmError> {
         let text = without_thinking(&self.text).to_owned();
+        let calls = tools::joined(self.calls);
         let finish = self.finish.map(Finish::of);
         match finish {
             Some(Finish::Filtered) => Err(LlmError::Filtered),
             Some(Finish::Broken) => Err(self.error.map_or_else(Finish::broken, |error| diagnose_body(&error))),
             None => Err(LlmError::Malformed { what: "it breaks off without a finish reason" }),
-            Some(Finish::Whole | Finish::CutOff) if is_blank(&text) => {
+            Some(Finish::Whole | Finish::CutOff) if is_blank(&text) && calls.is_empty() => {
                 Err(if self.is_refused { LlmError::Filtered } else { LlmError::Empty })
             }
             Some(Finish::Whole | Finish::CutOff) => Ok(Answer {
                 truncated: matches!(finish, Some(Finish::CutOff)),
                 thinks_unannounced: thinks_unannounced(&self.text),
                 tokens: self.usage.counted(),
+                calls,
                 text,
             }),
         }
@@ -158,7 +175,7 @@ impl Default for Said {
 impl Said {
     fn read(self) -> Reading {
         match self {
-            Self::Words(words) => Reading { content: Some(Content::Text(words)), refusal: None },
+            Self::Words(words) => Reading { content: Some(Content::Text(words)), ..Reading::default() },
             Self::Message(reading) => reading,
         }
     }
@@ -172,6 +189,8 @@ pub struct Reading {
     pub content: Option<Content>,
     #[serde(deserialize_with = "lenient")]
     pub refusal: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub tool_calls: Vec<CallPiece>,
 }
 
 #[derive(Deserialize)]
@@ -425,12 +444,8 @@ mod tests {
 
     #[test]
     fn the_request_is_said_in_the_dialect_of_the_model() {
-        let prompt = Prompt {
-            messages: vec![PromptMessage { role: PromptRole::System, content: "Be brief.".into() }],
-            max_answer_tokens: 300,
-            temperature: Some(0.3),
-            format: AnswerFormat::Text,
-        };
+        let messages = vec![PromptMessage { role: PromptRole::System, content: "Be brief.".into() }];
+        let prompt = Prompt { temperature: Some(0.3), ..Prompt::new(messages, 300) };
         let plain = json!({
             "model": "m",
             "messages": [{"role": "system", "content": "Be brief."}],

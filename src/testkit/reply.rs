@@ -17,6 +17,8 @@ pub enum Reply {
     Slow(Duration, String),
     /// Text that was cut off at the token limit.
     Truncated(String),
+    /// Calls of tools, by name with their arguments.
+    Tools(Vec<(&'static str, Value)>),
     /// This very body with status 200.
     Body(Value),
     /// This status and body.
@@ -77,6 +79,7 @@ impl Reply {
         match self {
             Self::Text(text) | Self::Slow(_, text) | Self::Held(text) => ok(&good(&text)),
             Self::Truncated(text) => ok(&completion(request, &json!(text), Some("length"))),
+            Self::Tools(calls) => ok(&calling(request, &calls)),
             Self::Body(body) => ok(&body),
             Self::Status(status, body) => with_status(status, body),
             Self::Raw { status, headers, body } => raw(status, headers, body),
@@ -127,6 +130,18 @@ fn completion(request: &Value, content: &Value, finish_reason: Option<&str>) -> 
         "service_tier": "default",
         "system_fingerprint": "fp_test",
     })
+}
+
+/// A completion that calls tools.
+fn calling(request: &Value, calls: &[(&'static str, Value)]) -> Value {
+    let call = |(place, (name, arguments)): (usize, &(&str, Value))| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        json!({"id": format!("call_test_{place}"), "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+    let mut body = completion(request, &Value::Null, Some("tool_calls"));
+    body["choices"][0]["message"]["tool_calls"] = json!(calls);
+    body
 }
 
 fn ok(body: &Value) -> Response {

@@ -5,7 +5,7 @@
 //! with the talk, `limits` and `budgets` ask too much of it, `access` asks who may come in, `privacy` and `provenance` who
 //! wants to be forgotten, `trust` looks at what is posted of what a model wrote, `operator` looks after it, `showcase` types
 //! into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
-//! suggestions, and `concepts` keeps named things in mind.
+//! suggestions, `concepts` keeps named things in mind, and `tools` looks things up.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
@@ -28,5 +28,6 @@ mod process;
 mod provenance;
 mod recall;
 mod showcase;
+mod tools;
 mod trust;
 mod updates;

@@ -38,7 +38,7 @@ use crate::domain::{
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
-use crate::llm::{AnswerFormat, Completion, Prompt, PromptMessage, PromptRole};
+use crate::llm::{Completion, Prompt, PromptMessage, PromptRole};
 use crate::prompts::Prompts;
 use crate::retrieval::Recalled;
 use crate::retrieval::run::Recaller;
@@ -73,6 +73,10 @@ pub struct AnsweringParts {
     pub introduction: Introduction,
     pub access: AccessConfig,
     pub backlog_max_age: Duration,
+    /// For all calls of the model for one answer together.
+    pub deadline: Duration,
+    /// How often the model may look something up for one answer.
+    pub tool_rounds: usize,
     /// What other rooms add to the prompt, in no order.
     pub enrichers: Vec<Enricher>,
     pub recaller: Arc<Recaller>,
@@ -129,7 +133,7 @@ impl Answering {
                         self.halve(&mut question).await?;
                         built = self.prompt(&question, &enrichment, Some(built.tokens() / 2))?;
                     }
-                    asking.ended(self.ask(&question, &built, asking.choice).await)
+                    asking.ended(self.converse(&mut question, &mut built, asking).await)
                 }
                 Step::Reply((completion, bill)) => break self.checked_for_echo(&question, &built, completion, bill),
                 Step::Digest => {
@@ -232,13 +236,13 @@ impl Answering {
     }
 
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         question: &Question,
-        built: &BuiltPrompt,
+        prompt: &Prompt,
         choice: Choice,
     ) -> Result<(Completion, Bill), Failure> {
-        let (prompt, watch) = (asked(built), self.parts.clock.stopwatch());
+        let watch = self.parts.clock.stopwatch();
         let ask = Ask {
             purpose: Purpose::Answer,
             conversation: question.trigger().conversation(),
@@ -247,7 +251,7 @@ impl Answering {
                 Choice::Best => Economy::Best,
                 Choice::Cheaper => Economy::Cheaper,
             },
-            prompt: &prompt,
+            prompt,
         };
         let message = &question.trigger().message;
         let answered = tokio::select! {
@@ -372,14 +376,10 @@ pub(super) fn new_fence() -> String {
 }
 
 /// The prompt as it goes to the model.
-fn asked(built: &BuiltPrompt) -> Prompt {
+pub(super) fn asked(built: &BuiltPrompt) -> Prompt {
     let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
-    Prompt {
-        messages: vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)],
-        max_answer_tokens: Purpose::Answer.max_answer_tokens(),
-        temperature: None,
-        format: AnswerFormat::Text,
-    }
+    let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
+    Prompt::new(messages, Purpose::Answer.max_answer_tokens())
 }
 
 /// The way to the other matter that the trigger may mean, below an answer that is one.

@@ -110,11 +110,11 @@ impl Capturing {
         let (ask, answer) = (shown(&trigger.message.text), shown(&record.text));
         let values = CaptureValues { fence: &fence, ask: &ask, answer: &answer };
         let content = self.prompts.capture(&values).ok()?;
+        let messages = vec![PromptMessage { role: PromptRole::User, content }];
         Some(Prompt {
-            messages: vec![PromptMessage { role: PromptRole::User, content }],
-            max_answer_tokens: Purpose::Extract.max_answer_tokens(),
             temperature: Some(0.0),
             format: AnswerFormat::Json { name: "concepts", schema: capture_schema() },
+            ..Prompt::new(messages, Purpose::Extract.max_answer_tokens())
         })
     }
 }

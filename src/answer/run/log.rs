@@ -6,6 +6,7 @@ use tracing::Span;
 use tracing::field::{Empty, display};
 
 use crate::answer::citations::Checked;
+use crate::answer::tools::Tool;
 use crate::context::ContextWindow;
 use crate::domain::{AnswerId, AnswerRecord, Chosen, MessageAt, Part, ReplyTarget, StoredMessage, TokenUse};
 use crate::gateway::AskError;
@@ -55,6 +56,13 @@ pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
             tracing::warn!(error_type = error.kind(), %error, "chat.error: the model did not answer");
         }
     }
+}
+
+/// The model used a tool; so many messages were looked up for the answer by now.
+pub fn looked_up(tool: &str, messages: usize) {
+    // The model may call anything by any name.
+    let tool = Tool::ALL.into_iter().map(Tool::name).find(|name| *name == tool).unwrap_or("?");
+    tracing::info!(r#type = "looked_up", tool, messages, "chat.event");
 }
 
 /// The model repeated its prompt, which is not posted.

@@ -12,6 +12,7 @@ use crate::answer::recall::{self, fitting};
 use crate::answer::run::concepts::Scope;
 use crate::answer::run::follow_up::{self, GoingOn};
 use crate::answer::run::introduction::Introduction;
+use crate::answer::tools::LookedUp;
 use crate::config::AccessConfig;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
@@ -68,6 +69,8 @@ pub struct Question {
     pub bills: Vec<Bill>,
     /// What was worked out of it, once that is done.
     pub follow_up: FollowUp,
+    /// What the model looked up on its way to the answer.
+    pub looked_up: LookedUp,
     pub earliest: Option<Timestamp>,
     /// What the chat was not told yet.
     pub introduction: Option<FormattedText>,
@@ -147,6 +150,7 @@ impl Reading {
             scope,
             bills: Vec::new(),
             follow_up: FollowUp::default(),
+            looked_up: LookedUp::default(),
             earliest,
             introduction,
             spent,
@@ -241,7 +245,7 @@ impl Question {
         &self.history.trigger
     }
 
-    /// What the answer may cite: the messages of the window, and what was recalled.
+    /// What the answer may cite: the messages of the window, what was recalled, and what was looked up.
     pub fn citable(&self) -> Vec<Citable> {
         let cite = |stored: &StoredMessage| Citable {
             id: SourceId::message(stored.seq.0),
@@ -251,21 +255,26 @@ impl Question {
             link: message_link(&self.chat.chat, &stored.message),
             rests_on: Vec::new(),
         };
-        let recalled = self.recalled.messages.iter().map(|one| &one.message);
-        let messages = self.window.entries.iter().map(|entry| &entry.message).chain(recalled).map(cite);
-        messages.chain(recall::citable(&self.recalled, &self.chat.chat)).collect()
+        let remembered = self.remembered(&[]);
+        self.shown().map(cite).chain(remembered).collect()
     }
 
-    /// What is remembered and may be cited: of the slots that other rooms fill, as `given`, and of what was recalled.
+    /// What is remembered and may be cited: of the slots that other rooms fill, as `given`, of what was recalled, and of what
+    /// was looked up.
     pub fn remembered(&self, given: &[Citable]) -> Vec<Citable> {
-        given.iter().cloned().chain(recall::citable(&self.recalled, &self.chat.chat)).collect()
+        let looked_up = self.looked_up.summaries.iter().cloned();
+        given.iter().cloned().chain(recall::citable(&self.recalled, &self.chat.chat)).chain(looked_up).collect()
+    }
+
+    /// The messages that the model was shown.
+    fn shown(&self) -> impl Iterator<Item = &StoredMessage> {
+        let recalled = self.recalled.messages.iter().map(|one| &one.message);
+        self.window.entries.iter().map(|entry| &entry.message).chain(recalled).chain(&self.looked_up.messages)
     }
 
     /// Usernames that the answer may mention: of those in the window, and our own.
     pub fn names<'a>(&'a self, bot: &'a BotIdentity) -> Vec<&'a str> {
-        let recalled = self.recalled.messages.iter().map(|one| &one.message);
-        let shown = self.window.entries.iter().map(|entry| &entry.message).chain(recalled);
-        shown
+        self.shown()
             .filter_map(|stored| stored.message.sender.username.as_deref())
             .chain(bot.usernames.iter().map(String::as_str))
             .collect()

@@ -129,12 +129,9 @@ impl Answering {
         if self.parts.gateway.is_offline() || self.parts.gateway.allowance(question.spent) != Allowance::Ample {
             return None;
         }
-        let prompt = Prompt {
-            messages: vec![PromptMessage { role: PromptRole::User, content: text }],
-            max_answer_tokens: Purpose::Extract.max_answer_tokens(),
-            temperature: Some(0.0),
-            format,
-        };
+        let messages = vec![PromptMessage { role: PromptRole::User, content: text }];
+        let asked = Prompt::new(messages, Purpose::Extract.max_answer_tokens());
+        let prompt = Prompt { temperature: Some(0.0), format, ..asked };
         let watch = self.parts.clock.stopwatch();
         let asked = self.parts.gateway.ask_within_budget(Ask {
             purpose: Purpose::Extract,

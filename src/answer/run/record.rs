@@ -23,9 +23,11 @@ pub(super) fn record(
     let mut shown = question.window.chosen();
     if draft.status == AnswerStatus::Answered {
         shown.extend(recall::chosen(&question.recalled));
+        shown.extend(question.looked_up.chosen(&shown));
     }
     let mut slots = built.slots;
     recall::note_found(&mut slots, &question.recalled);
+    slots.extend(question.looked_up.uses.iter().cloned());
     AnswerRecord {
         id: AnswerId(Ulid::from_parts(moment, crate::resilience::random().into())),
         chat: question.trigger().chat,

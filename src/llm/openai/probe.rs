@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::llm::diagnose::diagnose;
 use crate::llm::transport::Failure;
 use crate::llm::wire;
-use crate::llm::{AnswerFormat, LlmError, Prompt, PromptMessage, PromptRole};
+use crate::llm::{LlmError, Prompt, PromptMessage, PromptRole};
 use crate::resilience::within;
 
 /// Enough for a model that thinks before it speaks to reach its first word.
@@ -20,9 +20,10 @@ impl OpenAi {
     pub async fn probe_chat(&self, clock: &Clock) -> Vec<(&str, Result<Duration, LlmError>)> {
         let mut probed = Vec::new();
         for model in std::iter::once(&self.primary).chain(&self.fallback) {
-            let (watch, deadline) = (clock.stopwatch(), self.deadline(clock));
             let prompt = question("Answer with the one word: ready");
-            let asked = self.ask(model, Question { prompt: &prompt, progress: None, clock }, &deadline).await;
+            let question = Question { prompt: &prompt, progress: None, clock };
+            let (watch, deadline) = (clock.stopwatch(), self.deadline(question));
+            let asked = self.ask(model, question, &deadline).await;
             probed.push((model.name.as_str(), asked.map(|_| watch.elapsed())));
         }
         probed
@@ -66,10 +67,5 @@ impl OpenAi {
 }
 
 fn question(words: &str) -> Prompt {
-    Prompt {
-        messages: vec![PromptMessage { role: PromptRole::User, content: words.to_owned() }],
-        max_answer_tokens: ROOM,
-        temperature: None,
-        format: AnswerFormat::Text,
-    }
+    Prompt::new(vec![PromptMessage { role: PromptRole::User, content: words.to_owned() }], ROOM)
 }

@@ -54,12 +54,8 @@ impl SummaryModel {
     ) -> Result<Written, AskError> {
         let material = if self.redaction == Redaction::Off { material.to_owned() } else { redact(material) };
         let message = |role, content| PromptMessage { role, content };
-        let prompt = Prompt {
-            messages: vec![message(PromptRole::System, task), message(PromptRole::User, material)],
-            max_answer_tokens: purpose.max_answer_tokens(),
-            temperature: None,
-            format: format(purpose),
-        };
+        let messages = vec![message(PromptRole::System, task), message(PromptRole::User, material)];
+        let prompt = Prompt { format: format(purpose), ..Prompt::new(messages, purpose.max_answer_tokens()) };
         let watch = clock.stopwatch();
         let conversation = Conversation { chat, thread: None };
         let ask = Ask { purpose, conversation, on_behalf_of: None, economy: Economy::Best, prompt: &prompt };
