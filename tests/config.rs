@@ -79,6 +79,7 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                     model_extract: None,
                     timeout: 60s,
                     deadline: 90s,
+                    tool_rounds: 3,
                     captures_concepts: true,
                 },
                 store: StoreConfig {
