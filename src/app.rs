@@ -9,12 +9,12 @@ mod memory;
 mod menu;
 mod models;
 mod service;
+mod start;
 mod tasks;
 mod vectors;
 mod watchdog;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -42,7 +42,7 @@ use crate::prompts::{PromptError, Prompts};
 use crate::resilience::{Backoff, random};
 use crate::retrieval::run::{Recaller, VectorKeeper};
 use crate::scheduler::run::{Pool, Wake, record, schedule};
-use crate::store::{Opened, Store, StoreError, admission, jobs as job_rows, outbox};
+use crate::store::{Store, StoreError, admission, jobs as job_rows, outbox};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
 use crate::trigger::Languages;
 
@@ -80,7 +80,7 @@ impl App {
     /// Opens the store, meets Telegram, and starts polling and working. `stop` ends it all.
     pub async fn start(config: Config, clock: Clock, stop: CancellationToken) -> Result<Self, AppError> {
         let prompts = Arc::new(Prompts::load(config.prompts.dir.as_deref())?);
-        let store = open_store(config.store.path.clone(), &clock).await?;
+        let store = start::open_store(config.store.path.clone(), &clock).await?;
         recover(&store, &clock, &stop).await?;
         let telegram = connect(&config)?;
         // A model that cannot be read ends the start at once, however long Telegram is away.
@@ -176,7 +176,7 @@ impl Parts {
         tasks.spawn("menu", |stop| async move { menu.run(stop).await });
         let watchdog = Watchdog { health, clock: self.clock.clone(), poll_timeout: self.config.telegram.poll_timeout };
         tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
-        tracing::info!(database = %self.store.path().display(), "ready as @{}", self.bot.username());
+        start::tell(&self.config, &self.store, self.bot.username()).await?;
         Ok(App { store: self.store, bot: self.bot, claim: self.claim, tasks })
     }
 
@@ -211,6 +211,7 @@ impl Parts {
             bot: self.bot.clone(),
             languages: self.languages,
             params: context_params(&self.config.context),
+            zone: self.config.time.zone,
             readings: Arc::clone(&self.readings),
             rate: self.config.limits.rate,
             introduction: Introduction { promise: self.promise(), announces: self.config.privacy.announces },
@@ -218,7 +219,7 @@ impl Parts {
             backlog_max_age: self.config.ingest.backlog_max_age,
             deadline: self.config.llm.deadline,
             tool_rounds: self.config.llm.tool_rounds,
-            enrichers: memory::enrichers(&self.config.memory),
+            enrichers: memory::enrichers(&self.config.memory, self.config.time.zone),
             recaller: Arc::new(Recaller::new(self.embedder.clone())),
         });
         let commands = Commands {
@@ -228,6 +229,7 @@ impl Parts {
             wake: wake.clone(),
             bot: self.bot.clone(),
             access: self.config.access.clone(),
+            zone: self.config.time.zone,
             promise: self.promise(),
             remembers: self.config.memory.is_on,
             has_claim_code: self.claim.is_some(),
@@ -294,23 +296,6 @@ pub fn context_params(config: &ContextConfig) -> Params {
         token_budget: config.tokens,
         ..Params::new(estimate_tokens)
     }
-}
-
-async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, AppError> {
-    let now = clock.now();
-    let opened = tokio::task::spawn_blocking(move || Store::open(&path, now)).await;
-    let (store, Opened { created, migrated, backup }) = opened.map_err(|error| AppError::Task(error.to_string()))??;
-    if let Some(backup) = backup {
-        tracing::info!(
-            from = migrated.0, to = migrated.1, backup = %backup.display(),
-            "migrated the database from version {} to {}; a copy from before is {}", migrated.0, migrated.1,
-            backup.display(),
-        );
-    }
-    if created {
-        tracing::info!("created a new database");
-    }
-    Ok(store)
 }
 
 /// The embedding model. The one inside the program only sharpens the choice of messages, so that the daemon starts without

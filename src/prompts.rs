@@ -46,6 +46,8 @@ pub struct RoleValues<'a> {
     pub place: &'a str,
     /// `Monday 5 January 2026`.
     pub today: &'a str,
+    /// `Europe/Berlin`.
+    pub zone: &'a str,
 }
 
 /// What `recall.md` takes.
@@ -394,7 +396,7 @@ mod tests {
     }
 
     fn role(prompts: &Prompts, bot_name: &str) -> String {
-        prompts.role(&RoleValues { bot_name, place: "group", today: "Monday" }).expect("renders")
+        prompts.role(&RoleValues { bot_name, place: "group", today: "Monday", zone: "UTC" }).expect("renders")
     }
 
     #[test]

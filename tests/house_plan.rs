@@ -63,7 +63,7 @@ const ROOMS: &[Room] = &[
     room("scheduler", &["domain"], &["store", "clock"]),
     room("eval", &["domain", "context", "retrieval", "embed", "trigger", "store", "clock"], &[]),
     room("health", &["domain", "store", "gateway", "ingest", "telemetry"], &["clock"]),
-    room("checkup", &["domain", "config", "embed", "store", "llm", "telegram"], &["clock"]),
+    room("checkup", &["domain", "config", "embed", "store", "llm", "telegram", "prompts", "resilience"], &["clock"]),
     room("sandbox", &["domain", "clock"], &[]),
     room("telemetry", &["config"], &[]),
     room(

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
-use crate::domain::{Citable, SourceId, SourceKind, SourceRef, Timestamp, short_time};
+use crate::domain::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone};
 
 /// Characters of a source that are kept with the answer.
 const SOURCE_CHARS: usize = 160;
@@ -59,7 +59,7 @@ static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\[[0-9]{1,3}\]"));
 
 /// Checks the citations of `answer` against what the model was `given`. `now` decides which times need their day.
-pub fn check(answer: &str, given: &[Citable], now: Timestamp) -> Checked {
+pub fn check(answer: &str, given: &[Citable], now: Timestamp, zone: Zone) -> Checked {
     let (body, own_list) = split_own_list(answer);
     let own_list: Vec<&str> = LISTED_ID.find_iter(own_list).map(|id| id.as_str()).collect();
     let mut ledger = Ledger { given, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
@@ -79,7 +79,7 @@ pub fn check(answer: &str, given: &[Citable], now: Timestamp) -> Checked {
     }
     if !ledger.valid.is_empty() {
         let sources: Vec<String> =
-            ledger.valid.iter().enumerate().map(|(index, source)| source_item(index + 1, source, now)).collect();
+            ledger.valid.iter().enumerate().map(|(index, source)| source_item(index + 1, source, now, zone)).collect();
         parts.push(format!("Sources: {}", sources.join(" · ")));
     }
     parts.retain(|part| !part.is_empty());
@@ -208,15 +208,16 @@ fn numbered(number: usize, source: &Citable) -> String {
 
 /// `[1] Ana 14:02`, with the day where that is not today's, and with a quote where no link leads there. A summary or a
 /// note names the messages it rests on.
-fn source_item(number: usize, source: &Citable, now: Timestamp) -> String {
+fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone) -> String {
     /// More would hide the answer behind its sources.
     const MOST_GROUNDS: usize = 3;
     let number = numbered(number, source);
     let name = escape_markdown(&clean_name(&source.name));
-    let when = short_time(source.sent_at, now);
+    let when = zone.short_time(source.sent_at, now);
     if !source.rests_on.is_empty() {
         let grounds = source.rests_on.iter().take(MOST_GROUNDS).map(|grounds| {
-            let told = format!("{} {}", escape_markdown(&clean_name(&grounds.name)), short_time(grounds.sent_at, now));
+            let told =
+                format!("{} {}", escape_markdown(&clean_name(&grounds.name)), zone.short_time(grounds.sent_at, now));
             grounds.link.as_ref().map_or(told.clone(), |link| format!("[{told}]({link})"))
         });
         let told = format!("{number} {name} ({})", grounds.collect::<Vec<_>>().join(", "));
@@ -253,7 +254,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{Grounds, Seq};
-    use crate::testkit::moment;
+    use crate::testkit::{here, moment};
 
     fn given() -> Vec<Citable> {
         let citable = |id: &str, name: &str, at: &str, text: &str| Citable {
@@ -276,7 +277,7 @@ mod tests {
 
     #[track_caller]
     fn check_text(answer: &str, expected: Expect) {
-        expected.assert_eq(&check(answer, &given(), moment("15:00")).text);
+        expected.assert_eq(&check(answer, &given(), moment("15:00"), here()).text);
     }
 
     #[test]
@@ -318,11 +319,11 @@ mod tests {
         for tag in
             ["[m1]", "(m1)", "【m1】", "[source: 1]", "[source:m1;m1]", "[m1, m1]", "[M1]", "【source: m1】", "m1"]
         {
-            let text = check(&format!("Thai {tag}."), &given(), moment("15:00")).text;
+            let text = check(&format!("Thai {tag}."), &given(), moment("15:00"), here()).text;
             assert!(text.starts_with(&format!("Thai {first}.")), "{tag}: {text}");
         }
         for tag in ["[m9]", "(m9)", "【m9】", "[source: 9]", "[m9; m8]", "[s4]", "[n2]"] {
-            let checked = check(&format!("Thai {tag}."), &given(), moment("15:00"));
+            let checked = check(&format!("Thai {tag}."), &given(), moment("15:00"), here());
             assert_eq!(checked.text, "Thai.\n\n(Removed invalid citation)", "{tag}");
         }
     }
@@ -332,7 +333,7 @@ mod tests {
         let mut given = given();
         given[0].text = "the bolts are m2, and room (m3) is free".to_owned();
         let text = "Take m2 bolts to (m3).";
-        assert_eq!(check(text, &given, moment("15:00")).text, text);
+        assert_eq!(check(text, &given, moment("15:00"), here()).text, text);
     }
 
     #[test]
@@ -364,7 +365,7 @@ mod tests {
             The lake [\[1\]](https://t.me/c/1/41).
 
             Sources: [\[1\]](https://t.me/c/1/41) Summary ([Ana 2 Jan 10:00](https://t.me/c/1/41), [Bob 2 Jan 10:00](https://t.me/c/1/42))"#]]
-        .assert_eq(&check("The lake [source: s5].", &[summary], moment("15:00")).text);
+        .assert_eq(&check("The lake [source: s5].", &[summary], moment("15:00"), here()).text);
     }
 
     #[test]
@@ -438,7 +439,7 @@ mod tests {
     fn the_log_gets_generated_valid_and_removed_ids_and_the_row_gets_short_texts() {
         let mut given = given();
         given[1].text = "long ".repeat(100);
-        let checked = check("A [source: M2, m9] [source: m1] [source: m2]", &given, moment("15:00"));
+        let checked = check("A [source: M2, m9] [source: m1] [source: m2]", &given, moment("15:00"), here());
         assert_eq!(checked.generated, ["m2", "m9", "m1"]);
         assert_eq!(checked.valid, ["m2", "m1"]);
         assert_eq!(checked.removed, ["m9"]);
@@ -461,7 +462,7 @@ mod tests {
     proptest! {
         #[test]
         fn only_what_was_given_is_ever_a_source(answer in r"(A |\[source: m[0-9]\]|\[source: m1, m[0-9]\]|\n|Sources: m[0-9]){0,12}") {
-            let checked = check(&answer, &given(), moment("15:00"));
+            let checked = check(&answer, &given(), moment("15:00"), here());
             prop_assert!(checked.valid.iter().all(|id| ["m1", "m2", "m3"].contains(&id.as_str())));
             prop_assert!(checked.removed.iter().all(|id| !["m1", "m2", "m3"].contains(&id.as_str())));
             prop_assert!(!TAGS.is_match(&checked.text), "{}", checked.text);

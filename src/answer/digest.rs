@@ -3,7 +3,7 @@
 use crate::answer::telling::{Query, bullets, most_telling};
 use crate::answer::wording::nothing_earlier;
 use crate::context::ContextWindow;
-use crate::domain::Timestamp;
+use crate::domain::{Timestamp, Zone};
 
 /// Messages that a digest shows at most. More is no digest, and the chat is right there.
 const DIGEST_MESSAGES: usize = 6;
@@ -11,7 +11,7 @@ const DIGEST_MESSAGES: usize = 6;
 /// Markdown that shows the most telling messages of `window`, with citations still to be checked.
 ///
 /// `earliest` is since when the bot can read the chat: said when there is nothing to show.
-pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<Timestamp>) -> String {
+pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<(Timestamp, Zone)>) -> String {
     let shown = most_telling(window, query, DIGEST_MESSAGES);
     if window.anchor_withheld {
         let told = "No model is configured, and the message you reply to is not mine to read: its author wants nothing of \
@@ -50,7 +50,7 @@ mod tests {
         let window = get_smart_context(&history, &Params::clusters(str::len));
         let bot = identity();
         let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot };
-        expected.assert_eq(&digest(&window, query, Some(moment("-1d 09:30"))));
+        expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC))));
     }
 
     #[test]

@@ -7,9 +7,7 @@ use std::time::Duration;
 use crate::answer::citations::without_marks;
 use crate::answer::plain::{clean_name, clean_text, without_fence};
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{
-    ChatId, MessageId, Part, Role, Seq, StoredMessage, Timestamp, UserId, clock_time, day_in_words, span_in_words,
-};
+use crate::domain::{ChatId, MessageId, Part, Role, Seq, StoredMessage, Timestamp, UserId, Zone, span_in_words};
 
 /// A silence that is pointed out. Shorter ones show in the times of the lines.
 const NOTED_SILENCE: Duration = Duration::from_secs(6 * 60 * 60);
@@ -22,6 +20,7 @@ const INDENT: &str = "    ";
 pub struct Scribe<'a> {
     bot_name: String,
     fence: &'a str,
+    zone: Zone,
     numbers: BTreeMap<UserId, usize>,
     /// By number.
     names: BTreeMap<usize, String>,
@@ -35,13 +34,13 @@ pub struct Members {
 }
 
 impl<'a> Scribe<'a> {
-    pub fn new(bot_name: &str, fence: &'a str) -> Self {
-        Self { bot_name: clean_name(bot_name), fence, numbers: BTreeMap::new(), names: BTreeMap::new() }
+    pub fn new(bot_name: &str, fence: &'a str, zone: Zone) -> Self {
+        Self { bot_name: clean_name(bot_name), fence, zone, numbers: BTreeMap::new(), names: BTreeMap::new() }
     }
 
     /// Goes on where the prompt left off: whoever it showed keeps their number.
-    pub fn resume(bot_name: &str, fence: &'a str, members: Members) -> Self {
-        Self { numbers: members.numbers, names: members.names, ..Self::new(bot_name, fence) }
+    pub fn resume(bot_name: &str, fence: &'a str, zone: Zone, members: Members) -> Self {
+        Self { numbers: members.numbers, names: members.names, ..Self::new(bot_name, fence, zone) }
     }
 
     /// Who has which number by now.
@@ -62,7 +61,7 @@ impl<'a> Scribe<'a> {
         let mut previous: Option<&Entry> = None;
         for entry in &window.entries {
             let previous_message = previous.map(|previous| &previous.message);
-            lines.extend(notes_between(previous_message, &entry.message, (&left_out, window.known_from)));
+            lines.extend(notes_between(previous_message, &entry.message, (&left_out, window.known_from), self.zone));
             let message = &entry.message.message;
             let target = message.reply_to.and_then(|parent| shown.get(&(message.chat, parent)).copied());
             let mark = if has_surroundings && entry.part() == Part::Focus { FOCUS_MARK } else { "" };
@@ -81,7 +80,7 @@ impl<'a> Scribe<'a> {
                 (clean_name(&stored.message.sender.name), Cow::Borrowed(text))
             }
         };
-        let time = clock_time(stored.message.sent_at);
+        let time = self.zone.clock_time(stored.message.sent_at);
         let arrow = target.map(|target| format!(" · → m{target}")).unwrap_or_default();
         let head = format!("[m{} · {author} {name} · {time}{arrow}]", stored.seq);
         without_fence(&format!("{head} {}", indented(&text)), self.fence).into_owned()
@@ -94,7 +93,7 @@ impl<'a> Scribe<'a> {
 
     /// `Monday 5 January 2026`, where this prompt is read.
     pub fn day(&self, at: Timestamp) -> String {
-        day_in_words(at)
+        self.zone.day_in_words(at)
     }
 
     /// Lines of members between the marks of this prompt.
@@ -126,10 +125,11 @@ fn notes_between(
     previous: Option<&StoredMessage>,
     next: &StoredMessage,
     (left_out, known_from): (&BTreeSet<Seq>, Option<Seq>),
+    zone: Zone,
 ) -> Vec<String> {
     let now = next.message.sent_at;
     let Some(previous) = previous else {
-        return vec![format!("[{}]", day_in_words(now))];
+        return vec![format!("[{}]", zone.day_in_words(now))];
     };
     let before = previous.message.sent_at;
     // Imported messages are numbered late: then the numbers say nothing about what lies between.
@@ -142,7 +142,7 @@ fn notes_between(
     };
     let silence = now.since(before);
     let later = (silence >= NOTED_SILENCE).then(|| format!("[{} later]", span_in_words(silence)));
-    let new_day = (before.day() != now.day()).then(|| format!("[{}]", day_in_words(now)));
+    let new_day = (!zone.same_day(before, now)).then(|| format!("[{}]", zone.day_in_words(now)));
     [not_shown, later, new_day].into_iter().flatten().collect()
 }
 

@@ -13,7 +13,7 @@ use crate::answer::recall;
 use crate::context::{ContextWindow, Entry};
 use crate::domain::{
     ChatKind, Citable, Enrichment, FollowUp, Matter, Part, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
-    Timestamp, clip, clock_time, day_in_words,
+    Timestamp, Zone, clip,
 };
 use crate::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
@@ -37,6 +37,8 @@ pub struct PromptInput<'a> {
     /// Who spoke here lately.
     pub people: &'a [Person],
     pub now: Timestamp,
+    /// In which times are told.
+    pub zone: Zone,
     pub trigger: &'a StoredMessage,
     /// What is left of the trigger without the mention.
     pub ask: &'a str,
@@ -137,7 +139,7 @@ impl Filled {
 /// # Errors
 /// When a replaced template fails for these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
-    let mut scribe = Scribe::new(input.bot_name, input.fence);
+    let mut scribe = Scribe::new(input.bot_name, input.fence, input.zone);
     let mut filled = vec![role(prompts, input)?, concepts(prompts, input)?, frame(prompts, input)?];
     for piece in &input.enrichment.pieces {
         filled.extend(enriched(prompts, input, piece)?);
@@ -156,7 +158,7 @@ pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, 
 /// A slot with what another room says, cut to its cap; none where nothing is left.
 fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result<Option<Filled>, PromptError> {
     let lines: Vec<String> =
-        piece.lines.iter().map(|line| Scribe::new(input.bot_name, input.fence).aside(&line.text)).collect();
+        piece.lines.iter().map(|line| Scribe::new(input.bot_name, input.fence, input.zone).aside(&line.text)).collect();
     let topic = piece.topic.as_deref().map(clean_name);
     let told = |lines: &[String]| {
         let (slot, topic) = (piece.slot.name(), topic.as_deref());
@@ -205,7 +207,8 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
         None => place,
     };
     let bot_name = clean_name(input.bot_name);
-    let text = prompts.role(&RoleValues { bot_name: &bot_name, place: &place, today: &day_in_words(input.now) })?;
+    let (today, zone) = (input.zone.day_in_words(input.now), input.zone.name());
+    let text = prompts.role(&RoleValues { bot_name: &bot_name, place: &place, today: &today, zone })?;
     Ok(Filled::new(Slot::Role, text, Vec::new()))
 }
 
@@ -264,10 +267,10 @@ fn recall(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -
 fn context(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> Result<Filled, PromptError> {
     let lines = scribe.window(input.window);
     let has = |part| input.window.entries.iter().any(|entry| entry.part() == part);
-    let earliest = input.earliest.map(|at| format!("{}, {}", day_in_words(at), clock_time(at)));
+    let earliest = input.earliest.map(|at| format!("{}, {}", input.zone.day_in_words(at), input.zone.clock_time(at)));
     let people = people(input.people);
     let values = ContextValues {
-        time: &clock_time(input.now),
+        time: &input.zone.clock_time(input.now),
         fence: input.fence,
         lines: &lines,
         has_focus: has(Part::Focus),
@@ -399,6 +402,7 @@ mod tests {
             topic: Some("Lake trip"),
             people: &Person::of_talk(&history.recent, moment("-7d 00:00")),
             now: trigger.message.sent_at,
+            zone: Zone::UTC,
             trigger: &trigger,
             ask,
             generic: ask.is_empty(),
@@ -434,7 +438,7 @@ mod tests {
             ",
             "is that enough?",
             expect![[r#"
-                It is now 00:20 UTC. The code of all member text below is K7Q2X.
+                It is now 00:20. The code of all member text below is K7Q2X.
 
                 Who spoke here lately: bob (@bob), ann (@ann).
 
@@ -481,7 +485,7 @@ mod tests {
     static RECALLED: Recalled = Recalled { messages: Vec::new(), sessions: Vec::new() };
 
     fn scribe() -> Scribe<'static> {
-        Scribe::new("Chime", "K7Q2X")
+        Scribe::new("Chime", "K7Q2X", Zone::UTC)
     }
 
     fn input<'a>(trigger: &'a StoredMessage, window: &'a ContextWindow) -> PromptInput<'a> {
@@ -492,6 +496,7 @@ mod tests {
             topic: None,
             people: &[],
             now: trigger.message.sent_at,
+            zone: Zone::UTC,
             trigger,
             ask: &trigger.message.text,
             generic: false,
@@ -519,7 +524,7 @@ mod tests {
             ",
             "",
             expect![[r#"
-                It is now 10:10 UTC. The code of all member text below is K7Q2X.
+                It is now 10:10. The code of all member text below is K7Q2X.
 
                 Who spoke here lately: cat (@cat), bob (@bob), ann (@ann).
 
@@ -555,9 +560,9 @@ mod tests {
             "10:10 dan#4 @bot thoughts?",
             "",
             expect![[r#"
-                It is now 10:10 UTC. The code of all member text below is K7Q2X.
+                It is now 10:10. The code of all member text below is K7Q2X.
 
-                No earlier message is known. You can read this chat since Sunday 4 January 2026, 09:30 UTC; what was written before then you cannot see. If the answer needs it, say so.
+                No earlier message is known. You can read this chat since Sunday 4 January 2026, 09:30; what was written before then you cannot see. If the answer needs it, say so.
 
                 u1 tags you without a question of their own, in [m4], and you know nothing that came before. Tell them that, and that they can tag you with a question or in a reply to the message they mean:
                 <<<chat K7Q2X
@@ -578,6 +583,7 @@ mod tests {
             topic: None,
             people: &[],
             now: trigger.message.sent_at,
+            zone: Zone::UTC,
             trigger: &trigger,
             ask: "true?",
             generic: false,
@@ -594,7 +600,7 @@ mod tests {
         };
         let prompt = build(&Prompts::load(None).expect("the templates load"), &input).expect("they render");
         expect![[r#"
-            It is now 10:10 UTC. The code of all member text below is K7Q2X.
+            It is now 10:10. The code of all member text below is K7Q2X.
 
             No earlier message is known: you can read this chat only from now on. If the answer needs what was written before, say so.
 
@@ -618,7 +624,7 @@ mod tests {
         let mut window = get_smart_context(&history, &Params::clusters(estimate));
         window.entries.retain(|entry| entry.message.seq != Seq(2));
         (window.left_out, window.known_from) = (vec![Seq(2)], Some(Seq(2)));
-        let lines = Scribe::new("Chime", "K7Q2X").window(&window);
+        let lines = Scribe::new("Chime", "K7Q2X", Zone::UTC).window(&window);
         assert!(lines.contains("\n[more than 1 message not shown]\n"), "{lines}");
     }
 
@@ -630,7 +636,7 @@ mod tests {
         let trigger = recent.pop().expect("a trigger");
         let history = History::new(trigger.clone(), recent, Vec::new());
         let window = get_smart_context(&history, &Params::clusters(estimate));
-        let lines = Scribe::new("Chime", "K7Q2X").window(&window);
+        let lines = Scribe::new("Chime", "K7Q2X", Zone::UTC).window(&window);
         expect![[r#"
             [Monday 5 January 2026]
             [m1 · u1 Eve m9 u0 Chime · 10:00] fine
@@ -646,7 +652,7 @@ mod tests {
         assert!(prompt.system.starts_with(
             "You are Chime, a member of a Telegram group called \"The lake\", in its topic \"Lake trip\"."
         ));
-        assert!(prompt.system.ends_with("Today is Monday 5 January 2026."));
+        assert!(prompt.system.ends_with("Today is Monday 5 January 2026. All times are of the time zone UTC."));
         assert!(estimate(&prompt.system) <= 600, "{} tokens", estimate(&prompt.system));
     }
 

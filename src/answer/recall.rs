@@ -3,8 +3,8 @@
 use crate::answer::lines::Scribe;
 use crate::answer::plain::clean_name;
 use crate::domain::{
-    Chat, Chosen, Citable, FoundSource, Grounds, LegScores, Reason, Slot, SlotUse, SourceId, StoredMessage, Timestamp,
-    clip, day_in_words, message_link,
+    Chat, Chosen, Citable, FoundSource, Grounds, LegScores, Reason, Slot, SlotUse, SourceId, StoredMessage, Zone, clip,
+    message_link,
 };
 use crate::retrieval::{Recalled, RecalledMessage, RecalledSession};
 
@@ -50,7 +50,7 @@ fn told(one: &RecalledSession) -> String {
 pub(super) fn lines(recalled: &Recalled, scribe: &mut Scribe<'_>) -> String {
     let mut lines = Vec::new();
     for one in &recalled.sessions {
-        let place = place(one.started_at, one.topic.as_deref());
+        let place = place(scribe.day(one.started_at), one.topic.as_deref());
         lines.push(format!("[{} · summary of a talk, {place}]\n    {}", one.id, scribe.aside(&told(one))));
     }
     let messages = recalled.messages.iter().map(|one| (&one.message, one.topic.as_deref(), SHOWN_CHARS));
@@ -68,7 +68,7 @@ pub(super) fn dated<'m>(
     let mut lines = Vec::new();
     let mut heading = None;
     for (stored, topic, chars) in messages {
-        let place = format!("[{}]", place(stored.message.sent_at, topic));
+        let place = format!("[{}]", place(scribe.day(stored.message.sent_at), topic));
         if heading.as_ref() != Some(&place) {
             lines.push(place.clone());
             heading = Some(place);
@@ -78,8 +78,7 @@ pub(super) fn dated<'m>(
     lines.join("\n")
 }
 
-fn place(at: Timestamp, topic: Option<&str>) -> String {
-    let day = day_in_words(at);
+fn place(day: String, topic: Option<&str>) -> String {
     match topic {
         Some(topic) => format!("{day}, in the topic \"{}\"", clean_name(topic)),
         None => day,
@@ -93,10 +92,10 @@ pub(super) fn sources(recalled: &Recalled) -> impl Iterator<Item = SourceId> + '
 }
 
 /// The summaries among the recalled sources. Each leads to the messages it rests on.
-pub fn citable(recalled: &Recalled, chat: &Chat) -> Vec<Citable> {
+pub fn citable(recalled: &Recalled, chat: &Chat, zone: Zone) -> Vec<Citable> {
     let cite = |one: &RecalledSession| Citable {
         id: SourceId::summary(one.id.first.0),
-        name: format!("Summary, {}", day_in_words(one.started_at)),
+        name: format!("Summary, {}", zone.day_in_words(one.started_at)),
         sent_at: one.started_at,
         text: told(one),
         link: None,
@@ -172,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_fits_stands_in_order_of_time_under_its_day() {
-        let mut scribe = Scribe::new("Chime", "CODE");
+        let mut scribe = Scribe::new("Chime", "CODE", Zone::UTC);
         let shown = lines(&fitting(recalled(), 1_000, estimate_tokens), &mut scribe);
         let heads: Vec<&str> = shown.lines().map(|line| line.split(" ·").next().unwrap_or(line)).collect();
         assert_eq!(heads.len(), 5, "{shown}");
@@ -189,7 +188,7 @@ mod tests {
     fn a_summary_stands_before_the_messages_and_each_source_keeps_its_legs() {
         let found = Recalled { sessions: vec![session(CHAT_KEY)], ..recalled() };
         let kept = fitting(found, 1_000, estimate_tokens);
-        let shown = lines(&kept, &mut Scribe::new("Chime", "CODE"));
+        let shown = lines(&kept, &mut Scribe::new("Chime", "CODE", Zone::UTC));
         assert!(shown.starts_with("[s1 · summary of a talk, ") && shown.contains("- Ann told the code"), "{shown}");
         let mut slots =
             [SlotUse { name: Slot::Recall.name().to_owned(), tokens: 1, sources: Vec::new(), found: Vec::new() }];

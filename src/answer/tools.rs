@@ -323,7 +323,7 @@ mod tests {
         let said = transcript("10:00 ann#1 the red tent\n10:01 ben#2 the green one");
         let long = "a very long message that goes on and on ".repeat(15);
         let mut looked_up = LookedUp::default();
-        let mut scribe = Scribe::new("Chime", "CODE");
+        let mut scribe = Scribe::new("Chime", "CODE", crate::domain::Zone::UTC);
         for round in 0..200 {
             let mut stored = said[round % 2].clone();
             stored.seq = Seq(u32::try_from(round).unwrap_or(0));

@@ -8,8 +8,7 @@ use crate::answer::plain::{clean_name, escape_markdown};
 use crate::answer::telling::{Query, bullets, most_telling};
 use crate::context::ContextWindow;
 use crate::domain::{
-    AnswerRecord, AnswerStatus, Chosen, FollowUp, Matter, Part, Reason, Seq, Timestamp, clock_time, day_in_words,
-    grouped, short_time,
+    AnswerRecord, AnswerStatus, Chosen, FollowUp, Matter, Part, Reason, Seq, Timestamp, Zone, grouped,
 };
 
 /// Messages that an apology shows.
@@ -27,13 +26,13 @@ pub fn apology(window: &ContextWindow, query: Query<'_>, notices: &Notices) -> S
 }
 
 /// That there is nothing to go by, and since when the bot reads: the end of a sentence.
-pub fn nothing_earlier(earliest: Option<Timestamp>) -> String {
+pub fn nothing_earlier(earliest: Option<(Timestamp, Zone)>) -> String {
     match earliest {
-        Some(at) => format!(
-            "I know of no earlier message this could be about: I can read this chat since {}, {} UTC. \
+        Some((at, zone)) => format!(
+            "I know of no earlier message this could be about: I can read this chat since {}, {}. \
              Tag me in a reply to the message you mean.",
-            day_in_words(at),
-            clock_time(at)
+            zone.day_in_words(at),
+            zone.told_time(at)
         ),
         None => "I know of no earlier message this could be about: I can read this chat only from now on. \
                  Tag me in a reply to the message you mean."
@@ -68,7 +67,7 @@ pub struct UsedMessage {
 
 /// `/why`: each message the answer used with its member, its reason in plain words and its link, what was left out,
 /// and what it took. A message of the record that is not among `used` is no longer kept.
-pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&FollowUp>) -> String {
+pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&FollowUp>, zone: Zone) -> String {
     let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
     let mut parts = Vec::new();
     let is_cited = |chosen: &Chosen| record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
@@ -78,7 +77,7 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
         parts.push("I used no earlier message for this answer.".to_owned());
     } else {
         let lines: Vec<String> =
-            listed.iter().map(|chosen| used_line(record, chosen, known.get(&chosen.seq).copied())).collect();
+            listed.iter().map(|chosen| used_line(record, chosen, known.get(&chosen.seq).copied(), zone)).collect();
         parts.push(format!("I used these messages:\n\n{}", lines.join("\n")));
     }
     match nearby.len() {
@@ -93,7 +92,7 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     parts.join("\n\n")
 }
 
-fn used_line(record: &AnswerRecord, chosen: &Chosen, message: Option<&UsedMessage>) -> String {
+fn used_line(record: &AnswerRecord, chosen: &Chosen, message: Option<&UsedMessage>, zone: Zone) -> String {
     let cited = record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq));
     let cited = if cited { ", cited" } else { "" };
     let reason = in_plain_words(chosen.reason);
@@ -101,14 +100,15 @@ fn used_line(record: &AnswerRecord, chosen: &Chosen, message: Option<&UsedMessag
         return format!("- a message that is no longer kept: {reason}{cited}");
     };
     let name = escape_markdown(&clean_name(&message.name));
-    let when = short_time(message.sent_at, record.created_at);
+    let when = zone.short_time(message.sent_at, record.created_at);
     match &message.link {
         Some(link) => format!("- [{name} {when}]({link}): {reason}{cited}"),
         None => format!("- {name} {when}: {reason}{cited}"),
     }
 }
 
-fn in_plain_words(reason: Reason) -> &'static str {
+/// Why a message was chosen.
+pub fn in_plain_words(reason: Reason) -> &'static str {
     match reason {
         Reason::Anchor => "the message the tag replied to",
         Reason::Quoted => "the message the tag replied to, with a part marked",
@@ -177,7 +177,7 @@ mod tests {
     use crate::answer::notices::notices;
     use crate::context::{History, Params, get_smart_context};
     use crate::domain::{AnswerId, BotIdentity, ChatKey, MessageId, Omitted, SourceRef, TokenUse, UserId};
-    use crate::testkit::{moment, transcript};
+    use crate::testkit::{here, moment, transcript};
 
     fn record() -> AnswerRecord {
         let chosen = |seq: u32, reason| Chosen { seq: Seq(seq), id: MessageId(seq.into()), reason, score: 0.5 };
@@ -230,7 +230,7 @@ mod tests {
             Left out: 1 message (no room), 2 messages (before a silence of 26 h).
 
             Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record(), &used, None));
+        .assert_eq(&why(&record(), &used, None, here()));
     }
 
     #[test]
@@ -246,13 +246,13 @@ mod tests {
             I used no earlier message for this answer.
 
             No model, 0.0 s. Answer `00000000010000000000000002`."#]]
-        .assert_eq(&why(&record, &[], None));
+        .assert_eq(&why(&record, &[], None, here()));
     }
 
     #[test]
     fn why_of_an_apology_blames_the_model() {
         let record = AnswerRecord { status: AnswerStatus::Apologised, ..record() };
-        assert!(why(&record, &[], None).contains(r"Model some\_model-1 gave no usable answer, 2.1 s."));
+        assert!(why(&record, &[], None, here()).contains(r"Model some\_model-1 gave no usable answer, 2.1 s."));
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn nothing_earlier_says_since_when() {
-        expect!["I know of no earlier message this could be about: I can read this chat since Monday 5 January 2026, 09:30 UTC. Tag me in a reply to the message you mean."].assert_eq(&nothing_earlier(Some(moment("09:30"))));
+        expect!["I know of no earlier message this could be about: I can read this chat since Monday 5 January 2026, 09:30 UTC. Tag me in a reply to the message you mean."].assert_eq(&nothing_earlier(Some((moment("09:30"), Zone::UTC))));
         expect!["I know of no earlier message this could be about: I can read this chat only from now on. Tag me in a reply to the message you mean."].assert_eq(&nothing_earlier(None));
     }
 }

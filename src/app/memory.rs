@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::answer::run::Enricher;
 use crate::app::{AppError, Parts, vectors as servers};
 use crate::config::{Config, EmbeddingConfig, MemoryConfig};
+use crate::domain::Zone;
 use crate::embed::Embedder;
 use crate::gateway::run::Gateway;
 use crate::llm::Embeddings;
@@ -23,6 +24,7 @@ pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Mem
         wake: wake.clone(),
         prompts: Arc::clone(&parts.prompts),
         config: memory.clone(),
+        zone: parts.config.time.zone,
         model,
         vectors: vectors(&parts.config, parts.embedder.as_ref())?,
         announces: parts.config.privacy.announces,
@@ -30,8 +32,8 @@ pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Mem
 }
 
 /// What memory adds to the prompt of an answer.
-pub fn enrichers(config: &MemoryConfig) -> Vec<Enricher> {
-    let recent_and_history = || Enricher::new("memory", |conn, subject| pieces(conn, subject.chat));
+pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
+    let recent_and_history = || Enricher::new("memory", move |conn, subject| pieces(conn, subject.chat, zone));
     config.is_on.then(recent_and_history).into_iter().collect()
 }
 

@@ -1,5 +1,7 @@
 //! From what was seen to what it means: pure.
 
+mod places;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,6 +14,8 @@ use crate::store::admission::Admitted;
 use crate::store::jobs::ParkedJob;
 use crate::store::{Inspection, StoreError};
 use crate::telegram::TelegramError;
+
+pub use places::{Door, Obstacle, door, obstacle, prompts};
 
 /// Below this the next backup, migration or busy day fills the disk.
 const LITTLE_SPACE: u64 = 512 * MIB;
@@ -33,7 +37,7 @@ pub fn problem(problem: &Problem) -> Finding {
 }
 
 pub fn warning(warning: &Warning) -> Finding {
-    Finding::warn("config", format!("{} {}", warning.name, warning.what), "change it unless you mean it")
+    Finding::warn("config", format!("{} {}", warning.name, warning.what), warning.remedy.as_str())
 }
 
 /// Whether anybody may use the bot at all. `admitted` is what was said in Telegram, beside the configuration.
@@ -319,7 +323,10 @@ pub fn ability(ability: Ability, can: &Result<bool, LlmError>) -> Finding {
         Ability::Streaming => ("streaming", "the server streams", "the server does not stream"),
     };
     let without = match ability {
-        Ability::Tools => "nothing if answers please you; else try another MODEL or start the server with tool support",
+        Ability::Tools => {
+            "nothing if answers please you: what is lost is that it looks further into the chat's past by itself; else try another \
+             MODEL, or start the server with tool support"
+        }
         Ability::Streaming => "nothing: answers come in one piece",
     };
     match can {

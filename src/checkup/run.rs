@@ -1,16 +1,25 @@
 //! Looks at everything in turn: what is on this machine first, then Telegram, then the model.
 
+use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 
-use crate::checkup::judge::{self, Ability, Standing};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::checkup::judge::{self, Ability, Door, Obstacle, Standing};
 use crate::checkup::{Finding, Verdict};
 use crate::clock::Clock;
 use crate::config::{
-    AccessConfig, Config, ConfigError, EmbeddingConfig, Environment, LlmConfig, StoreConfig, TelegramConfig,
+    AccessConfig, Config, ConfigError, EmbeddingConfig, Environment, HttpConfig, LlmConfig, PromptConfig, StoreConfig,
+    TelegramConfig,
 };
 use crate::domain::{Chat, UserId};
 use crate::embed::Embedder;
 use crate::llm::{Embeddings, Llm, LlmOptions};
+use crate::prompts::Prompts;
+use crate::resilience::within;
 use crate::store::admission::{self, Admitted};
 use crate::store::jobs::ParkedJob;
 use crate::store::{self, Reader, Store, chats, inspect, jobs};
@@ -63,6 +72,12 @@ impl Checkup<'_> {
         if let Ok(embedding @ EmbeddingConfig::Model2Vec(folder)) = &EmbeddingConfig::load(&settings) {
             tell(judge::model_of_folder(folder, &Embedder::load(embedding)));
         }
+        if let Ok(HttpConfig { address: Some(address) }) = HttpConfig::load(&settings) {
+            tell(judge::door(&address, &door(address).await));
+        }
+        if let Ok(PromptConfig { dir: Some(folder) }) = PromptConfig::load(&settings) {
+            tell(judge::prompts(&folder, &templates(&folder)));
+        }
         if self.offline {
             return worst;
         }
@@ -79,14 +94,22 @@ impl Checkup<'_> {
     }
 
     fn config(&self) -> Vec<Finding> {
-        match Config::load(&self.environment.settings()) {
-            Ok(Config { warnings, .. }) if warnings.is_empty() => vec![Finding::ok("config", "every setting is valid")],
-            Ok(Config { warnings, .. }) => warnings.iter().map(judge::warning).collect(),
-            Err(ConfigError { problems }) => problems.iter().map(judge::problem).collect(),
+        let (problems, mut warnings) = match Config::load(&self.environment.settings()) {
+            Ok(Config { warnings, .. }) => (Vec::new(), warnings),
+            Err(ConfigError { problems }) => (problems, Vec::new()),
+        };
+        warnings.extend(self.environment.warnings());
+        if problems.is_empty() && warnings.is_empty() {
+            return vec![Finding::ok("config", "every setting is valid")];
         }
+        problems.iter().map(judge::problem).chain(warnings.iter().map(judge::warning)).collect()
     }
 
     async fn database(&self, path: &Path, tell: &mut impl FnMut(Finding)) -> Kept {
+        if let Some(found) = obstacle(path) {
+            tell(judge::obstacle(path, found));
+            return Kept::default();
+        }
         let inspected = inspect(path);
         let bytes = inspected.as_ref().map_or(0, |inspection| inspection.bytes);
         let is_readable = inspected.as_ref().is_ok_and(|found| found.damage.is_none() && found.version == found.known);
@@ -195,9 +218,66 @@ async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> Standing {
     }
 }
 
+/// What keeps a database from being at `path`, of what can be seen without opening one.
+fn obstacle(path: &Path) -> Option<Obstacle> {
+    use rustix::fs::{Access, access};
+    let folder = folder_of(path);
+    if path.is_dir() {
+        Some(Obstacle::IsFolder)
+    } else if !folder.is_dir() {
+        Some(Obstacle::NoFolder)
+    } else if access(folder, Access::WRITE_OK | Access::EXEC_OK).is_err() {
+        Some(Obstacle::LockedFolder)
+    } else if path.exists() && access(path, Access::READ_OK).is_err() {
+        Some(Obstacle::Unreadable)
+    } else {
+        None
+    }
+}
+
+/// Whether `address` can be served, or by whom it is.
+async fn door(address: SocketAddr) -> Door {
+    let error = match TcpListener::bind(address).await {
+        Ok(_) => return Door::Free,
+        Err(error) => error,
+    };
+    if error.kind() != ErrorKind::AddrInUse {
+        return Door::Unusable(error.to_string());
+    }
+    // Only ours tells this of itself.
+    match answer_at(address).await {
+        Ok(answer) if answer.contains("last_poll_age_s") => Door::Ours,
+        Ok(_) | Err(_) => Door::Taken,
+    }
+}
+
+/// What is answered at `/healthz`, in a moment.
+async fn answer_at(address: SocketAddr) -> std::io::Result<String> {
+    /// Another program may keep silent.
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let asked = async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: chime\r\nConnection: close\r\n\r\n").await?;
+        let mut answer = Vec::new();
+        stream.take(64 * 1024).read_to_end(&mut answer).await?;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    };
+    within(&Clock::system(), PATIENCE, asked).await.unwrap_or_else(|| Err(ErrorKind::TimedOut.into()))
+}
+
+/// How many templates `folder` holds, once all of them work.
+fn templates(folder: &Path) -> Result<usize, String> {
+    Prompts::load(Some(folder)).map_err(|error| error.to_string())?;
+    let files = std::fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
+    Ok(files.filter(|file| file.path().extension().is_some_and(|extension| extension == "md")).count())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Bytes that this user may still write where the database is or will be.
 fn free_space(path: &Path) -> Option<u64> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let disk = rustix::fs::statvfs(folder).ok()?;
+    let disk = rustix::fs::statvfs(folder_of(path)).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }

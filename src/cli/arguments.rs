@@ -11,10 +11,13 @@ use crate::domain::JobId;
 use crate::eval::Selector;
 use crate::eval::recall::{Retriever, Scope};
 
+/// With the commit that it was built from, where that is known.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("CHIME_COMMIT_SUFFIX"));
+
 /// A Telegram group member that answers about the conversation at hand.
 #[derive(Debug, Parser)]
 #[command(
-    version,
+    version = VERSION,
     after_help = "Settings come from the environment and from a file named .env; see .env.example.\n\
                   Try it without any: chime demo"
 )]

@@ -45,7 +45,7 @@ pub async fn run(options: DemoOptions) -> Exit {
     telemetry::start_quietly(LogFormat::Auto);
     let clock = Clock::system();
     let chat = match open_chat(&options) {
-        Ok(chat) => chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE)),
+        Ok(chat) => chat,
         Err(error) => return report(error.as_ref(), Exit::Usage),
     };
     match play(options, chat, clock).await {
@@ -92,9 +92,11 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
     };
     let environment = Environment::read(&std::env::current_dir()?);
     let config = Config::for_demo(&environment.settings(), &place)?;
+    let zone = config.time.zone;
+    let chat = chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE), zone);
     let stop = CancellationToken::new();
     let model = config.llm.model.clone();
-    let (mut stage, said) = Stage::set(sandbox, &chat, Screen::new(options.json), clock.clone());
+    let (mut stage, said) = Stage::set(sandbox, &chat, Screen::new(options.json, zone), clock.clone());
     stage.bundled = options.chat;
     let group = recorded::group(stage.chat, &stage.title);
     recorded::record(&place.database, group, said, clock.now()).await?;

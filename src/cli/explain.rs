@@ -2,6 +2,7 @@
 
 mod shown;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::context::run::{Readings, gather, window};
 use crate::context::{ContextWindow, Explained, Params, explain};
 use crate::domain::{
     BotIdentity, ChatId, Entity, EntityKind, How, Matter, MessageId, MessagePlace, ParsedTrigger, SlotUse,
-    StoredMessage, TokenCalibration, parse_message_link, utf16_slice,
+    StoredMessage, TokenCalibration, clip, parse_message_link, utf16_slice,
 };
 use crate::embed::Embedder;
 use crate::store::{self, Reader, Store, answers, chats, messages, usage};
@@ -27,6 +28,8 @@ struct Decision {
     window: ContextWindow,
     /// What decided about each message that could have been chosen.
     explained: Vec<Explained>,
+    /// Who wrote what, of everything that could have been chosen.
+    said: BTreeMap<MessageId, String>,
     /// Of the answer that was given, where there was one.
     slots: Vec<SlotUse>,
 }
@@ -107,7 +110,18 @@ fn decide(
     let history = gather(conn, asked, params, readings)?;
     let (window, explained) = (window(conn, &history, params, readings), explain(&history, params));
     let slots = answer.map_or_else(Vec::new, |record| record.slots);
-    Ok(Some(Decision { trigger, window, explained, slots }))
+    let chosen = window.entries.iter().map(|entry| &entry.message);
+    let said = history.recent.iter().chain(chosen).map(|stored| (stored.message.id, in_a_line(stored))).collect();
+    Ok(Some(Decision { trigger, window, explained, said, slots }))
+}
+
+/// `Ana: "We should look at the restaurant"`.
+fn in_a_line(stored: &StoredMessage) -> String {
+    /// As much as fits beside the rest.
+    const CHARS: usize = 60;
+    let words = stored.message.rendered();
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{}: \"{}\"", stored.message.sender.name, clip(&words, CHARS))
 }
 
 /// How the daemon reads the message. Where it asks nothing, or the bot never answered here and so is not known by name, the

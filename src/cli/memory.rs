@@ -16,8 +16,8 @@ use crate::store::{self, Store, Writer, amend, chats, jobs, summaries};
 struct NoChat;
 
 pub async fn run(options: MemoryOptions) -> Exit {
-    let path = match place::database() {
-        Ok(path) => path,
+    let (path, zone) = match place::database_and_zone() {
+        Ok(found) => found,
         Err(exit) => return exit,
     };
     let chat = ChatId(options.chat);
@@ -31,7 +31,7 @@ pub async fn run(options: MemoryOptions) -> Exit {
     }
     let shown = match Store::open_to_read(&path) {
         Ok(store) => {
-            store.read(move |conn| chats::find(conn, chat)?.map(|row| remembered(conn, &row)).transpose()).await
+            store.read(move |conn| chats::find(conn, chat)?.map(|row| remembered(conn, &row, zone)).transpose()).await
         }
         Err(error) => Err(error),
     };

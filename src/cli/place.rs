@@ -3,15 +3,25 @@
 use std::path::PathBuf;
 
 use crate::cli::exit::{Exit, report};
-use crate::config::{Environment, StoreConfig};
+use crate::config::{Environment, Noted, Settings, StoreConfig, TimeConfig};
+use crate::domain::Zone;
 
 /// `DATABASE_PATH`, or how to end when it cannot be had: that was reported.
 pub fn database() -> Result<PathBuf, Exit> {
+    read(|settings| Ok(StoreConfig::load(settings)?.path))
+}
+
+/// `DATABASE_PATH` and `TIME_ZONE`.
+pub fn database_and_zone() -> Result<(PathBuf, Zone), Exit> {
+    read(|settings| {
+        let (store, time) = (StoreConfig::load(settings), TimeConfig::load(settings));
+        Ok((store?.path, time?.zone))
+    })
+}
+
+fn read<T>(load: impl FnOnce(&Settings<'_>) -> Result<T, Noted>) -> Result<T, Exit> {
     let folder = std::env::current_dir().map_err(|error| report(&error, Exit::Failed))?;
     let environment = Environment::read(&folder);
     let settings = environment.settings();
-    match settings.finish(StoreConfig::load(&settings)) {
-        Ok((StoreConfig { path }, _)) => Ok(path),
-        Err(error) => Err(report(&error, Exit::Configuration)),
-    }
+    settings.finish(load(&settings)).map(|(value, _)| value).map_err(|error| report(&error, Exit::Configuration))
 }

@@ -21,7 +21,7 @@ pub async fn run() -> Exit {
         Err(error) => return report(&error, Exit::Configuration),
     };
     telemetry::start(&config.log);
-    for warning in &config.warnings {
+    for warning in config.warnings.iter().chain(&environment.warnings()) {
         tracing::warn!("{warning}");
     }
     let stop = CancellationToken::new();

@@ -1,7 +1,7 @@
 //! What commands and notices say.
 
 use crate::answer::wording::{self, UsedMessage};
-use crate::domain::{AnswerRecord, ChatKey, CommandName, FollowUp, Seq};
+use crate::domain::{AnswerRecord, ChatKey, CommandName, FollowUp, Seq, Zone};
 
 /// What there is to say, before it becomes words.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +13,7 @@ pub enum Notice {
         record: Box<AnswerRecord>,
         used: Vec<UsedMessage>,
         follow_up: Option<Box<FollowUp>>,
+        zone: Zone,
         /// The messages that the answer rests on: what is told goes with them.
         rests_on: Vec<Seq>,
     },
@@ -33,7 +34,9 @@ impl Notice {
     pub fn markdown(&self) -> Option<String> {
         match self {
             Self::Help { username } => Some(wording::help(username)),
-            Self::Why { record, used, follow_up, .. } => Some(wording::why(record, used, follow_up.as_deref())),
+            Self::Why { record, used, follow_up, zone, .. } => {
+                Some(wording::why(record, used, follow_up.as_deref(), *zone))
+            }
             Self::WhyWhat => {
                 Some("Send /why as a reply to one of my answers, and I show which messages it rests on.".to_owned())
             }

@@ -18,7 +18,7 @@ use crate::commands::notice::{Notice, for_command};
 use crate::config::AccessConfig;
 use crate::domain::{
     AnswerRecord, BotIdentity, ChatId, CommandName, FormattedText, Job, MessageAt, ParsedTrigger, ReplyTarget,
-    StoredMessage, Timestamp, grouped, message_link,
+    StoredMessage, Timestamp, Zone, grouped, message_link,
 };
 use crate::privacy::wording::Promise;
 use crate::scheduler::run::{Outcome, Wake};
@@ -42,6 +42,8 @@ pub struct Commands {
     pub wake: Wake,
     pub bot: BotIdentity,
     pub access: AccessConfig,
+    /// In which times are told where a chat has none of its own.
+    pub zone: Zone,
     pub promise: Promise,
     /// Whether sessions are summarized, as the operator has it.
     pub remembers: bool,
@@ -81,8 +83,8 @@ impl Commands {
         name: CommandName,
         parsed: ParsedTrigger,
     ) -> store::Result<Outcome> {
-        let (bot, access) = (self.bot.clone(), self.access.clone());
-        match self.store.read(move |conn| find(conn, at, name, &parsed, (&bot, &access))).await? {
+        let (bot, access, zone) = (self.bot.clone(), self.access.clone(), self.zone);
+        match self.store.read(move |conn| find(conn, at, name, &parsed, (&bot, &access, zone))).await? {
             Reaction::Say(said) => {
                 let (trigger, notice) = *said;
                 self.answer_showing(job, &trigger, &notice).await?;
@@ -216,7 +218,7 @@ fn find(
     at: MessageAt,
     command: CommandName,
     parsed: &ParsedTrigger,
-    (bot, access): (&BotIdentity, &AccessConfig),
+    (bot, access, zone): (&BotIdentity, &AccessConfig, Zone),
 ) -> store::Result<Reaction> {
     let (message, row) = (store::consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?);
     let (Some(message), Some(chat)) = (message, row) else { return Ok(Reaction::Nothing) };
@@ -226,7 +228,7 @@ fn find(
         return Ok(Reaction::Nothing);
     }
     let explained = if command == CommandName::Why {
-        explain(conn, &message)?
+        explain(conn, &message, chat.zone(zone))?
     } else if command == CommandName::Concepts {
         Some(concepts_of(conn, &message, bot)?)
     } else {
@@ -242,7 +244,7 @@ fn find(
 }
 
 /// What the answer rests on that `message` replies to; none when it replies to none of ours.
-fn explain(conn: &Reader, message: &StoredMessage) -> store::Result<Option<Notice>> {
+fn explain(conn: &Reader, message: &StoredMessage, zone: Zone) -> store::Result<Option<Notice>> {
     let Some(target) = message.message.reply_to else { return Ok(None) };
     let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
     let Some(answer) = answer else { return Ok(None) };
@@ -250,7 +252,7 @@ fn explain(conn: &Reader, message: &StoredMessage) -> store::Result<Option<Notic
     let used = used(conn, &record)?;
     let follow_up = follow_ups::find(conn, answer)?.map(Box::new);
     let rests_on = answers::grounds(conn, answer)?;
-    Ok(Some(Notice::Why { record: Box::new(record), used, follow_up, rests_on }))
+    Ok(Some(Notice::Why { record: Box::new(record), used, follow_up, zone, rests_on }))
 }
 
 /// The concepts of the chat, those in scope first.

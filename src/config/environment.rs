@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crate::config::problem::Problem;
+use crate::config::keys::{KEYS, Key};
+use crate::config::problem::{Problem, Warning};
 use crate::config::settings::Settings;
 
 /// Name of the file that is read from the working folder.
@@ -50,6 +51,14 @@ impl Environment {
         .with_problems(self.problems.clone())
     }
 
+    /// What is set and deserves a second look: names in the file that nothing reads, and values in quotes.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let unread = self.from_file.keys().filter(|name| !is_read(name)).map(|name| unread(name));
+        let settings = self.settings();
+        let quoted = KEYS.iter().filter(|key| settings.raw(key).is_some_and(|value| is_quoted(&value))).map(quoted);
+        unread.chain(quoted).collect()
+    }
+
     fn parse(text: &str) -> Self {
         let mut read = Self::default();
         for line in dotenvy::from_read_iter(text.trim_start_matches('\u{feff}').as_bytes()) {
@@ -70,6 +79,55 @@ impl Environment {
         let problem = problem(FILE.to_owned(), found, "a readable UTF-8 text file, or none at all");
         Self { problems: vec![problem], ..Self::default() }
     }
+}
+
+/// `TZ` is the system's own name for the time zone.
+fn is_read(name: &str) -> bool {
+    name == "TZ" || KEYS.iter().any(|key| key.name == name)
+}
+
+/// The file's names are not secret, as its values are.
+fn unread(name: &str) -> Warning {
+    /// More letters apart, and it is another word.
+    const FAR: usize = 3;
+    let by_habit = || KEYS.iter().find(|key| key.mistaken.iter().any(|mistaken| mistaken.eq_ignore_ascii_case(name)));
+    let nearest = || {
+        let distance = |key: &&Key| edits(&name.to_uppercase(), key.name);
+        KEYS.iter().min_by_key(distance).filter(|key| distance(key) <= FAR.min(name.len() / 2))
+    };
+    let remedy = match by_habit().or_else(nearest) {
+        Some(key) => format!("did you mean {}? rename it in .env", key.name),
+        None => "delete the line from .env, or see .env.example for the names".to_owned(),
+    };
+    Warning { name: name.to_owned(), what: "stands in .env and is no setting of Chime".to_owned(), remedy }
+}
+
+/// As files for containers have them, whose quotes nobody takes off.
+fn is_quoted(value: &str) -> bool {
+    let ends_alike = |quote| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
+    ends_alike('"') || ends_alike('\'')
+}
+
+fn quoted(key: &Key) -> Warning {
+    Warning {
+        name: key.name.to_owned(),
+        what: "stands in quotes, which are taken for a part of it".to_owned(),
+        remedy: "write the value without quotes".to_owned(),
+    }
+}
+
+/// How many letters must be added, left out or changed to make one word of the other.
+fn edits(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in other.bytes().enumerate() {
+            let changed = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
 }
 
 fn bad_line(text: &str, line: &str) -> Problem {
@@ -128,6 +186,25 @@ mod tests {
                     allowed: NAME=value, one a line; a value with spaces, # or $ stands in single quotes
                     example: OWNER_IDS=123456789"#]],
         );
+    }
+
+    #[test]
+    fn names_that_nothing_reads_are_told_with_what_was_meant() {
+        let read = Environment::parse("MODLE=m\nOPENAI_KEY=sk-1\nOWNER=7\nFAVOURITE_COLOUR=red\nMODEL=m\nTZ=UTC\n");
+        let told: Vec<String> = read.warnings().iter().map(|it| format!("{}: {}", it.name, it.remedy)).collect();
+        expect![[r#"
+            FAVOURITE_COLOUR: delete the line from .env, or see .env.example for the names
+            MODLE: did you mean MODEL? rename it in .env
+            OPENAI_KEY: did you mean OPENAI_API_KEY? rename it in .env
+            OWNER: delete the line from .env, or see .env.example for the names"#]]
+        .assert_eq(&told.join("\n"));
+    }
+
+    #[test]
+    fn quotes_that_nobody_took_off_are_told() {
+        let read = Environment::parse("").with([("MODEL".to_owned(), "\"gpt\"".to_owned())]);
+        let told: Vec<String> = read.warnings().iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["MODEL: stands in quotes, which are taken for a part of it"]);
     }
 
     proptest! {

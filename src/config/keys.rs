@@ -160,6 +160,13 @@ pub const LOOKBACK_LIMIT: Key =
 pub const TIME_THRESHOLD: Key =
     Key::new("TIME_THRESHOLD", "60m", "A silence longer than this ends a short talk.").default("60m");
 
+pub const TIME_ZONE: Key = Key::new(
+    "TIME_ZONE",
+    "Europe/Berlin",
+    "The time zone in which times are shown, by its IANA name; that of the machine where it is not set.",
+)
+.mistaken(&["TIMEZONE"]);
+
 pub const BACKLOG_MAX_AGE: Key =
     Key::new("BACKLOG_MAX_AGE", "15m", "After downtime, tags older than this are counted, not answered.")
         .default("15m");
@@ -257,6 +264,7 @@ pub const KEYS: &[Key] = &[
     EMBEDDING,
     LOOKBACK_LIMIT,
     TIME_THRESHOLD,
+    TIME_ZONE,
     BACKLOG_MAX_AGE,
     MEMORY,
     SESSION_IDLE,

@@ -39,7 +39,7 @@ impl LlmConfig {
         let has_server =
             [&keys::OPENAI_API_KEY, &keys::OPENAI_BASE_URL].into_iter().any(|key| settings.raw(key).is_some());
         let api_key = settings.secret(&keys::OPENAI_API_KEY, "the key that the model server gave you, without spaces");
-        let base_url = settings.url(&keys::OPENAI_BASE_URL);
+        let base_url = settings.server_url(&keys::OPENAI_BASE_URL);
         let model = if has_server {
             settings.required(&keys::MODEL, NAME, |raw| Some(raw.to_owned())).map(Some)
         } else {

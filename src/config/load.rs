@@ -8,7 +8,7 @@ use crate::config::problem::{ConfigError, Warning};
 use crate::config::settings::{Noted, Settings};
 use crate::config::{
     AccessConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig,
-    MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig,
+    MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig, TimeConfig,
 };
 
 /// Everything the operator set. Every value in it is valid.
@@ -20,6 +20,7 @@ pub struct Config {
     pub access: AccessConfig,
     pub privacy: PrivacyConfig,
     pub context: ContextConfig,
+    pub time: TimeConfig,
     pub embedding: EmbeddingConfig,
     pub ingest: IngestConfig,
     pub limits: LimitsConfig,
@@ -52,7 +53,11 @@ impl Config {
         let demo = Settings::new(|name| match name {
             "TELEGRAM_API_URL" => Some(place.api_url.clone()),
             "TELEGRAM_BOT_TOKEN" => Some(place.token.expose_secret().to_owned()),
-            model if model.starts_with("OPENAI_") || model.starts_with("MODEL") || model == "EMBEDDING" => {
+            model
+                if model.starts_with("OPENAI_")
+                    || model.starts_with("MODEL")
+                    || matches!(model, "EMBEDDING" | "TZ") =>
+            {
                 settings.value_of(model)
             }
             _ => None,
@@ -76,6 +81,7 @@ impl Config {
         let access = AccessConfig::load(settings);
         let privacy = PrivacyConfig::load(settings);
         let context = ContextConfig::load(settings);
+        let time = TimeConfig::load(settings);
         let embedding = EmbeddingConfig::load(settings);
         let ingest = IngestConfig::load(settings);
         let limits = LimitsConfig::load(settings);
@@ -90,6 +96,7 @@ impl Config {
             access: access?,
             privacy: privacy?,
             context: context?,
+            time: time?,
             embedding: embedding?,
             ingest: ingest?,
             limits: limits?,

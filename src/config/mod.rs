@@ -30,6 +30,7 @@ pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
 pub use rooms::{
     ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat, PromptConfig, StoreConfig,
+    TimeConfig,
 };
 pub use settings::{Noted, Settings};
 pub use telegram::TelegramConfig;

@@ -19,8 +19,9 @@ pub struct Problem {
 /// A setting that works and that the operator should know about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    pub name: &'static str,
+    pub name: String,
     pub what: String,
+    pub remedy: String,
 }
 
 /// Everything that is wrong with a configuration. The caller prints it and exits with 78; there is nothing to retry.

@@ -8,6 +8,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::config::keys::{self, Key};
 use crate::config::settings::{Noted, Settings};
+use crate::domain::Zone;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -85,6 +86,28 @@ impl ContextConfig {
         let time_threshold = settings.duration(&keys::TIME_THRESHOLD, Duration::from_secs(1)..=DAY * 365);
         Ok(Self { tokens: tokens?, lookback_limit: lookback_limit?, time_threshold: time_threshold? })
     }
+}
+
+/// How moments are told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeConfig {
+    /// `TIME_ZONE`, default that of the machine.
+    pub zone: Zone,
+}
+
+impl TimeConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let allowed = "a time zone by its IANA name such as Europe/Berlin, or UTC";
+        let named = settings.optional(&keys::TIME_ZONE, allowed, Zone::parse)?;
+        Ok(Self { zone: named.unwrap_or_else(|| machine_zone(settings)) })
+    }
+}
+
+/// As `TZ` or the system has it; UTC where neither names one.
+fn machine_zone(settings: &Settings<'_>) -> Zone {
+    let of_process = settings.value_of("TZ").and_then(|name| Zone::parse(name.trim_start_matches(':')));
+    let of_system = || iana_time_zone::get_timezone().ok().and_then(|name| Zone::parse(&name));
+    of_process.or_else(of_system).unwrap_or(Zone::UTC)
 }
 
 /// What happens to what arrives.

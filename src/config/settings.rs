@@ -81,6 +81,14 @@ impl<'a> Settings<'a> {
         self.required(key, "an address that begins with http:// or https://, without ? and #", base_url)
     }
 
+    /// As [`url`](Self::url), of a server to whose methods we find the way ourselves.
+    pub fn server_url(&self, key: &Key) -> Result<String, Noted> {
+        const METHODS: [&str; 3] = ["/completions", "/embeddings", "/models"];
+        let allowed = "an address that begins with http:// or https://, without ? and #, and without a method such as \
+                       /chat/completions, which Chime adds by itself";
+        self.required(key, allowed, |raw| base_url(raw).filter(|url| !METHODS.iter().any(|end| url.ends_with(end))))
+    }
+
     /// One of a few words.
     pub fn choice<T: Copy>(&self, key: &Key, choices: &[(&str, T)]) -> Result<T, Noted> {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
@@ -101,7 +109,8 @@ impl<'a> Settings<'a> {
 
     /// Notes that a setting works but deserves a second look.
     pub fn warn(&self, key: &Key, what: &str) {
-        self.warnings.borrow_mut().push(Warning { name: key.name, what: what.to_owned() });
+        let remedy = "change it unless you mean it".to_owned();
+        self.warnings.borrow_mut().push(Warning { name: key.name.to_owned(), what: what.to_owned(), remedy });
     }
 
     /// `value` with the warnings, if nothing was wrong; every problem otherwise.

@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::Timestamp;
-
 /// A span in the largest unit that still tells something, rounded down: `45 min`, `26 h`, `3 days`.
 pub fn span_in_words(span: Duration) -> String {
     const MINUTE: u64 = 60;
@@ -18,21 +16,6 @@ pub fn span_in_words(span: Duration) -> String {
         secs @ ..172_800 => format!("{} h", secs / HOUR),
         secs => format!("{} days", secs / DAY),
     }
-}
-
-/// `14:02`, in UTC.
-pub fn clock_time(at: Timestamp) -> String {
-    at.to_utc().format("%H:%M").to_string()
-}
-
-/// `Monday 5 January 2026`, in UTC.
-pub fn day_in_words(at: Timestamp) -> String {
-    at.to_utc().format("%A %-d %B %Y").to_string()
-}
-
-/// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`; in UTC.
-pub fn short_time(at: Timestamp, now: Timestamp) -> String {
-    if at.day() == now.day() { clock_time(at) } else { at.to_utc().format("%-d %b %H:%M").to_string() }
 }
 
 /// A count with its thousands apart: `1,240`.
@@ -78,15 +61,6 @@ mod tests {
         let told = |secs| span_in_words(Duration::from_secs(secs));
         let spans = [59, 60, 7199, 7200, 26 * 3600 + 1800, 48 * 3600 - 1, 48 * 3600, 10 * 86_400].map(told);
         assert_eq!(spans, ["less than a minute", "1 min", "119 min", "2 h", "26 h", "47 h", "2 days", "10 days"]);
-    }
-
-    #[test]
-    fn moments_are_told_as_short_as_is_clear() {
-        let now = Timestamp::from_secs(1_767_621_720);
-        assert_eq!(day_in_words(now), "Monday 5 January 2026");
-        assert_eq!(clock_time(now), "14:02");
-        assert_eq!(short_time(now, now), "14:02");
-        assert_eq!(short_time(now.minus(Duration::from_secs(3 * 86_400)), now), "2 Jan 14:02");
     }
 
     #[test]

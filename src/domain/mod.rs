@@ -27,6 +27,7 @@ mod text;
 mod time;
 mod tokens;
 mod visible;
+mod zone;
 
 pub use answer::{
     Alternative, AnswerRecord, AnswerStatus, Chosen, FoundSource, LegScores, Matter, Omitted, Part, Reason, SlotUse,
@@ -35,7 +36,7 @@ pub use answer::{
 pub use chat::{BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link};
 pub use command::{Addressing, CommandName, CommandSpec};
 pub use concept::{Captured, Concept, ConversationContext};
-pub use display::{clip, clock_time, day_in_words, grouped, short_time, span_in_words};
+pub use display::{clip, grouped, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Press, Reaction, TopicName};
 pub use frame::{
     Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
@@ -62,3 +63,4 @@ pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slic
 pub use time::Timestamp;
 pub use tokens::{TokenCalibration, estimate_tokens};
 pub use visible::{is_blank, is_removed};
+pub use zone::Zone;

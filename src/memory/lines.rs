@@ -1,6 +1,6 @@
 //! Messages and bullets as a model reads them: a line each, numbered, between fences that nobody can guess.
 
-use crate::domain::{Bullet, Seq, StoredMessage, Timestamp, clock_time};
+use crate::domain::{Bullet, Seq, StoredMessage, Timestamp, Zone};
 use crate::memory::bullets::{Ground, Grounds, tidy};
 use crate::memory::extract::Line;
 use crate::memory::members;
@@ -35,11 +35,11 @@ pub fn spoken(
 }
 
 /// The messages of a session in parts of at most `tokens` each. A message that is longer by itself is a part of its own.
-pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize) -> Vec<Told> {
+pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize, zone: Zone) -> Vec<Told> {
     let mut parts: Vec<Told> = Vec::new();
     let mut spent = 0;
     for one in spoken {
-        let line = message_line(one);
+        let line = message_line(one, zone);
         let cost = estimate(&line);
         if parts.is_empty() || spent + cost > tokens {
             parts.push(Told::default());
@@ -54,11 +54,11 @@ pub fn parts(spoken: &[Spoken], tokens: usize, estimate: fn(&str) -> usize) -> V
     parts
 }
 
-fn message_line(one: &Spoken) -> String {
+fn message_line(one: &Spoken, zone: Zone) -> String {
     let by = one.line.by.map_or_else(|| "bot".to_owned(), members::marker);
     let reply = one.line.reply_to.map_or_else(String::new, |seq| format!(" · → m{seq}"));
     let text: String = tidy_long(&one.line.text);
-    format!("[m{} · {by} · {}{reply}] {text}", one.line.seq, clock_time(one.at))
+    format!("[m{} · {by} · {}{reply}] {text}", one.line.seq, zone.clock_time(one.at))
 }
 
 fn tidy_long(text: &str) -> String {
@@ -104,12 +104,12 @@ mod tests {
             .zip([(1, None), (2, Some(Seq(1)))])
             .map(|(stored, (by, reply))| spoken(stored, Some(by), &usernames, reply, Vec::new()))
             .collect();
-        let whole = parts(&said, 1000, estimate_tokens);
+        let whole = parts(&said, 1000, estimate_tokens, Zone::UTC);
         expect![[r#"
             [m1 · {u1} · 10:00] {u2} the code? now
             [m2 · {u2} · 10:01 · → m1] [photo] there"#]]
         .assert_eq(&whole[0].text);
-        assert_eq!(parts(&said, 10, estimate_tokens).len(), 2);
+        assert_eq!(parts(&said, 10, estimate_tokens, Zone::UTC).len(), 2);
         assert_eq!(whole[0].grounds[&2].sources, [Seq(2)]);
     }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::config::MemoryConfig;
-use crate::domain::{ChatId, ChatKey, Job, SessionId};
+use crate::domain::{ChatId, ChatKey, Job, SessionId, Zone};
 use crate::embed::Embedder;
 use crate::llm::Embeddings;
 use crate::prompts::Prompts;
@@ -34,6 +34,8 @@ pub struct Memory {
     pub wake: Wake,
     pub prompts: Arc<Prompts>,
     pub config: MemoryConfig,
+    /// In which times are told where a chat has none of its own.
+    pub zone: Zone,
     pub model: SummaryModel,
     pub vectors: SummaryVectors,
     /// Whether chats are told what is kept of them before anything of theirs is sent out for summaries.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Rolling, Seq, Summary, SummaryMethod, Timestamp};
+use crate::domain::{Rolling, Seq, Summary, SummaryMethod, Timestamp, Zone};
 use crate::memory::members;
 
 /// A message that a bullet rests on.
@@ -23,6 +23,7 @@ pub struct Remembered {
     pub history: Option<(Summary, u32)>,
     pub names: BTreeMap<u32, String>,
     pub places: BTreeMap<Seq, Place>,
+    pub zone: Zone,
 }
 
 /// `/memory`: by section, with tokens, each bullet with a link to the first message that it rests on.
@@ -53,16 +54,12 @@ fn section(remembered: &Remembered, name: &str, when: &str, (summary, sessions):
         let text = escaped(&members::named(&bullet.text, &remembered.names));
         let place = bullet.sources.first().and_then(|seq| remembered.places.get(seq));
         match place {
-            Some(Place { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", day(*at)),
-            Some(Place { link: None, at, .. }) => format!("- {text} ({})", day(*at)),
+            Some(Place { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", remembered.zone.date(*at)),
+            Some(Place { link: None, at, .. }) => format!("- {text} ({})", remembered.zone.date(*at)),
             None => format!("- {text}"),
         }
     });
     std::iter::once(head).chain(bullets).collect::<Vec<_>>().join("\n")
-}
-
-pub(super) fn day(at: Timestamp) -> String {
-    at.to_utc().format("%-d %b %Y").to_string()
 }
 
 fn escaped(text: &str) -> String {
@@ -141,6 +138,7 @@ mod tests {
                 Seq(3),
                 Place { link: Some("https://t.me/c/1/3".to_owned()), at, by: "Ana".to_owned() },
             )]),
+            ..Remembered::default()
         };
         expect![[r#"
             **Recent** (the last 28 days: 1 session, 17 tokens, in the members' own words)

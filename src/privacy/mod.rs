@@ -7,6 +7,7 @@
 //! *Entry*: [`strip`] for what comes in, [`Request`] for what is to go, [`run::Keeper`] for what has aged.
 
 mod joined;
+mod leftover;
 mod redact;
 mod repeats;
 mod request;
@@ -17,6 +18,7 @@ mod traces;
 pub mod wording;
 
 pub use joined::{joined, joined_before, language_of_app};
+pub use leftover::leftover;
 pub use redact::redact;
 pub use repeats::repeats;
 pub use request::{Asker, Refusal, Request, Standing, Target, Verdict, decide};

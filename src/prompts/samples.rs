@@ -14,7 +14,8 @@ impl Template {
     pub(super) fn samples(self) -> Vec<Value> {
         match self {
             Self::Role => {
-                vec![sample(RoleValues { bot_name: "Chime", place: "group", today: "Monday 5 January 2026" })]
+                let today = "Monday 5 January 2026";
+                vec![sample(RoleValues { bot_name: "Chime", place: "group", today, zone: "Europe/Berlin" })]
             }
             Self::Extract => [Some("kind: book"), None]
                 .map(|suggested| {

@@ -11,7 +11,7 @@ use super::{Reader, Result, Writer, messages, row, search, sessions};
 use crate::config::retention;
 use crate::domain::{
     Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, ThreadId, Timestamp, TopicName,
-    UserId,
+    UserId, Zone,
 };
 
 /// A chat as kept.
@@ -20,12 +20,21 @@ pub struct ChatRow {
     pub key: ChatKey,
     pub chat: Chat,
     pub language: Language,
+    /// Its own time zone, where it named one.
+    pub time_zone: Option<Zone>,
     /// Whether the bot is in it, as far as it was told.
     pub is_present: bool,
 }
 
+impl ChatRow {
+    /// The zone in which this chat is told times: its own, or the one that the operator chose.
+    pub fn zone(&self, operators: Zone) -> Zone {
+        self.time_zone.unwrap_or(operators)
+    }
+}
+
 const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language, \
-                       chat.is_member";
+                       chat.time_zone, chat.is_member";
 
 fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
     Ok((
@@ -35,12 +44,13 @@ fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
         row::get(raw, "title")?,
         row::get(raw, "username")?,
         row::get(raw, "language")?,
+        row::get(raw, "time_zone")?,
         row::get(raw, "is_member")?,
     ))
 }
 
 /// The columns of a chat before they are checked.
-type RawChat = (i64, i64, String, Option<String>, Option<String>, String, bool);
+type RawChat = (i64, i64, String, Option<String>, Option<String>, String, Option<String>, bool);
 
 /// Finds a chat by any of Telegram's ids for it, present or former.
 pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
@@ -75,11 +85,12 @@ pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
 }
 
 fn to_chat(raw: RawChat) -> Result<ChatRow> {
-    let (key, id, kind, title, username, language, is_present) = raw;
+    let (key, id, kind, title, username, language, time_zone, is_present) = raw;
     Ok(ChatRow {
         key: ChatKey(row::number(key, "chat_key")?),
         chat: Chat { id: ChatId(id), kind: row::word(&kind, "kind", ChatKind::parse)?, title, username },
         language: Language::from_code(&language),
+        time_zone: time_zone.as_deref().and_then(Zone::parse),
         is_present,
     })
 }
@@ -109,7 +120,7 @@ fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     })?;
     let key = ChatKey(row::number(tx.last_insert_rowid(), "chat_key")?);
     set_alias(tx, chat.id, key)?;
-    Ok(ChatRow { key, chat: chat.clone(), language: Language::DEFAULT, is_present: true })
+    Ok(ChatRow { key, chat: chat.clone(), language: Language::DEFAULT, time_zone: None, is_present: true })
 }
 
 fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {
@@ -220,6 +231,13 @@ pub fn next_seq(tx: &Writer<'_>, key: ChatKey) -> Result<Seq> {
 pub fn set_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET language = :language WHERE chat_key = :key")?
         .execute(named_params! { ":language": language.code(), ":key": key.0 })?;
+    Ok(())
+}
+
+/// The zone in which the chat wants times told; none for the operator's.
+pub fn set_time_zone(tx: &Writer<'_>, key: ChatKey, zone: Option<Zone>) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET time_zone = :zone WHERE chat_key = :key")?
+        .execute(named_params! { ":zone": zone.map(Zone::name), ":key": key.0 })?;
     Ok(())
 }
 

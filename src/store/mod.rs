@@ -37,6 +37,8 @@ pub mod tags;
 pub mod usage;
 pub mod vector_index;
 pub mod vectors;
+#[cfg(feature = "testkit")]
+pub mod watch;
 
 mod copy;
 mod error;

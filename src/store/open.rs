@@ -64,6 +64,8 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     }
     vector_index::register();
     let mut conn = Connection::open(path)?;
+    #[cfg(feature = "testkit")]
+    super::watch::attach(&mut conn, path)?;
     let found = check(&conn, path)?;
     configure(&conn)?;
     let backup = (1..migrate::KNOWN).contains(&found).then(|| backups::before_migration(path, found + 1, now));
@@ -94,6 +96,8 @@ pub fn open_for_reading(path: &Path) -> Result<Connection> {
         return Err(StoreError::Absent { path: path.to_owned() });
     }
     let conn = connect_to_read(path)?;
+    #[cfg(feature = "testkit")]
+    let conn = super::watch::attached(conn, path)?;
     must_be_current(check(&conn, path)?)?;
     configure_common(&conn, READER_CACHE_KIB)?;
     Ok(conn)

@@ -16,5 +16,5 @@ mod world;
 pub use exports::Export;
 pub use model::ModelServer;
 pub use reply::Reply;
-pub use transcript::{CHAT, CHAT_KEY, DAY_ONE, moment, transcript, user};
+pub use transcript::{CHAT, CHAT_KEY, DAY_ONE, here, moment, transcript, user};
 pub use world::World;

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::domain::{
     ChatId, ChatKey, Entity, EntityKind, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId,
-    Timestamp, UserId, utf16_len,
+    Timestamp, UserId, Zone, utf16_len,
 };
 
 /// The chat every transcript plays in.
@@ -44,6 +44,15 @@ pub fn transcript(chat: &str) -> Vec<StoredMessage> {
         }
     }
     scene.messages
+}
+
+/// The zone of transcripts, whose clocks show UTC all year without being called so.
+///
+/// # Panics
+/// Never: the name is known.
+#[expect(clippy::expect_used, reason = "a name that chrono-tz knows")]
+pub fn here() -> Zone {
+    Zone::parse("Atlantic/Reykjavik").expect("a known zone")
 }
 
 /// A moment as a transcript writes it: `10:04`, `-3d 10:04`, `day 2 10:04`.

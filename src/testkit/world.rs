@@ -98,6 +98,7 @@ impl World {
             ("PRIVATE_CHATS".to_owned(), "all".to_owned()),
             // Tests move the clock by days: only those that mean it have their sessions summarized.
             ("MEMORY".to_owned(), "off".to_owned()),
+            ("TIME_ZONE".to_owned(), "Atlantic/Reykjavik".to_owned()),
             // Tests speak faster than people.
             ("RATE_LIMIT".to_owned(), "off".to_owned()),
             // Short, so that stopping does not wait for a poll.

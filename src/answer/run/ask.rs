@@ -34,7 +34,7 @@ use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
     AnswerRecord, AnswerStatus, BACKLOG_SETTLES, BotIdentity, Button, ChatId, Citable, Enrichment, Job, MessageAt,
-    ParsedTrigger, Seq, StoredMessage, ThreadId,
+    ParsedTrigger, Seq, StoredMessage, ThreadId, Zone,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
@@ -67,6 +67,8 @@ pub struct AnsweringParts {
     pub bot: BotIdentity,
     pub languages: &'static Languages,
     pub params: Params,
+    /// In which times are told where a chat has none of its own.
+    pub zone: Zone,
     pub readings: Arc<Readings>,
     /// None: nobody asks too often.
     pub rate: Option<RateLimit>,
@@ -138,7 +140,8 @@ impl Answering {
                 Step::Reply((completion, bill)) => break self.checked_for_echo(&question, &built, completion, bill),
                 Step::Digest => {
                     let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
-                    break offline(&question.window, query, question.earliest, &question.follow_up);
+                    let earliest = question.earliest.map(|at| (at, question.zone));
+                    break offline(&question.window, query, earliest, &question.follow_up);
                 }
                 Step::AskBack => break clarifying(question_back.unwrap_or_default()),
                 Step::Apologise => break self.apology(&question),
@@ -155,8 +158,9 @@ impl Answering {
         let bot = self.parts.bot.id;
         let (access, max_age) = (self.parts.access.clone(), self.parts.backlog_max_age);
         let there = self.parts.telegram.server_date().unwrap_or(now);
-        let recaller = Arc::clone(&self.parts.recaller);
-        let reading = Reading { params, model, bot, readings, recaller, introduction, access, max_age, now, there };
+        let (zone, recaller) = (self.parts.zone, Arc::clone(&self.parts.recaller));
+        let reading =
+            Reading { params, zone, model, bot, readings, recaller, introduction, access, max_age, now, there };
         let (matter, parsed) = (job.payload.matter(), parsed.clone());
         self.parts.store.read(move |conn| reading.find(conn, at, &parsed, matter)).await
     }
@@ -213,6 +217,7 @@ impl Answering {
                 topic: question.topic.as_deref(),
                 people: &question.people,
                 now: self.parts.clock.now(),
+                zone: question.zone,
                 trigger: question.trigger(),
                 ask: &question.history.ask,
                 generic: question.generic && !question.follow_up.is_telling(),
@@ -286,7 +291,7 @@ impl Answering {
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
         let named = citations::with_names(&draft.markdown, &built.authors, &given);
-        let checked = citations::check(&named, &given, now);
+        let checked = citations::check(&named, &given, now, question.zone);
         log::citations(&checked);
         // An answer that the model did not write makes no use of what is remembered.
         let was_asked = draft.status == AnswerStatus::Answered;
@@ -298,14 +303,7 @@ impl Answering {
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         log::cited_outside_focus(&record);
-        tracing::info!(
-            status = record.status.as_str(),
-            window = record.window.len(),
-            sources = record.sources.len(),
-            latency_ms = record.latency_ms,
-            "answer {} is ready",
-            record.id,
-        );
+        log::ready(MessageAt::of(question.trigger()), &record);
         let button = button(&record, question.chat.language);
         let reply = NewReply { button, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
         let taken = follow_up::to_store(&record, &question.follow_up);

@@ -6,7 +6,7 @@ use crate::answer::notices::notices;
 use crate::answer::telling::Query;
 use crate::answer::{digest, wording};
 use crate::context::ContextWindow;
-use crate::domain::{AnswerStatus, FollowUp, Timestamp, TokenUse};
+use crate::domain::{AnswerStatus, FollowUp, Timestamp, TokenUse, Zone};
 use crate::gateway::AskError;
 use crate::gateway::run::Bill;
 use crate::llm::Completion;
@@ -48,7 +48,12 @@ pub fn answered(completion: Completion, bill: Bill) -> Draft {
 }
 
 /// `follow_up` is what was worked out of the ask: without a model, that is shown.
-pub fn offline(window: &ContextWindow, query: Query<'_>, earliest: Option<Timestamp>, follow_up: &FollowUp) -> Draft {
+pub fn offline(
+    window: &ContextWindow,
+    query: Query<'_>,
+    earliest: Option<(Timestamp, Zone)>,
+    follow_up: &FollowUp,
+) -> Draft {
     let digest = digest::digest(window, query, earliest);
     let markdown = match show::why(follow_up) {
         Some(worked_out) => format!("{worked_out}\n\n{digest}"),

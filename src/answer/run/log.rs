@@ -8,7 +8,9 @@ use tracing::field::{Empty, display};
 use crate::answer::citations::Checked;
 use crate::answer::tools::Tool;
 use crate::context::ContextWindow;
-use crate::domain::{AnswerId, AnswerRecord, Chosen, MessageAt, Part, ReplyTarget, StoredMessage, TokenUse};
+use crate::domain::{
+    AnswerId, AnswerRecord, AnswerStatus, Chosen, MessageAt, Part, ReplyTarget, StoredMessage, TokenUse,
+};
 use crate::gateway::AskError;
 use crate::gateway::run::Bill;
 use crate::llm::Completion;
@@ -35,24 +37,24 @@ pub fn reply_to(target: ReplyTarget, answer: Option<AnswerId>) {
 /// A trigger was taken up and its window was picked.
 pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
     Span::current().record("thread.id", trigger.message.thread.map(|id| id.0));
-    tracing::info!(r#type = "message_received", "chat.event");
-    tracing::info!(phase = "context", ms = millis(took), "chat.metrics");
+    tracing::debug!(r#type = "message_received", "chat.event");
+    tracing::debug!(phase = "context", ms = millis(took), "chat.metrics");
     let chosen = window.chosen();
     let ids: Vec<i64> = chosen.iter().map(|chosen| chosen.id.0).collect();
     let scores: Vec<f64> = chosen.iter().map(|chosen| (chosen.score * 100.0).round() / 100.0).collect();
-    tracing::info!(?ids, ?scores, "chat.retrieval");
+    tracing::debug!(?ids, ?scores, "chat.retrieval");
 }
 
 /// The model was asked.
 pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
     let ms = millis(took);
     match answered {
-        Ok((Completion { model, tokens: TokenUse { prompt, completion }, .. }, _)) => tracing::info!(
+        Ok((Completion { model, tokens: TokenUse { prompt, completion }, .. }, _)) => tracing::debug!(
             phase = "model", ms, model.name = %model, tokens.prompt = prompt, tokens.completion = completion,
             "chat.metrics",
         ),
         Err(error) => {
-            tracing::info!(phase = "model", ms, "chat.metrics");
+            tracing::debug!(phase = "model", ms, "chat.metrics");
             tracing::warn!(error_type = error.kind(), %error, "chat.error: the model did not answer");
         }
     }
@@ -73,7 +75,7 @@ pub fn echoed() {
 pub fn citations(checked: &Checked) {
     let Checked { generated, valid, removed, .. } = checked;
     let (generated_ids, valid_ids, removed) = (ids_only(generated), ids_only(valid), ids_only(removed));
-    tracing::info!(?generated_ids, ?valid_ids, ?removed, "chat.citations");
+    tracing::debug!(?generated_ids, ?valid_ids, ?removed, "chat.citations");
 }
 
 /// How many citations rest on messages outside the focus: what the picker missed.
@@ -82,7 +84,7 @@ pub fn cited_outside_focus(record: &AnswerRecord) {
     let surroundings = record.window.iter().filter(|chosen| chosen.reason.part() == Part::Surroundings);
     let count = surroundings.filter(is_cited).count() as u64;
     if count > 0 {
-        tracing::info!(count, "context.cited_outside_focus");
+        tracing::debug!(count, "context.cited_outside_focus");
     }
 }
 
@@ -95,10 +97,28 @@ fn ids_only<S: AsRef<str>>(cited: impl IntoIterator<Item = S>) -> Vec<String> {
     cited.into_iter().map(|word| if is_id(word.as_ref()) { word.as_ref() } else { "?" }.to_owned()).collect()
 }
 
+/// The one line about an answer: it is written down and on its way.
+pub fn ready(trigger: MessageAt, record: &AnswerRecord) {
+    let count = |part| record.window.iter().filter(|chosen| chosen.reason.part() == part).count();
+    let (focus, around) = (count(Part::Focus), count(Part::Surroundings));
+    let (TokenUse { prompt, completion }, took) = (record.tokens, record.latency_ms);
+    let verb = match record.status {
+        AnswerStatus::Answered => "answered",
+        AnswerStatus::Offline => "gave a digest for",
+        AnswerStatus::Apologised => "apologised for",
+    };
+    tracing::info!(
+        status = record.status.as_str(), messages.focus = focus, messages.around = around, sources = record.sources.len(),
+        tokens.prompt = prompt, tokens.completion = completion, latency_ms = took, model.name = %record.model,
+        "{verb} #{} in {}: {focus}+{around} messages, {prompt}+{completion} tokens, {took} ms",
+        trigger.message, trigger.chat,
+    );
+}
+
 /// A part of a reply is in the chat.
 pub fn sent(took: Duration) {
-    tracing::info!(phase = "send", ms = millis(took), "chat.metrics");
-    tracing::info!(r#type = "reply_sent", "chat.event");
+    tracing::debug!(phase = "send", ms = millis(took), "chat.metrics");
+    tracing::debug!(r#type = "reply_sent", "chat.event");
 }
 
 /// Nothing more can be done for a reply.

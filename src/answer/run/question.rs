@@ -18,7 +18,7 @@ use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
     Alternative, BotIdentity, Citable, FollowUp, FormattedText, How, Matter, MessageAt, ParsedTrigger, Seq, Slot,
-    SourceId, Spent, StoredMessage, Timestamp, UserId, message_link,
+    SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
 };
 use crate::gateway::run::Bill;
 use crate::retrieval::Recalled;
@@ -48,6 +48,8 @@ pub struct Question {
     /// hundred messages takes a while.
     pub history: History,
     pub chat: ChatRow,
+    /// In which the chat is told times.
+    pub zone: Zone,
     /// What the forum topic is called that the trigger stands in.
     pub topic: Option<String>,
     /// Who spoke in the conversation lately.
@@ -81,6 +83,8 @@ pub struct Question {
 /// What it takes to read a trigger and what it is about.
 pub struct Reading {
     pub params: Params,
+    /// In which times are told where a chat has none of its own.
+    pub zone: Zone,
     /// The model that is asked, whose way of counting tokens may be known.
     pub model: String,
     pub bot: UserId,
@@ -120,7 +124,7 @@ impl Reading {
                 None => return Ok(Found::Gone),
             },
         };
-        let chat = trigger.chat;
+        let (chat, zone) = (trigger.chat, row.zone(self.zone));
         let (asked, generic) = asked(conn, trigger, parsed)?;
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
@@ -129,7 +133,7 @@ impl Reading {
         let going_on = self.going_on(conn, &history, (generic, parsed.is_generic), &row, &window, asked_by);
         let thread = history.trigger.message.thread;
         let scope = Scope::load(conn, ContextKey { bot: self.bot, chat, thread });
-        let recalled = if generic { Recalled::default() } else { self.recalled(conn, &history, &window) };
+        let recalled = if generic { Recalled::default() } else { self.recalled(conn, &history, &window, zone) };
         let earliest = messages::earliest(conn, chat)?;
         let spent = usage::spent(conn, self.now, chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;
@@ -138,6 +142,7 @@ impl Reading {
         Ok(Found::Ready(Box::new(Question {
             history,
             chat: row,
+            zone,
             topic,
             people,
             generic,
@@ -161,14 +166,14 @@ impl Reading {
 impl Reading {
     /// What the chat said before that bears on the ask and that the window does not hold. It only enriches: where it
     /// cannot be read, there is nothing.
-    fn recalled(&self, conn: &Reader, history: &History, window: &ContextWindow) -> Recalled {
+    fn recalled(&self, conn: &Reader, history: &History, window: &ContextWindow, zone: Zone) -> Recalled {
         let trigger = &history.trigger;
         let known: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
         let request = RecallRequest {
             conversation: trigger.conversation(),
             text: &history.ask,
             now: trigger.message.sent_at,
-            utc_offset: 0,
+            utc_offset: zone.ahead_secs(trigger.message.sent_at),
             by: trigger.message.sender.id,
             before: trigger.seq,
             known: &known,
@@ -263,7 +268,12 @@ impl Question {
     /// was looked up.
     pub fn remembered(&self, given: &[Citable]) -> Vec<Citable> {
         let looked_up = self.looked_up.summaries.iter().cloned();
-        given.iter().cloned().chain(recall::citable(&self.recalled, &self.chat.chat)).chain(looked_up).collect()
+        given
+            .iter()
+            .cloned()
+            .chain(recall::citable(&self.recalled, &self.chat.chat, self.zone))
+            .chain(looked_up)
+            .collect()
     }
 
     /// The messages that the model was shown.

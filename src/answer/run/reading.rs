@@ -142,7 +142,7 @@ impl Answering {
         });
         let asked = within(&self.parts.clock, DEADLINE, asked).await;
         let ms = u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX);
-        tracing::info!(phase = "extract", ms, "chat.metrics");
+        tracing::debug!(phase = "extract", ms, "chat.metrics");
         match asked {
             Some(Ok((completion, bill))) => {
                 question.bills.push(bill);

@@ -61,7 +61,7 @@ impl Answering {
 
     /// What the model is told of each call. One that fails leaves the others be.
     async fn look_up(&self, question: &mut Question, built: &mut BuiltPrompt, calls: &[llm::ToolCall]) -> Vec<String> {
-        let mut scribe = Scribe::resume(&self.parts.bot.name, &built.fence, built.members.clone());
+        let mut scribe = Scribe::resume(&self.parts.bot.name, &built.fence, question.zone, built.members.clone());
         let mut results = Vec::new();
         for (place, call) in calls.iter().enumerate() {
             let lookup = match place {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::NaiveDateTime;
 
-use crate::domain::Timestamp;
+use crate::domain::{Timestamp, Zone};
 
 /// A silence of more than this comes before the last talk.
 const LAST_TALK_GAP: Duration = Duration::from_secs(60 * 60);
@@ -71,9 +71,9 @@ impl ChatFile {
     }
 
     /// The same chat, moved in time so that its last message was sent at `last`. What was said before the last talk keeps
-    /// its hours, so that nobody has lunch at night.
+    /// its hours as clocks in `zone` show them, so that nobody has lunch at night.
     #[must_use]
-    pub fn moved_to(mut self, last: Timestamp) -> Self {
+    pub fn moved_to(mut self, last: Timestamp, zone: Zone) -> Self {
         let Some(newest) = self.messages.last().map(|message| message.sent_at) else { return self };
         let pauses = self.messages.windows(2).rposition(|pair| pair[1].sent_at.since(pair[0].sent_at) > LAST_TALK_GAP);
         let (earlier, talk) = self.messages.split_at_mut(pauses.map_or(0, |before| before + 1));
@@ -82,10 +82,12 @@ impl ChatFile {
         }
         if let (Some(ends), Some(begins)) = (earlier.last().map(|message| message.sent_at), talk.first()) {
             let room = begins.sent_at.minus(LAST_TALK_GAP);
+            let room_here = room.secs() + i64::from(zone.ahead_secs(room));
             // Whole days, the fewest that leave the order as it is.
-            let days = (room.secs() - ends.secs()).div_euclid(DAY_SECS);
+            let days = (room_here - ends.secs()).div_euclid(DAY_SECS);
             for message in earlier {
-                message.sent_at = Timestamp::from_secs(message.sent_at.secs() + days * DAY_SECS);
+                let here = Timestamp::from_secs(message.sent_at.secs() + days * DAY_SECS);
+                message.sent_at = zone.moment(here.to_utc().naive_utc());
             }
         }
         self
@@ -134,7 +136,7 @@ mod tests {
             let hours = |chat: &ChatFile| -> Vec<i64> {
                 chat.messages[..20].iter().map(|message| message.sent_at.secs().rem_euclid(DAY_SECS)).collect()
             };
-            let moved = chat.clone().moved_to(last);
+            let moved = chat.clone().moved_to(last, Zone::UTC);
             assert_eq!(hours(&moved), hours(&chat), "at {hour}");
             assert!(moved.messages.is_sorted_by_key(|message| message.sent_at), "at {hour}");
             assert_eq!(moved.messages[29].sent_at, last);
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn a_chat_is_moved_with_its_silences() {
         let text = "1 | 2026-03-02 18:00:00 | Ana | - | a\n2 | 2026-03-02 19:00:00 | Bob | 1 | b | c";
-        let moved = ChatFile::parse(text).unwrap().moved_to(Timestamp::from_secs(10_000));
+        let moved = ChatFile::parse(text).unwrap().moved_to(Timestamp::from_secs(10_000), Zone::UTC);
         let times: Vec<i64> = moved.messages.iter().map(|message| message.sent_at.secs()).collect();
         assert_eq!(times, [6_400, 10_000]);
         assert_eq!(moved.messages[1].text, "b | c");

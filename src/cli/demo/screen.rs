@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Value, json};
 
-use crate::domain::{AnswerRecord, Part, Timestamp, clock_time, day_in_words};
+use crate::domain::{AnswerRecord, Part, Timestamp, Zone};
 
 /// Columns before the name: `#12 18:40  `, and below it the later lines of a text.
 const HEAD_WIDTH: usize = 13;
@@ -58,7 +58,8 @@ pub struct ShownSource {
 /// Where the demo prints to. Write errors are ignored: a reader that went away is the end of the show, not a fault.
 pub struct Screen {
     form: Form,
-    last_day: Option<i64>,
+    last_day: Option<String>,
+    zone: Zone,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,13 +70,13 @@ enum Form {
 }
 
 impl Screen {
-    pub fn new(json: bool) -> Self {
+    pub fn new(json: bool, zone: Zone) -> Self {
         let form = match (json, io::stdout().is_terminal()) {
             (true, _) => Form::Json,
             (false, true) => Form::Coloured,
             (false, false) => Form::Plain,
         };
-        Self { form, last_day: None }
+        Self { form, last_day: None, zone }
     }
 
     pub fn is_json(&self) -> bool {
@@ -156,17 +157,18 @@ impl Screen {
     }
 
     fn day(&mut self, at: Timestamp) {
-        if self.last_day != Some(at.day()) {
-            self.last_day = Some(at.day());
+        let day = self.zone.day_in_words(at);
+        if self.last_day.as_ref() != Some(&day) {
             self.line("");
-            self.line(&self.dim(&format!("            {}", day_in_words(at))));
+            self.line(&self.dim(&format!("            {day}")));
+            self.last_day = Some(day);
         }
     }
 
     /// `#12 18:40  Ana > #9  text`, later lines of the text below its first.
     fn spoken(&self, shown: &Shown<'_>) {
         let reply = shown.reply_to.map_or(String::new(), |id| self.dim(&format!(" > #{id}")));
-        let head = self.dim(&format!("{:>5} {}  ", format!("#{}", shown.id), clock_time(shown.date)));
+        let head = self.dim(&format!("{:>5} {}  ", format!("#{}", shown.id), self.zone.clock_time(shown.date)));
         let reply_width = shown.reply_to.map_or(0, |id| format!(" > #{id}").len());
         let taken = HEAD_WIDTH + shown.from.chars().count() + reply_width + 2;
         let text = match self.form {

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::explain::Decision;
+use crate::answer::wording::in_plain_words;
+use crate::cli::explain::{Decision, in_a_line};
 use crate::context::{Entry, Explained, Feature};
 use crate::domain::{MessageId, Part, Reason};
 
@@ -63,14 +64,15 @@ pub fn as_json(decision: &Decision) -> Value {
 
 pub fn in_words(decision: &Decision) -> String {
     let window = &decision.window;
-    let mut lines = vec![format!("trigger  #{}", decision.trigger.message.id)];
+    let said = |id: MessageId| decision.said.get(&id).map(String::as_str).unwrap_or_default();
+    let mut lines = vec![format!("trigger  #{} {}", decision.trigger.message.id, in_a_line(&decision.trigger))];
     if let Some(anchor) = window.anchor {
-        lines.push(format!("anchor   #{anchor}"));
+        lines.push(format!("anchor   #{anchor} {}", said(anchor)).trim_end().to_owned());
     }
     let shown = |entry: &Entry| {
-        let (id, reason) = (entry.message.message.id, entry.reason.as_str());
-        let line = format!("  #{id:<8} {reason:<8} {:.2}  m{:<5}", entry.score, entry.message.seq);
-        format!("{line} {}", told(&features(decision, entry))).trim_end().to_owned()
+        let id = entry.message.message.id;
+        let line = format!("  #{id:<8} {} ({}, {:.2})", said(id), in_plain_words(entry.reason), entry.score);
+        with_features(line, &features(decision, entry))
     };
     for (title, part) in [("focus   ", Part::Focus), ("around  ", Part::Surroundings)] {
         let entries: Vec<&Entry> = window.entries.iter().filter(|entry| entry.part() == part).collect();
@@ -80,10 +82,10 @@ pub fn in_words(decision: &Decision) -> String {
     lines.push(format!("left out {}", window.omitted.len()));
     lines.extend(window.omitted.iter().map(|omitted| match explained(decision, omitted.id) {
         Some(it) => {
-            let line = format!("  #{:<8} {} {:.2}", omitted.id, omitted.why, it.probability);
-            format!("{line}  {}", told(&it.features)).trim_end().to_owned()
+            let line = format!("  #{:<8} {} ({}, {:.2})", omitted.id, said(omitted.id), omitted.why, it.probability);
+            with_features(line, &it.features)
         }
-        None => format!("  #{:<8} {}", omitted.id, omitted.why),
+        None => format!("  #{:<8} {} ({})", omitted.id, said(omitted.id), omitted.why),
     }));
     if !window.further_back.is_empty() {
         lines.push(format!("older    {} places compared", window.further_back.len()));
@@ -99,6 +101,14 @@ pub fn in_words(decision: &Decision) -> String {
     }
     lines.extend(decision.slots.iter().map(|slot| format!("slot     {:<20} {} tokens", slot.name, slot.tokens)));
     lines.join("\n")
+}
+
+/// `line`, and what decided below it.
+fn with_features(line: String, features: &[Feature]) -> String {
+    match told(features) {
+        told if told.is_empty() => line,
+        told => format!("{line}\n            {told}"),
+    }
 }
 
 /// What decided about a message of the window. A link is a feature of its own: it needs no score.

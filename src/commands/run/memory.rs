@@ -53,9 +53,9 @@ impl Commands {
 
     /// Whoever writes in a chat is of it.
     async fn show_memory(&self, job: &Job, order: &Order, chat: ChatRow) -> store::Result<Outcome> {
-        let key = chat.key;
+        let (key, zone) = (chat.key, self.zone);
         let (own, found) =
-            self.store.read(move |conn| Ok((memory::own_setting(conn, key)?, remembered(conn, &chat)?))).await?;
+            self.store.read(move |conn| Ok((memory::own_setting(conn, key)?, remembered(conn, &chat, zone)?))).await?;
         let markdown = match (self.remembers, own) {
             (false, _) => wording::off_everywhere(),
             (true, Some(false)) => wording::off_here(),

@@ -1,12 +1,12 @@
 //! Tells that a trigger was one too many: in words, by a reaction, or by one line where reactions are off.
 
-use crate::answer::notices::Notices;
+use crate::answer::notices::{Notices, notices};
 use crate::answer::run::format_own;
-use crate::commands::run::{Commands, notices_of};
-use crate::domain::{Job, JobKind, MessageAt, Refusal, ReplyTarget, Tell, Timestamp, clock_time};
+use crate::commands::run::Commands;
+use crate::domain::{Job, JobKind, Language, MessageAt, Refusal, ReplyTarget, Tell, Timestamp, Zone};
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Writer, jobs, outbox, refusals};
+use crate::store::{self, Priority, Writer, chats, jobs, outbox, refusals};
 use crate::telegram::TelegramError;
 
 /// Seen, and left alone. One of the few emoji with which bots may react.
@@ -25,19 +25,21 @@ impl Commands {
 
     async fn explain_refusal(&self, job: &Job, at: MessageAt) -> store::Result<Outcome> {
         let MessageAt { chat, message } = at;
-        let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, notices_of(conn, chat)?)));
-        let (Some(refusal), notices) = found.await? else { return self.told(job).await };
+        let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, chats::find(conn, chat)?)));
+        let (Some(refusal), row) = found.await? else { return self.told(job).await };
+        let notices = notices(row.as_ref().map_or(Language::DEFAULT, |row| row.language).code());
+        let zone = row.map_or(self.zone, |row| row.zone(self.zone));
         match refusal.tell {
             Tell::Words => {
                 let now = self.clock.now();
                 let words = notices.refused_until(refusal.because, refusal.until.since(now), REFUSED_REACTION);
                 self.write_refusal(job, refusal, words).await
             }
-            Tell::Reaction => self.react_to(job, refusal, notices).await,
+            Tell::Reaction => self.react_to(job, refusal, (notices, zone)).await,
         }
     }
 
-    async fn react_to(&self, job: &Job, refusal: Refusal, notices: &Notices) -> store::Result<Outcome> {
+    async fn react_to(&self, job: &Job, refusal: Refusal, (notices, zone): (&Notices, Zone)) -> store::Result<Outcome> {
         match self.telegram.react(refusal.chat, refusal.message, Some(REFUSED_REACTION)).await {
             Ok(()) => {
                 let (chat, message, key, kind) = (refusal.chat, refusal.message, job.key(), job.kind());
@@ -55,7 +57,7 @@ impl Commands {
             }
             Err(error) => {
                 tracing::info!(chat.id = refusal.chat.0, %error, "no reaction to a refused trigger, a line instead");
-                let words = notices.silent_until(&clock_time(refusal.until));
+                let words = notices.silent_until(&zone.told_time(refusal.until));
                 self.write_refusal(job, refusal, words).await
             }
         }

@@ -117,11 +117,15 @@ fn apply_each(
             Err(why) => Content::Unread(why.clone()),
         };
         let (may_keep, error) = match content {
-            Content::Keep => (update.traces.as_ref().map_or(Ok(false), |it| keep::may_keep_raw(tx, it))?, None),
-            Content::Drop => (false, None),
+            Content::Keep if update.leftover.is_some() => {
+                (update.traces.as_ref().map_or(Ok(false), |it| keep::may_keep_raw(tx, it))?, None)
+            }
+            Content::Keep | Content::Drop => (false, None),
             Content::Unread(why) => (may_keep_unread(tx, update, setting)?, Some(why)),
         };
-        let raw = may_keep.then_some(update.json.as_str());
+        // What became rows is not kept twice; of what could not be read, all that came.
+        let raw = if error.is_some() { Some(update.json.as_str()) } else { update.leftover.as_deref() };
+        let raw = raw.filter(|_| may_keep);
         if let Some(why) = &error {
             applied.parked.push((update.kind.clone(), why.clone()));
         }

@@ -2,8 +2,10 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde_json::Value;
+
 use crate::domain::{Event, UpdateId, UserId, unless_it_panics};
-use crate::privacy::{Traces, traces};
+use crate::privacy::{Traces, leftover, traces};
 use crate::telegram::{RawUpdate, extract, repair};
 
 /// An update, read or not.
@@ -12,6 +14,8 @@ pub struct ReadUpdate {
     pub id: UpdateId,
     pub kind: String,
     pub json: String,
+    /// What is in it beside what it tells.
+    pub leftover: Option<String>,
     /// Whom and what it holds; none where that cannot be known.
     pub traces: Option<Traces>,
     /// What it tells, or why that cannot be known.
@@ -29,8 +33,21 @@ fn read(raw: RawUpdate, bot: UserId) -> ReadUpdate {
         Some(Err(unreadable)) => Err(unreadable.to_string()),
         None => Err("reading it panicked".to_owned()),
     };
-    let traces = unless_it_panics(|| traces(&repair(&raw.json))).flatten();
-    ReadUpdate { id: raw.id.unwrap_or_else(|| stand_in(&raw.json)), kind: raw.kind, json: raw.json, traces, events }
+    let (traces, leftover) = unless_it_panics(|| looked_through(&raw.json)).flatten().unzip();
+    ReadUpdate {
+        id: raw.id.unwrap_or_else(|| stand_in(&raw.json)),
+        kind: raw.kind,
+        json: raw.json,
+        leftover: leftover.flatten(),
+        traces,
+        events,
+    }
+}
+
+/// Whom and what it holds, and what is in it that no row will hold. None for what is no JSON: nobody can say.
+fn looked_through(json: &str) -> Option<(Traces, Option<String>)> {
+    let update: Value = serde_json::from_str(&repair(json)).ok()?;
+    Some((traces(&update), leftover(update)))
 }
 
 /// The offset that confirms the whole batch; none when no update has an id.

@@ -50,7 +50,7 @@ impl Memory {
     /// The summary by a model: long sessions in parts, then merged.
     async fn written(&self, read: &SessionRead) -> Result<Made, StepError> {
         let chat = read.session.id.chat;
-        let mut parts = lines::parts(&read.spoken, PART_TOKENS, estimate_tokens);
+        let mut parts = lines::parts(&read.spoken, PART_TOKENS, estimate_tokens, read.chat.zone(self.zone));
         let mut merges = false;
         let mut told = Told::default();
         if parts.len() > 1 {

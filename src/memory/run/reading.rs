@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::domain::{
-    ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp, UserId,
-    estimate_tokens, message_link,
+    ChatKey, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, UserId, Zone, estimate_tokens,
+    message_link,
 };
 use crate::embed::Embedder;
 use crate::memory::lines::{Spoken, spoken};
@@ -37,6 +37,12 @@ impl Memory {
             was_told: !self.announces || kept.told_at.is_some(),
             has_room: self.model.has_room(spent),
         })
+    }
+
+    /// In which a chat is told times.
+    pub(super) async fn zone_of(&self, chat: ChatKey) -> store::Result<Zone> {
+        let row = self.store.read(move |conn| chats::by_key(conn, chat)).await?;
+        Ok(row.map_or(self.zone, |row| row.zone(self.zone)))
     }
 
     /// The messages of a session with the numbers of their members; none where there is no such session.
@@ -100,7 +106,7 @@ fn speak(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>, embedder: Opti
 }
 
 /// What a chat remembers, ready to be shown.
-pub fn remembered(conn: &Reader, chat: &ChatRow) -> store::Result<Remembered> {
+pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> store::Result<Remembered> {
     let rolled = |kind| -> store::Result<Option<(Summary, u32)>> {
         Ok(summaries::rolling(conn, chat.key, kind)?.map(|kept| (kept.summary, kept.sessions)))
     };
@@ -115,12 +121,5 @@ pub fn remembered(conn: &Reader, chat: &ChatRow) -> store::Result<Remembered> {
         let link = message_link(&chat.chat, &message);
         places.insert(*seq, Place { link, at: message.sent_at, by: message.sender.name });
     }
-    Ok(Remembered { recent, history, names: summaries::member_names(conn, chat.key)?, places })
-}
-
-/// `14 Oct`, with the year where it is not that of `now`.
-pub(super) fn date(at: Timestamp, now: Timestamp) -> String {
-    let (at, now) = (at.to_utc(), now.to_utc());
-    let form = if at.format("%Y").to_string() == now.format("%Y").to_string() { "%-d %b" } else { "%-d %b %Y" };
-    at.format(form).to_string()
+    Ok(Remembered { recent, history, names: summaries::member_names(conn, chat.key)?, places, zone: chat.zone(zone) })
 }

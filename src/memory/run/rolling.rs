@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use crate::domain::{
-    Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, Summary, SummaryMethod, Timestamp, estimate_tokens,
+    Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, Summary, SummaryMethod, Timestamp, Zone,
+    estimate_tokens,
 };
 use crate::memory::bullets::cost;
 use crate::memory::extract;
 use crate::memory::lines;
 use crate::memory::policy::{Caps, FOLDED_AT_ONCE, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
 use crate::memory::run::mini::{Made, summary_of};
-use crate::memory::run::reading::date;
 use crate::memory::run::{Memory, StepError};
 use crate::prompts::SummaryPrompt;
 use crate::scheduler::run::Outcome;
@@ -36,7 +36,7 @@ impl Memory {
             return self.finish(job).await;
         }
         let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
-        let chosen = chosen(&minis, now);
+        let chosen = chosen(&minis, now, self.zone_of(chat).await?);
         let made = match means {
             Means::Model if !chosen.is_empty() => {
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
@@ -122,11 +122,12 @@ impl Memory {
         minis: &Minis,
         now: Timestamp,
     ) -> Result<Made, StepError> {
+        let zone = self.zone_of(chat).await?;
         let profile =
             before.into_iter().flat_map(|it| &it.summary.bullets).map(|bullet| ("profile".to_owned(), bullet));
-        let new = minis
-            .iter()
-            .flat_map(|(session, summary)| summary.bullets.iter().map(|bullet| (date(session.first.0, now), bullet)));
+        let new = minis.iter().flat_map(|(session, summary)| {
+            summary.bullets.iter().map(|bullet| (zone.short_date(session.first.0, now), bullet))
+        });
         let all: Vec<(String, &Bullet)> = profile.chain(new).collect();
         match means {
             Means::Model => {
@@ -155,7 +156,7 @@ fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> store::Result<M
 }
 
 /// The bullets that Recent is made from, oldest first, each with its date.
-fn chosen(minis: &Minis, now: Timestamp) -> Vec<(String, Bullet)> {
+fn chosen(minis: &Minis, now: Timestamp, zone: Zone) -> Vec<(String, Bullet)> {
     let mut spent = 0;
     let whole = minis
         .iter()
@@ -170,7 +171,7 @@ fn chosen(minis: &Minis, now: Timestamp) -> Vec<(String, Bullet)> {
         minis
             .iter()
             .flat_map(|(session, summary)| {
-                summary.bullets.iter().map(|bullet| (date(session.first.0, now), bullet.clone()))
+                summary.bullets.iter().map(|bullet| (zone.short_date(session.first.0, now), bullet.clone()))
             })
             .collect()
     };

@@ -1,21 +1,21 @@
 //! What memory adds to the prompt of an answer.
 
-use crate::domain::{Bullet, ChatKey, Citable, Grounds, Piece, PieceLine, Seq, Slot, SourceId, Summary};
+use crate::domain::{Bullet, ChatKey, Citable, Grounds, Piece, PieceLine, Seq, Slot, SourceId, Summary, Zone};
 use crate::memory::members;
 use crate::memory::run::reading::remembered;
-use crate::memory::wording::{Place, Remembered, day};
+use crate::memory::wording::{Place, Remembered};
 use crate::store::{self, Reader, chats, memory};
 
 /// What a line of memory is called in the list of an answer's sources.
 const NAME: &str = "Summary";
 
 /// Recent and History of a chat, a line a bullet. Each may be cited as `s…`, which leads to the messages it rests on.
-pub fn pieces(conn: &Reader, chat: ChatKey) -> store::Result<Vec<Piece>> {
+pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> store::Result<Vec<Piece>> {
     if memory::own_setting(conn, chat)? == Some(false) {
         return Ok(Vec::new());
     }
     let Some(row) = chats::by_key(conn, chat)? else { return Ok(Vec::new()) };
-    let remembered = remembered(conn, &row)?;
+    let remembered = remembered(conn, &row, zone)?;
     let kept = [(Slot::ChatRecent, &remembered.recent), (Slot::ChatHistory, &remembered.history)];
     let piece = |(slot, kept): (Slot, &Option<(Summary, u32)>)| {
         let lines = kept.as_ref()?.0.bullets.iter().filter_map(|bullet| line(bullet, &remembered)).collect();
@@ -35,7 +35,7 @@ fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
     // Numbered by the first message it rests on: the same number leads to the same place in every prompt.
     let id = SourceId::summary(first.message.0);
     let text = members::named(&bullet.text, &remembered.names);
-    let shown = format!("[{id} · {}] {text}", day(first.sent_at));
+    let shown = format!("[{id} · {}] {text}", remembered.zone.date(first.sent_at));
     let source = Citable { id, name: NAME.to_owned(), sent_at: first.sent_at, text, link: None, rests_on };
     Some(PieceLine { text: shown, source: Some(source) })
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::config::{DailyTokens, MemoryConfig, Redaction};
-use crate::domain::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp};
+use crate::domain::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp, Zone};
 use crate::gateway::run::{Gateway, GatewayParts, Models};
 use crate::gateway::{Budget, ModelGuard};
 use crate::llm::Llm;
@@ -52,6 +52,7 @@ impl Bench {
             wake: Wake::default(),
             prompts: Arc::new(Prompts::load(None).unwrap()),
             config,
+            zone: Zone::UTC,
             model,
             vectors: SummaryVectors::Off,
             announces: false,

@@ -132,7 +132,7 @@ async fn no_word_of_anybody_and_no_secret_reaches_the_log_at_any_level() {
 #[tokio::test]
 async fn an_answer_can_be_followed_through_the_log_by_its_ids() {
     let mut machine = Machine::new(Setup::default()).await;
-    machine.set("ALLOWED_CHATS", "*").set("LOG_FORMAT", "json");
+    machine.set("ALLOWED_CHATS", "*").set("LOG_FORMAT", "json").set("LOG_LEVEL", "debug");
     let mut daemon = machine.start();
     let chat = talk(&machine).await;
     assert_eq!(daemon.stop().await, Some(0));
@@ -153,7 +153,7 @@ async fn an_answer_can_be_followed_through_the_log_by_its_ids() {
         let spans = line["spans"].as_array().cloned().unwrap_or_default();
         spans.into_iter().find(|span| span["name"] == name).unwrap_or_default()
     };
-    let ready = lines.iter().find(|line| line["message"].as_str().is_some_and(|said| said.ends_with("is ready")));
+    let ready = lines.iter().find(|line| line["message"].as_str().is_some_and(|said| said.starts_with("answered #")));
     let trigger = span_of(ready.expect("an answer is ready"), "trigger");
     assert_eq!(trigger["chat.id"], chat.0);
     assert!(trigger["message.id"].is_i64() && trigger["answer.id"].is_string(), "{trigger}");

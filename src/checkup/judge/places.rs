@@ -1,0 +1,90 @@
+//! Files, folders and addresses that the daemon needs.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use crate::checkup::Finding;
+
+/// The place of the database, where nothing can be read or made there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The folder that is to hold the file is not there.
+    NoFolder,
+    /// Nothing can be made in that folder.
+    LockedFolder,
+    /// A folder has the name of the file.
+    IsFolder,
+    /// The file cannot be read.
+    Unreadable,
+}
+
+pub fn obstacle(path: &Path, obstacle: Obstacle) -> Finding {
+    const NAME: &str = "database";
+    let (place, folder) = (path.display(), path.parent().unwrap_or(path).display());
+    match obstacle {
+        Obstacle::NoFolder => Finding::fail(
+            NAME,
+            format!("the folder {folder} does not exist"),
+            format!("mkdir -p {folder}, or set DATABASE_PATH to a file in a folder that exists"),
+        ),
+        Obstacle::LockedFolder => Finding::fail(
+            NAME,
+            format!("nothing can be written in the folder {folder}"),
+            "give the user that runs chime the right to write there, or set DATABASE_PATH to another place",
+        ),
+        Obstacle::IsFolder => Finding::fail(
+            NAME,
+            format!("{place} is a folder"),
+            format!("set DATABASE_PATH to a file, for example {}", path.join("chime.db").display()),
+        ),
+        Obstacle::Unreadable => Finding::fail(
+            NAME,
+            format!("{place} cannot be read"),
+            "give the user that runs chime the right to read and write the file",
+        ),
+    }
+}
+
+/// What is at the address that health and metrics are to be served at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Door {
+    Free,
+    /// A chime serves there already.
+    Ours,
+    Taken,
+    /// It cannot be served at all.
+    Unusable(String),
+}
+
+pub fn door(address: &dyn Display, door: &Door) -> Finding {
+    const NAME: &str = "http";
+    match door {
+        Door::Free => Finding::ok(NAME, format!("{address} is free")),
+        Door::Ours => Finding::ok(NAME, format!("a running chime serves {address}")),
+        Door::Taken => Finding::fail(
+            NAME,
+            format!("another program listens at HTTP_ADDR {address}"),
+            "set HTTP_ADDR to another port, or to off",
+        ),
+        Door::Unusable(why) => Finding::fail(
+            NAME,
+            format!("HTTP_ADDR {address} cannot be served: {why}"),
+            "set HTTP_ADDR to an address of this machine and a port above 1023, or to off",
+        ),
+    }
+}
+
+/// `found`: how many templates the folder replaces, or why the prompts cannot be used.
+pub fn prompts(folder: &Path, found: &Result<usize, String>) -> Finding {
+    const NAME: &str = "prompts";
+    let place = folder.display();
+    match found {
+        Ok(0) => Finding::warn(
+            NAME,
+            format!("{place} holds none of the templates, so the built-in ones are used"),
+            "copy the templates that you want to change into it, or unset PROMPTS_DIR",
+        ),
+        Ok(count) => Finding::ok(NAME, format!("{place} replaces {count} of the templates")),
+        Err(why) => Finding::fail(NAME, format!("{place}: {why}"), "correct the template, or unset PROMPTS_DIR"),
+    }
+}

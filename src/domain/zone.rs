@@ -1,0 +1,148 @@
+//! Time zones: how a moment is told in the place where its readers are.
+
+use chrono::{DateTime, NaiveDateTime, Offset, TimeZone};
+use chrono_tz::Tz;
+
+use super::Timestamp;
+
+/// A time zone by its IANA name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zone(Tz);
+
+impl Default for Zone {
+    fn default() -> Self {
+        Self::UTC
+    }
+}
+
+impl Zone {
+    pub const UTC: Self = Self(Tz::UTC);
+
+    /// `Europe/Berlin`, in any case.
+    pub fn parse(name: &str) -> Option<Self> {
+        let known = |zone: &Tz| zone.name().eq_ignore_ascii_case(name);
+        chrono_tz::TZ_VARIANTS.iter().copied().find(known).map(Self)
+    }
+
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// For formatting with chrono.
+    pub fn local(self, at: Timestamp) -> DateTime<Tz> {
+        at.to_utc().with_timezone(&self.0)
+    }
+
+    /// Seconds by which clocks here are ahead of UTC at that moment.
+    pub fn ahead_secs(self, at: Timestamp) -> i32 {
+        self.local(at).offset().fix().local_minus_utc()
+    }
+
+    /// The first moment at which clocks here show `local`. A time that is skipped when clocks go forward is taken as if they
+    /// had not yet.
+    pub fn moment(self, local: NaiveDateTime) -> Timestamp {
+        let shown = self.0.from_local_datetime(&local).earliest().map(|found| found.timestamp());
+        shown.map_or_else(
+            || {
+                let as_utc = Timestamp::from_secs(local.and_utc().timestamp());
+                let before = Timestamp::from_secs(as_utc.secs() - 24 * 60 * 60);
+                Timestamp::from_secs(as_utc.secs() - i64::from(self.ahead_secs(before)))
+            },
+            Timestamp::from_secs,
+        )
+    }
+
+    /// Whether two moments are of the same day here.
+    pub fn same_day(self, one: Timestamp, other: Timestamp) -> bool {
+        self.local(one).date_naive() == self.local(other).date_naive()
+    }
+
+    /// `14:02`.
+    pub fn clock_time(self, at: Timestamp) -> String {
+        self.local(at).format("%H:%M").to_string()
+    }
+
+    /// `Monday 5 January 2026`.
+    pub fn day_in_words(self, at: Timestamp) -> String {
+        self.local(at).format("%A %-d %B %Y").to_string()
+    }
+
+    /// `5 Jan 2026`.
+    pub fn date(self, at: Timestamp) -> String {
+        self.local(at).format("%-d %b %Y").to_string()
+    }
+
+    /// `14 Oct`, with the year where it is not that of `now`.
+    pub fn short_date(self, at: Timestamp, now: Timestamp) -> String {
+        let year = |at| self.local(at).format("%Y").to_string();
+        let form = if year(at) == year(now) { "%-d %b" } else { "%-d %b %Y" };
+        self.local(at).format(form).to_string()
+    }
+
+    /// `14:02` as members are shown it: where the zone is UTC, that is said, since few people's clocks show it.
+    pub fn told_time(self, at: Timestamp) -> String {
+        format!("{}{}", self.clock_time(at), self.label())
+    }
+
+    /// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`; as members are shown it.
+    pub fn short_time(self, at: Timestamp, now: Timestamp) -> String {
+        if self.same_day(at, now) {
+            return self.told_time(at);
+        }
+        format!("{}{}", self.local(at).format("%-d %b %H:%M"), self.label())
+    }
+
+    fn label(self) -> &'static str {
+        match self.0 {
+            Tz::UTC | Tz::UCT | Tz::Universal | Tz::Zulu | Tz::GMT | Tz::Greenwich => " UTC",
+            Tz::Etc__UTC | Tz::Etc__UCT | Tz::Etc__Universal | Tz::Etc__Zulu | Tz::Etc__GMT | Tz::Etc__Greenwich => {
+                " UTC"
+            }
+            _ => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use chrono::NaiveDate;
+
+    use super::*;
+
+    const BERLIN: Zone = Zone(Tz::Europe__Berlin);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_657_720);
+
+    #[test]
+    fn names_are_read_in_any_case_and_others_are_refused() {
+        let read = |name| Zone::parse(name).map(Zone::name);
+        let names = ["Europe/Berlin", "america/new_york", "UTC", "Berlin", "+02:00", ""].map(read);
+        assert_eq!(names, [Some("Europe/Berlin"), Some("America/New_York"), Some("UTC"), None, None, None]);
+    }
+
+    #[test]
+    fn moments_are_told_as_clocks_there_show_them() {
+        assert_eq!(BERLIN.day_in_words(NOW), "Tuesday 6 January 2026");
+        assert_eq!(BERLIN.clock_time(NOW), "01:02");
+        assert_eq!(BERLIN.short_time(NOW, NOW), "01:02");
+        assert_eq!(BERLIN.short_time(NOW.minus(Duration::from_secs(2 * 3600)), NOW), "5 Jan 23:02");
+        assert_eq!(BERLIN.short_date(NOW, NOW), "6 Jan");
+        assert_eq!(BERLIN.ahead_secs(NOW), 3600);
+    }
+
+    #[test]
+    fn utc_is_named_where_members_see_it() {
+        assert_eq!(Zone::UTC.short_time(NOW, NOW), "00:02 UTC");
+        assert_eq!(Zone::UTC.short_time(NOW.minus(Duration::from_secs(86_400)), NOW), "5 Jan 00:02 UTC");
+        assert_eq!(Zone::UTC.clock_time(NOW), "00:02");
+    }
+
+    #[test]
+    fn a_time_of_day_is_a_moment_also_where_clocks_are_changed() {
+        let at = |day, hour| NaiveDate::from_ymd_opt(2026, 3, day).unwrap().and_hms_opt(hour, 30, 0).unwrap();
+        assert_eq!(BERLIN.clock_time(BERLIN.moment(at(28, 9))), "09:30");
+        // On this day no clock shows 02:30.
+        assert_eq!(BERLIN.clock_time(BERLIN.moment(at(29, 2))), "03:30");
+    }
+}

@@ -1,0 +1,1 @@
+UPDATE chat SET time_zone = 'Europe/Tallinn' WHERE chat_key = 1;

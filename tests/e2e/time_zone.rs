@@ -1,0 +1,40 @@
+//! Times are told as the clocks of the group show them.
+
+use chime::domain::{Timestamp, Zone};
+use chime::testkit::World;
+
+const TOKYO: [(&str, &str); 1] = [("TIME_ZONE", "Asia/Tokyo")];
+
+fn in_tokyo(at: Timestamp) -> String {
+    Zone::parse("Asia/Tokyo").expect("a zone").clock_time(at)
+}
+
+#[tokio::test]
+async fn prompt_sources_and_why_tell_times_of_the_chosen_zone() {
+    World::with(&TOKYO, async |w| {
+        let said = w.play("10:00 ann#1 the boat leaves at noon, says the harbour")[0];
+        w.model.script(["At noon [source: m1]."]);
+        let tag = w.say("bob", "@bot when does the boat leave?");
+        let answer = w.answer_to(tag).await;
+        let time = in_tokyo(w.stored(w.chat, said).await.expect("it is kept").message.sent_at);
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains(&format!("ann · {time}]")), "{prompt}");
+        assert!(prompt.contains("of the time zone Asia/Tokyo") && !prompt.contains("UTC"), "{prompt}");
+        assert!(answer.text.contains(&format!("ann {time}")), "{}", answer.text);
+        let why = w.reply("bob", answer.id, "/why@bot");
+        let told = w.answer_to(why).await.text;
+        assert!(told.contains(&time), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn utc_is_named_where_members_see_it() {
+    World::with(&[("TIME_ZONE", "UTC"), ("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {
+        w.play("10:00 ann#1 the boat leaves at noon, says the harbour");
+        let tag = w.say("bob", "@bot when does the boat leave?");
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.contains(" UTC"), "{}", answer.text);
+    })
+    .await;
+}
