@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 19] = [
+const SAMPLES: [&str; 20] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -27,8 +27,9 @@ const SAMPLES: [&str; 19] = [
     include_str!("data/migrations/0017.sql"),
     include_str!("data/migrations/0018.sql"),
     include_str!("data/migrations/0019.sql"),
+    include_str!("data/migrations/0020.sql"),
 ];
-const MIGRATIONS: [&str; 19] = [
+const MIGRATIONS: [&str; 20] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -48,6 +49,7 @@ const MIGRATIONS: [&str; 19] = [
     include_str!("../migrations/0017_follow_ups.sql"),
     include_str!("../migrations/0018_vector_spaces.sql"),
     include_str!("../migrations/0019_time_zones.sql"),
+    include_str!("../migrations/0020_parts_of_words.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

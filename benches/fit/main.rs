@@ -7,6 +7,8 @@
 //!
 //! What is taken from further back than the candidates is fitted apart, with the shipped weights of all else: `--beyond`.
 //!
+//! The weights of recall are fitted on the questions of the same chats: `--recall`.
+//!
 //! `cargo bench --bench fit -- --help`
 
 #![expect(clippy::print_stdout, reason = "it prints what it found")]
@@ -14,6 +16,7 @@
 mod beyond;
 mod chats;
 mod learn;
+mod recall;
 mod report;
 mod rows;
 mod truth;
@@ -66,6 +69,12 @@ struct Arguments {
     /// Fit what is taken from further back than the candidates, and nothing else: `beyond.json`
     #[arg(long, conflicts_with = "by_kind")]
     beyond: bool,
+    /// Fit the weights of recall, and nothing else: `recall.json`
+    #[arg(long, conflicts_with_all = ["beyond", "by_kind", "packs"])]
+    recall: bool,
+    /// Packs with questions that the weights of recall are judged on and not fitted on
+    #[arg(long = "judge", requires = "recall", value_name = "PACK")]
+    judged: Vec<PathBuf>,
     /// Score other thresholds of the test for new matters too
     #[arg(long)]
     thresholds: bool,
@@ -79,6 +88,10 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Outcome<()> {
     let arguments = Arguments::parse();
+    if arguments.recall {
+        let folds = usize::from(arguments.folds);
+        return recall::run(&arguments.chats, &arguments.judged, folds, arguments.out.as_deref());
+    }
     let mut fitting = Fitting::begin(&arguments)?;
     if arguments.beyond {
         return fitting.beyond(arguments.out.as_deref());

@@ -571,6 +571,50 @@ mod tests {
         );
     }
 
+    /// The frame, which takes 300 more, is not among the slots of this prompt.
+    #[test]
+    fn with_every_slot_full_a_prompt_stays_within_what_the_daily_caps_count_with() {
+        use crate::domain::{FULL_ANSWER_TOKENS, LegScores, estimate_tokens};
+        use crate::retrieval::{Features, RecalledMessage};
+
+        let words = "the red canoe comes along to the river on friday at half past six, and ben packs the paddles ";
+        let said = |from: u32| -> Vec<StoredMessage> {
+            let line = |number: u32| format!("10:{:02} ann#{} {}", number % 60, from + number, words.repeat(6));
+            transcript(&(0..40).map(line).collect::<Vec<_>>().join("\n"))
+        };
+        let line = PieceLine { text: words.to_owned(), source: None };
+        let piece = |slot: Slot| Piece { slot, topic: None, lines: vec![line.clone(); 90] };
+        let pieces = vec![piece(Slot::ChatRecent), piece(Slot::ChatHistory), piece(Slot::ChatTopic)];
+        let trigger = transcript("11:10 dan#400 @bot what was it?").remove(0);
+        let history = History::new(trigger.clone(), said(100), Vec::new());
+        let params = Params::clusters(estimate_tokens);
+        let window = get_smart_context(&history, &params);
+        let (score, features, legs) = (1.0, Features::default(), LegScores::default());
+        let recalled = |message| RecalledMessage { message, topic: None, score, features, legs };
+        let found = Recalled { messages: said(1).into_iter().map(recalled).collect(), sessions: Vec::new() };
+        let recalled = recall::fitting(found, Slot::Recall.cap().unwrap_or(0), estimate_tokens);
+        let concepts: Vec<String> = (0..60).map(|number| format!("- canoe {number} – a small boat")).collect();
+        let input = PromptInput {
+            ask: "what was it?",
+            recalled: &recalled,
+            concepts: &concepts,
+            estimate: estimate_tokens,
+            enrichment: &Enrichment { pieces },
+            ..input(&trigger, &window)
+        };
+        let built = build(&Prompts::load(None).expect("the templates load"), &input).expect("they render");
+        let told: Vec<(&str, usize)> = built.slots.iter().map(|slot| (slot.name.as_str(), slot.tokens)).collect();
+        for (slot, tokens) in [Slot::ChatRecent, Slot::ChatHistory, Slot::ChatTopic, Slot::Concepts, Slot::Recall]
+            .map(|slot| (slot, told.iter().find(|(name, _)| *name == slot.name()).map_or(0, |(_, tokens)| *tokens)))
+        {
+            let cap = slot.cap().unwrap_or(0);
+            assert!(tokens <= cap && tokens * 10 >= cap * 7, "{} takes {tokens} of {cap}: {told:?}", slot.name());
+        }
+        let all = built.tokens() + Slot::Frame.cap().unwrap_or(0);
+        assert!((5_700..=6_700).contains(&all), "{all}: {told:?}");
+        assert!(FULL_ANSWER_TOKENS >= all as u64 + 300, "with an answer of 300 tokens");
+    }
+
     #[test]
     fn a_reply_to_another_chat_shows_what_is_known_of_it() {
         let mut trigger = transcript("10:10 dan#4 @bot true?").remove(0);
@@ -727,9 +771,9 @@ mod tests {
         let names = |room| -> Vec<String> {
             built_with(TAG, "", &enrichment, Some(room)).slots.into_iter().map(|slot| slot.name).collect()
         };
-        let without_concepts = names(whole.tokens() - 1);
-        assert!(!without_concepts.contains(&"system.concepts".to_owned()));
-        assert_eq!(without_concepts.len(), whole.slots.len() - 1);
+        let without_recall = names(whole.tokens() - 1);
+        assert!(!without_recall.contains(&"system.recall".to_owned()));
+        assert_eq!(without_recall.len(), whole.slots.len() - 1);
         assert_eq!(names(0), ["system.role", "context", "ask"]);
     }
 }

@@ -12,6 +12,7 @@ use crate::embed::{EmbedError, Embedder};
 use crate::llm::{Check, LlmError};
 use crate::store::admission::Admitted;
 use crate::store::jobs::ParkedJob;
+use crate::store::spaces::Coverage;
 use crate::store::{Inspection, StoreError};
 use crate::telegram::TelegramError;
 
@@ -140,6 +141,20 @@ pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> Finding {
     let more = if all_parked > named.len() as u64 { ", …" } else { "" };
     let what = format!("{all_parked} parked: {}{more}", named.join(", "));
     Finding::warn(NAME, what, "chime retry JOB with its number, or chime retry all")
+}
+
+/// How far the vectors are that recall searches.
+pub fn vectors(coverage: &Coverage) -> Finding {
+    const NAME: &str = "vectors";
+    let Coverage { messages, summaries, searched } = coverage;
+    let told = format!(
+        "{} of {} older messages and {} of {} summaries have one",
+        messages.0, messages.1, summaries.0, summaries.1
+    );
+    match searched {
+        Some(model) => Finding::ok(NAME, format!("{told}; until all have, those of {model} are searched")),
+        None => Finding::ok(NAME, told),
+    }
 }
 
 /// `ahead` and `behind`: how far this machine's clock is from Telegram's.

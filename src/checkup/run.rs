@@ -22,6 +22,7 @@ use crate::prompts::Prompts;
 use crate::resilience::within;
 use crate::store::admission::{self, Admitted};
 use crate::store::jobs::ParkedJob;
+use crate::store::spaces::{self, Coverage, NEAR};
 use crate::store::{self, Reader, Store, chats, inspect, jobs};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
 
@@ -47,6 +48,8 @@ struct Kept {
     open: u64,
     parked: Vec<ParkedJob>,
     all_parked: u64,
+    /// None where no texts are embedded.
+    vectors: Option<Coverage>,
 }
 
 impl Checkup<'_> {
@@ -93,6 +96,14 @@ impl Checkup<'_> {
         worst
     }
 
+    /// The model that makes vectors, by the name that is kept with them.
+    fn embedding_model(&self) -> Option<String> {
+        match EmbeddingConfig::load(&self.environment.settings()).ok()? {
+            EmbeddingConfig::OpenAi(model) => Some(model),
+            local => Some(Embedder::load(&local).ok()??.name().to_owned()),
+        }
+    }
+
     fn config(&self) -> Vec<Finding> {
         let (problems, mut warnings) = match Config::load(&self.environment.settings()) {
             Ok(Config { warnings, .. }) => (Vec::new(), warnings),
@@ -119,12 +130,16 @@ impl Checkup<'_> {
             return Kept::default();
         }
         let read = match Store::open_to_read(path) {
-            Ok(store) => store.read(look).await,
+            Ok(store) => {
+                let model = self.embedding_model();
+                store.read(move |conn| look(conn, model.as_deref())).await
+            }
             Err(error) => Err(error),
         };
         match read {
             Ok(kept) => {
                 tell(judge::jobs(kept.open, &kept.parked, kept.all_parked));
+                kept.vectors.iter().for_each(|coverage| tell(judge::vectors(coverage)));
                 kept
             }
             Err(error) => {
@@ -202,11 +217,12 @@ impl Checkup<'_> {
     }
 }
 
-fn look(conn: &Reader) -> store::Result<Kept> {
+fn look(conn: &Reader, model: Option<&str>) -> store::Result<Kept> {
     let (open, all_parked) = jobs::counts(conn)?;
     let groups = chats::groups(conn, GROUPS)?.into_iter().map(|row| row.chat).collect();
     let admitted = admission::count(conn)?;
-    Ok(Kept { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked })
+    let vectors = model.map(|model| spaces::coverage(conn, model, NEAR)).transpose()?;
+    Ok(Kept { groups, admitted, open, parked: jobs::parked(conn, PARKED)?, all_parked, vectors })
 }
 
 async fn standing(telegram: &Telegram, chat: &Chat, bot: UserId) -> Standing {

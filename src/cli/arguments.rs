@@ -95,6 +95,12 @@ pub struct EvalSpeedOptions {
     /// Messages in the database: 10k, 1m; several sizes are measured one after the other
     #[arg(long, value_name = "N,...", value_parser = count, value_delimiter = ',', default_value = "100k")]
     pub messages: Vec<u32>,
+    /// Also recall in this many sessions of ten messages, such as 50k, each with summary, tags and vectors
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub sessions: Option<u32>,
+    /// Chats that the sessions are in
+    #[arg(long, value_name = "N", value_parser = count, default_value = "1", requires = "sessions")]
+    pub chats: u32,
     /// Draw how cost grows from size to size, as SVG
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,

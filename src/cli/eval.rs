@@ -14,6 +14,7 @@ use crate::embed::Embedder;
 use crate::eval::context::{Evaluated, evaluate};
 use crate::eval::growth;
 use crate::eval::pack::Pack;
+use crate::eval::recalling;
 use crate::eval::score::Prediction;
 use crate::eval::speed::measure;
 
@@ -35,10 +36,19 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
     for count in &options.messages {
         all.push(measure(*count, &Clock::system()).await?);
     }
+    let mut recalling = Vec::new();
+    if let Some(sessions) = options.sessions {
+        let figures = recalling::measure(sessions, options.chats, &Clock::system()).await?;
+        all.iter_mut().for_each(|of_size| of_size.recall_p95_ms = figures.recall_p95_ms);
+        recalling.push(figures);
+    }
     let mut out = std::io::stdout();
     // A reader that went away, such as `head`, is no fault.
     if !options.json {
         let _ = write!(out, "{}", growth::table(&all));
+        if !recalling.is_empty() {
+            let _ = write!(out, "{}", recalling::table(&recalling));
+        }
     }
     for figures in &all {
         let _ = writeln!(out, "{}", serde_json::to_string(figures)?);

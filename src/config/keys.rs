@@ -209,13 +209,13 @@ pub const DAILY_TOKENS: Key = Key::new(
     "500k",
     "Tokens that all model calls of a day (UTC) may take together, or `off`. Near it answers get shorter, over it they stop.",
 )
-.default("2M");
+.default("12M");
 
 pub const DAILY_TOKENS_PER_CHAT: Key =
-    Key::new("DAILY_TOKENS_PER_CHAT", "off", "The same for one chat.").default("200k");
+    Key::new("DAILY_TOKENS_PER_CHAT", "off", "The same for one chat.").default("1200k");
 
 pub const DAILY_TOKENS_PER_MEMBER: Key =
-    Key::new("DAILY_TOKENS_PER_MEMBER", "off", "The same for one member.").default("50k");
+    Key::new("DAILY_TOKENS_PER_MEMBER", "off", "The same for one member.").default("300k");
 
 pub const PRICE_IN: Key = Key::new(
     "PRICE_IN",

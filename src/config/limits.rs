@@ -138,6 +138,18 @@ mod tests {
         expected.assert_eq(&lines.join("\n"));
     }
 
+    /// A day has room for 42 answers to a member and 168 in a chat, however full their prompts are.
+    #[test]
+    fn the_default_caps_are_counted_in_full_answers() {
+        let answers = |key: &Key| {
+            let tokens = key.default.and_then(parse_amount).expect("a default");
+            tokens / crate::domain::FULL_ANSWER_TOKENS
+        };
+        assert_eq!(answers(&keys::DAILY_TOKENS_PER_MEMBER), 42);
+        assert!((168..=175).contains(&answers(&keys::DAILY_TOKENS_PER_CHAT)));
+        assert!(answers(&keys::DAILY_TOKENS) >= 10 * 168);
+    }
+
     #[test]
     fn prices_are_for_a_million_tokens() {
         let prices = Prices { prompt: 0.4, completion: 1.6 };

@@ -57,7 +57,7 @@ pub use session::{
     Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod, TOPIC_CLOSED,
     named,
 };
-pub use source::{Citable, Enrichment, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
+pub use source::{Citable, Enrichment, FULL_ANSWER_TOKENS, Grounds, Piece, PieceLine, Slot, SourceId, SourceKind};
 pub use stems::{Language, WordStemmer, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
 pub use time::Timestamp;

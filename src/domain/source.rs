@@ -96,11 +96,15 @@ pub enum Slot {
     Ask,
 }
 
+/// Tokens of an answer whose prompt has every slot full, with what the model writes: the default daily caps are so many
+/// times this.
+pub const FULL_ANSWER_TOKENS: u64 = 7_000;
+
 impl Slot {
     /// Slots that give way when a prompt is too long for the model, the first of them first. Role and ask never do, and
     /// the context has a budget of its own.
     pub const SACRIFICE: [Self; 6] =
-        [Self::Concepts, Self::ChatHistory, Self::ChatTopic, Self::ChatRecent, Self::Recall, Self::Frame];
+        [Self::Recall, Self::ChatHistory, Self::ChatTopic, Self::ChatRecent, Self::Concepts, Self::Frame];
 
     pub fn name(self) -> &'static str {
         match self {

@@ -42,6 +42,11 @@ impl Language {
             .map(|info| Self(info.lang()))
     }
 
+    /// Whether the forms of a word share a stem in the index.
+    pub fn has_stemmer(self) -> bool {
+        self.algorithm().is_some()
+    }
+
     fn algorithm(self) -> Option<Algorithm> {
         use whatlang::Lang;
         Some(match self.0 {

@@ -7,7 +7,9 @@ use std::sync::LazyLock;
 use chrono::NaiveDateTime;
 use regex::Regex;
 
-use crate::eval::pack::{Pack, PackError, PackMessage, PackQuery, QueryAsk, QueryGold, Slice};
+use crate::eval::pack::{
+    Pack, PackError, PackMessage, PackQuery, PackQuestion, QueryAsk, QueryGold, QuestionAsk, QuestionGold, Slice,
+};
 
 /// Messages before a tag that are its window; what it is about and is older is far.
 const WINDOW: usize = 200;
@@ -18,6 +20,8 @@ const TAG: &str = "Q:";
 /// The matter of a tag that is about nothing earlier.
 const NEW: &str = "new";
 const BOT: &str = "Bot";
+/// Seconds from the last message to the questions about the chat.
+const ASKED_AFTER: i64 = 3_600;
 
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
 static USER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^#\s*user\s+(.+?)\s+@(\S+)").expect("a constant pattern"));
@@ -35,6 +39,8 @@ pub struct LabelledChat {
     /// The matters of each message, which may be several or none.
     pub matters: Vec<Vec<String>>,
     pub queries: Vec<PackQuery>,
+    /// Questions about the chat in other words than its own.
+    pub questions: Vec<PackQuestion>,
 }
 
 /// A line of a chat.
@@ -61,8 +67,9 @@ pub fn read(folder: &Path) -> Result<Vec<LabelledChat>, PackError> {
 /// The same as a pack, each chat under its name.
 pub fn as_pack(name: String, chats: Vec<LabelledChat>) -> Pack {
     let queries = chats.iter().flat_map(|chat| chat.queries.iter().cloned()).collect();
+    let questions = chats.iter().flat_map(|chat| chat.questions.iter().cloned()).collect();
     let chats = chats.into_iter().map(|chat| (chat.name, chat.messages)).collect();
-    Pack { name, chats, queries, reaches_back: true, questions: Vec::new(), conversations: HashMap::new() }
+    Pack { name, chats, queries, reaches_back: true, questions, conversations: HashMap::new() }
 }
 
 fn read_chat(path: &Path) -> Result<LabelledChat, PackError> {
@@ -76,6 +83,7 @@ fn chat(name: String, text: &str) -> Result<LabelledChat, (usize, String)> {
     let mut usernames: HashMap<&str, &str> = HashMap::new();
     let mut is_english = false;
     let mut lines: Vec<Line> = Vec::new();
+    let mut asked_later: Vec<(String, Vec<i64>)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         if line.starts_with('#') {
             is_english |= line.trim() == "# lang en";
@@ -84,8 +92,8 @@ fn chat(name: String, text: &str) -> Result<LabelledChat, (usize, String)> {
             }
             continue;
         }
-        // Questions about recall: another yardstick's.
-        if line.starts_with("R |") {
+        if let Some(asked) = line.strip_prefix("R |") {
+            asked_later.push(recalled(asked).map_err(|what| (number, what))?);
             continue;
         }
         let read = message(&name, line, &usernames).map_err(|what| (number, what))?;
@@ -93,8 +101,21 @@ fn chat(name: String, text: &str) -> Result<LabelledChat, (usize, String)> {
         lines.push(read);
     }
     let queries = (1..lines.len()).filter(|place| lines[*place].is_tag).map(|place| query(&lines, place)).collect();
-    let (messages, matters) = lines.into_iter().map(|line| (line.message, line.matters)).unzip();
-    Ok(LabelledChat { name, is_english, messages, matters, queries })
+    let (messages, matters): (Vec<PackMessage>, _) = lines.into_iter().map(|line| (line.message, line.matters)).unzip();
+    let date = messages.last().map_or(0, |last| last.date) + ASKED_AFTER;
+    let question = |(number, (question, context)): (usize, (String, Vec<i64>))| PackQuestion {
+        ask: QuestionAsk { query_id: format!("{name}:r{number}"), chat_id: name.clone(), question, date },
+        gold: QuestionGold { context, sessions: Vec::new(), category: 0 },
+    };
+    let questions = asked_later.into_iter().enumerate().map(question).collect();
+    Ok(LabelledChat { is_english, messages, matters, queries, questions, name })
+}
+
+/// `question | 3,5`
+fn recalled(line: &str) -> Result<(String, Vec<i64>), String> {
+    let (question, ids) = line.rsplit_once('|').ok_or("a question without its messages")?;
+    let ids = ids.split(',').map(|id| id.trim().parse().map_err(|_| format!("{id:?} is no number of a message")));
+    Ok((question.trim().to_owned(), ids.collect::<Result<_, _>>()?))
 }
 
 /// `id | date | author | reply or - | matters | text`

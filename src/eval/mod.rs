@@ -3,16 +3,19 @@
 //! *Owns*: reading packs and labelled chats, named baselines, the scores, what is printed of them; made-up chats, how fast all is in them, and
 //! how that grows.
 //! *Never*: a second selector (what runs here is what the daemon runs); lets a selector see gold.
-//! *Entry*: [`context::evaluate`] and [`recall::evaluate`] over a [`pack::Pack`]; [`speed::measure`], told by `growth`.
+//! *Entry*: [`context::evaluate`] and [`recall::evaluate`] over a [`pack::Pack`]; [`speed::measure`], told by `growth`; [`recalling::measure`] for
+//! recall in chats of many sessions.
 
 pub mod context;
 pub mod growth;
 pub mod labelled;
 pub mod pack;
 pub mod recall;
+pub mod recalling;
 pub mod score;
 mod selectors;
 pub mod speed;
 pub mod synthetic;
+mod talk;
 
 pub use selectors::Selector;

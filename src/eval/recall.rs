@@ -8,8 +8,8 @@ use crate::eval::context::Evaluated;
 use crate::eval::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
 use crate::eval::score::{Figures, Prediction, mean};
 use crate::retrieval::{
-    Asked, Frequencies, Lexicon, Passage, Person, Profile, Question, Ranked, SESSION_SILENCE, SessionText, in_sessions,
-    rank, rank_sessions,
+    Asked, Features, Frequencies, Lexicon, Passage, Person, Profile, Question, Ranked, SESSION_SILENCE, SessionText,
+    in_sessions, rank, rank_sessions,
 };
 
 /// Who retrieves.
@@ -119,6 +119,19 @@ impl<'a> ReadChat<'a> {
 
     /// Ids of messages, best first; of sessions each one's best.
     fn retrieve(&mut self, ask: &QuestionAsk, profile: Profile, scope: Scope) -> Vec<i64> {
+        let (question, ranked) = self.ranked(ask, profile);
+        let Self { texts, lexicon, .. } = self;
+        let messages = texts.messages;
+        match scope {
+            Scope::Turn => ranked.iter().map(|one| messages[one.index].message_id).collect(),
+            Scope::Session => best_of_sessions(&question, &ranked, &texts.sessions, lexicon)
+                .into_iter()
+                .map(|index| messages[index].message_id)
+                .collect(),
+        }
+    }
+
+    fn ranked(&mut self, ask: &QuestionAsk, profile: Profile) -> (Question, Vec<Ranked>) {
         let Self { texts, language, lexicon } = self;
         let messages = texts.messages;
         let mut seen = BTreeSet::new();
@@ -135,14 +148,46 @@ impl<'a> ReadChat<'a> {
         let question = Question::read(&ask.question, &asked);
         let passages: Vec<Passage<'_>> = (0..messages.len()).map(|place| texts.passage(place)).collect();
         let ranked = rank(&question, &passages, None, lexicon, profile);
-        match scope {
-            Scope::Turn => ranked.iter().map(|one| messages[one.index].message_id).collect(),
-            Scope::Session => best_of_sessions(&question, &ranked, &texts.sessions, lexicon)
-                .into_iter()
-                .map(|index| messages[index].message_id)
-                .collect(),
-        }
+        (question, ranked)
     }
+}
+
+/// Where a question is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    OwnChat,
+    /// In the next chat of the pack, where nothing answers it.
+    OtherChat,
+}
+
+/// A question with the features of every message, and whether it answers.
+#[derive(Debug, Clone)]
+pub struct QuestionRows {
+    pub chat: String,
+    pub rows: Vec<(Features, bool)>,
+}
+
+/// The features of every message for every question of the pack: what weights are fitted on.
+pub fn rows(pack: &Pack, embedder: &Embedder, place: Place) -> Vec<QuestionRows> {
+    let ids: Vec<&str> = pack.chats.keys().map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut chats: HashMap<&str, ReadChat<'_>> =
+        pack.chats.iter().map(|(id, messages)| (id.as_str(), ReadChat::new(messages, embedder))).collect();
+    let mut found = Vec::new();
+    for question in &pack.questions {
+        let own = question.ask.chat_id.as_str();
+        let asked_in = match place {
+            Place::OwnChat => own,
+            Place::OtherChat => ids.iter().position(|id| *id == own).map_or(own, |at| ids[(at + 1) % ids.len()]),
+        };
+        let Some(chat) = chats.get_mut(asked_in) else { continue };
+        let (_, ranked) = chat.ranked(&question.ask, Profile::Fitted);
+        let is_right = |index: usize| {
+            place == Place::OwnChat && question.gold.context.contains(&chat.texts.messages[index].message_id)
+        };
+        let rows = ranked.iter().map(|one| (one.features, is_right(one.index))).collect();
+        found.push(QuestionRows { chat: own.to_owned(), rows });
+    }
+    found
 }
 
 impl Texts<'_> {

@@ -249,16 +249,16 @@ impl Bench {
     }
 }
 
-struct Sorted(Vec<f64>);
+pub(super) struct Sorted(Vec<f64>);
 
 impl Sorted {
-    fn of(values: impl Iterator<Item = f64>) -> Self {
+    pub fn of(values: impl Iterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
         Self(values)
     }
 
-    fn at(&self, share: f64) -> f64 {
+    pub fn at(&self, share: f64) -> f64 {
         self.0.get((self.0.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN)
     }
 }
@@ -277,7 +277,7 @@ fn fsync(folder: &Path, clock: &Clock) -> std::io::Result<f64> {
 }
 
 /// Resident memory of this process, as Linux tells it; NaN elsewhere.
-fn resident_mb() -> std::io::Result<f64> {
+pub(super) fn resident_mb() -> std::io::Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status").or_else(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Ok(String::new()),
         _ => Err(error),
@@ -291,6 +291,6 @@ fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1024.0 / 1024.0
 }
 
-fn milliseconds(watch: Stopwatch) -> f64 {
+pub(super) fn milliseconds(watch: Stopwatch) -> f64 {
     watch.elapsed().as_secs_f64() * 1000.0
 }

@@ -9,10 +9,10 @@ pub const CHATS: u32 = 50;
 const LARGEST: u32 = 5;
 /// Message ids that an embedded Telegram does not reach.
 const FIRST_ID: i64 = 1_000_000;
-const WORDS: u64 = 20_000;
+pub const WORDS: u64 = 20_000;
 const AUTHORS: u64 = 40;
 /// Between two messages of all chats, on average. The largest is busy then, and the others are slow.
-const APART: Duration = Duration::from_secs(20);
+pub const APART: Duration = Duration::from_secs(20);
 /// A talk has so many messages, and then there is silence.
 const TALK: u32 = 8;
 /// Within a talk the messages follow each other so many times faster than on average.
@@ -107,7 +107,7 @@ fn sentence(random: &mut Random, matter: u64) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn word(mut number: u64) -> String {
+pub fn word(mut number: u64) -> String {
     const SYLLABLES: [&str; 16] =
         ["ka", "lo", "mi", "ra", "ten", "sul", "vo", "ni", "pes", "dor", "ga", "be", "hum", "fi", "sta", "qu"];
     let mut word = String::new();
@@ -121,10 +121,11 @@ fn word(mut number: u64) -> String {
 }
 
 /// SplitMix64: the same seed is the same chat.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    /// Below `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -91,8 +91,17 @@ const FAMILIES: &[Family] = &[
 
 /// Tables that hold nothing of members' words and no number of a message or chat of ours; and the messages themselves.
 #[cfg(test)]
-const NOT_DERIVED: &[&str] =
-    &["message", "message_fts", "owner", "poll_state", "job", "press", "scrub", "token_calibration"];
+const NOT_DERIVED: &[&str] = &[
+    "message",
+    "message_fts",
+    "message_part_fts",
+    "owner",
+    "poll_state",
+    "job",
+    "press",
+    "scrub",
+    "token_calibration",
+];
 
 pub fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
     FAMILIES.iter().try_for_each(|family| (family.words_gone)(tx, stored, cause))

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// In order; the number of a migration is its place, counted from 1.
-const MIGRATIONS: [&str; 19] = [
+const MIGRATIONS: [&str; 20] = [
     include_str!("../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../../migrations/0003_answers_and_outbox.sql"),
@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; 19] = [
     include_str!("../../migrations/0017_follow_ups.sql"),
     include_str!("../../migrations/0018_vector_spaces.sql"),
     include_str!("../../migrations/0019_time_zones.sql"),
+    include_str!("../../migrations/0020_parts_of_words.sql"),
 ];
 
 /// The version that this program writes.

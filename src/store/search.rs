@@ -19,7 +19,8 @@ pub struct Indexed<'a> {
 }
 
 pub fn insert(tx: &Writer<'_>, entry: &Indexed<'_>) -> Result<()> {
-    write(tx, "INSERT INTO message_fts (rowid, text, author) VALUES (:id, :text, :author)", entry)
+    write(tx, "INSERT INTO message_fts (rowid, text, author) VALUES (:id, :text, :author)", entry)?;
+    write_parts(tx, "INSERT INTO message_part_fts (rowid, text) VALUES (:id, :text)", entry)
 }
 
 pub fn remove(tx: &Writer<'_>, entry: &Indexed<'_>) -> Result<()> {
@@ -27,7 +28,17 @@ pub fn remove(tx: &Writer<'_>, entry: &Indexed<'_>) -> Result<()> {
         tx,
         "INSERT INTO message_fts (message_fts, rowid, text, author) VALUES ('delete', :id, :text, :author)",
         entry,
-    )
+    )?;
+    write_parts(tx, "INSERT INTO message_part_fts (message_part_fts, rowid, text) VALUES ('delete', :id, :text)", entry)
+}
+
+/// Words of languages without a stemmer are indexed by their parts too.
+fn write_parts(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
+    if entry.language.has_stemmer() || entry.text.trim().is_empty() {
+        return Ok(());
+    }
+    tx.prepare_cached(sql)?.execute(named_params! { ":id": row_id(entry.chat, entry.seq), ":text": entry.text })?;
+    Ok(())
 }
 
 fn write(tx: &Writer<'_>, sql: &str, entry: &Indexed<'_>) -> Result<()> {
@@ -96,6 +107,35 @@ pub fn any_word_by(
     }
     let query = format!("text : ({}) AND author : ({})", words.join(" OR "), author.join(" AND "));
     matching(conn, chat, &query, limit)
+}
+
+/// Letters of a word that are looked for at least, and at the end of a longer word those that its forms may change.
+const PART_CHARS: usize = 3;
+const ENDING_CHARS: usize = 2;
+
+/// The messages of `chat` that hold the beginning of any of `words`, anywhere in a word, best first. Only messages of
+/// languages without a stemmer are found.
+pub fn any_part(conn: &Reader, chat: ChatKey, words: &[String], limit: usize) -> Result<Vec<Hit>> {
+    let part = |word: &String| {
+        let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
+        let kept = letters.saturating_sub(ENDING_CHARS).max(PART_CHARS);
+        let part: String = word.chars().filter(|c| c.is_alphanumeric()).take(kept).collect();
+        (letters >= PART_CHARS).then(|| format!("\"{part}\""))
+    };
+    let parts: Vec<String> = words.iter().filter_map(part).collect();
+    if parts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut statement = conn.prepare_cached(
+        "SELECT rowid & 4294967295 AS seq, -rank AS score FROM message_part_fts
+         WHERE message_part_fts MATCH :query AND rowid BETWEEN :chat << 32 AND (:chat << 32) | 4294967295
+         ORDER BY rank LIMIT :limit",
+    )?;
+    let params = named_params! {
+        ":query": parts.join(" OR "), ":chat": chat.0, ":limit": i64::try_from(limit).unwrap_or(i64::MAX),
+    };
+    let rows = statement.query_map(params, |row| Ok((Seq(row.get("seq")?), row.get("score")?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// How many messages of a chat hold each stem of a query.
@@ -238,6 +278,24 @@ mod tests {
         let (one, in_one) = merge_all(Merging::All).await;
         assert_eq!((one, before.len()), (1, 23));
         assert_eq!((&before, &before), (&after, &in_one));
+    }
+
+    #[tokio::test]
+    async fn a_language_without_a_stemmer_is_searched_by_parts_of_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let polish = Language::from_code("pol");
+        let said = [(1, "zarezerwowałam stolik w restauracji", polish), (2, "restaurant?", Language::DEFAULT)];
+        let found = |conn: &Reader| any_part(conn, CHAT, &["restauracja".to_owned(), "w".to_owned()], 10);
+        let outcome = store.write(Priority::Background, move |tx| {
+            let entry = |(seq, text, language)| Indexed { chat: CHAT, seq: Seq(seq), text, author: "Ann", language };
+            said.into_iter().try_for_each(|of| insert(tx, &entry(of)))?;
+            let before = found(tx)?;
+            remove(tx, &entry(said[0]))?;
+            Ok((before, found(tx)?))
+        });
+        let (before, after) = outcome.await.unwrap();
+        assert_eq!((before.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), after), (vec![Seq(1)], Vec::new()));
     }
 
     #[tokio::test]

@@ -8,6 +8,9 @@ use super::messages::row_id;
 use super::{Reader, Result, Writer, row, vector_index};
 use crate::domain::{ChatKey, Seq, StoredMessage, Timestamp};
 
+/// The newest messages of a chat need no stored vector: the picker looks at them, and reads them anyway.
+pub const NEAR: u32 = 200;
+
 /// A space as kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
@@ -264,6 +267,9 @@ pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<Coverage> {
         conn.prepare_cached(sql)?.query_row(params, |raw| raw.get::<_, u64>("n"))
     };
     let of_space = named_params! { ":space": space };
+    let kept =
+        |space: i64| count("SELECT count(*) AS n FROM message_vector WHERE space = :space", &[(":space", &space)]);
+    let is_recorded = count("SELECT count(*) AS n FROM vector_progress WHERE space = :space", of_space)? > 0;
     let done = count(
         "SELECT coalesce(sum(min(seq, max(next_seq - 1 - :near, 0))), 0) AS n
          FROM vector_progress JOIN chat USING (chat_key) WHERE space = :space",
@@ -273,8 +279,12 @@ pub fn coverage(conn: &Reader, model: &str, near: u32) -> Result<Coverage> {
         count("SELECT coalesce(sum(max(next_seq - 1 - :near, 0)), 0) AS n FROM chat", named_params! { ":near": near })?;
     let made = count("SELECT count(*) AS n FROM summary_vector WHERE space = :space", of_space)?;
     let summaries = count("SELECT count(*) AS n FROM mini_summary", named_params! {})?;
-    let searched = active(conn)?.map(|space| space.model).filter(|active| active != model);
-    Ok(Coverage { messages: (done, far), summaries: (made, summaries), searched })
+    let active = active(conn)?.filter(|active| active.model != model);
+    // A server makes vectors of what is new, and of what the model before it had read.
+    let of_server = (kept(space)?, kept(active.as_ref().map_or(space, |active| active.id))?);
+    let messages = if is_recorded || of_server.1 == 0 { (done, far) } else { of_server };
+    let searched = active.map(|space| space.model);
+    Ok(Coverage { messages, summaries: (made, summaries), searched })
 }
 
 pub(super) const FAMILY: Family = Family {

@@ -7,10 +7,16 @@ use super::{Reader, Result, Writer, spaces};
 use crate::domain::{ChatKey, SessionId, Timestamp, pack, unpack};
 
 /// Keeps the vector that `model` made of the summary of `built_at`, unless there is another summary by now. A vector
-/// that points nowhere is refused. Gives whether it is kept.
+/// that points nowhere is refused; an empty one, of a text that the model does not cover, is noted as such. Gives whether it
+/// is kept.
 pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &str, vector: &[f32]) -> Result<bool> {
-    let Some(packed) = pack(vector) else { return Ok(false) };
-    let space = spaces::ensure(tx, model, vector.len())?;
+    let (space, packed) = match pack(vector) {
+        Some(packed) => (spaces::ensure(tx, model, vector.len())?, packed),
+        None => match spaces::of_model(tx, model)? {
+            Some(space) if vector.is_empty() => (space, Vec::new()),
+            _ => return Ok(false),
+        },
+    };
     let params = named_params! { ":id": key(session), ":built_at": built_at.millis() };
     let is_present = tx
         .prepare_cached("SELECT 1 FROM mini_summary WHERE session_id = :id AND built_at = :built_at")?
@@ -22,14 +28,15 @@ pub fn save(tx: &Writer<'_>, session: SessionId, built_at: Timestamp, model: &st
         .execute(named_params! { ":id": key(session), ":space": space.id })?;
     tx.prepare_cached("INSERT INTO summary_vector (session_id, space, vector) VALUES (:id, :space, :vector)")?
         .execute(named_params! { ":id": key(session), ":space": space.id, ":vector": packed })?;
-    Ok(true)
+    Ok(!vector.is_empty())
 }
 
 /// The vectors of a chat's sessions that `model` made.
 pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(SessionId, Vec<f32>)>> {
     let mut statement = conn.prepare_cached(
         "SELECT session_id, vector FROM summary_vector JOIN vector_space ON vector_space.id = space
-         WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND model = :model",
+         WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND model = :model
+               AND length(vector) > 0",
     )?;
     let rows = statement.query_map(named_params! { ":chat": chat.0, ":model": model }, |raw| {
         Ok((raw.get("session_id")?, raw.get::<_, Vec<u8>>("vector")?))

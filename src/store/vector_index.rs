@@ -74,7 +74,7 @@ pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
                  vector int8[{dimension}] distance_metric=L1, chunk_size={CHUNK});
              -- vec0 looks for the chunks of a part by reading them all.
              CREATE INDEX {index}_by_part ON {index}_chunks (partition00);
-             CREATE TRIGGER {index}_kept AFTER INSERT ON {name} WHEN NEW.space = {id} BEGIN
+             CREATE TRIGGER {index}_kept AFTER INSERT ON {name} WHEN NEW.space = {id} AND length(NEW.vector) > 0 BEGIN
                  INSERT INTO {index} (id, part, vector)
                  VALUES (NEW.{key}, NEW.{key} >> {part_bits}, vec_int8(NEW.vector));
              END;
@@ -124,7 +124,7 @@ pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limi
         tx.prepare_cached(&format!(
             "INSERT INTO {index} (id, part, vector)
              SELECT {key}, {key} >> {part_bits}, vec_int8(vector) FROM {name}
-             WHERE space = :space AND {key} > :after AND {key} <= :last
+             WHERE space = :space AND {key} > :after AND {key} <= :last AND length(vector) > 0
                    AND NOT EXISTS (SELECT 1 FROM {index}_rowids AS known WHERE known.rowid = {name}.{key})"
         ))?
         .execute(named_params! { ":space": space.id, ":after": after, ":last": last })?;
@@ -142,7 +142,10 @@ pub fn is_whole(conn: &Reader, space: &Space) -> Result<bool> {
         {
             return Ok(false);
         }
-        let kept = count(&format!("SELECT count(*) AS n FROM {} WHERE space = {}", table.name, space.id))?;
+        let kept = count(&format!(
+            "SELECT count(*) AS n FROM {} WHERE space = {} AND length(vector) > 0",
+            table.name, space.id
+        ))?;
         if kept != count(&format!("SELECT count(*) AS n FROM {}_rowids", table.index(space.id)))? {
             return Ok(false);
         }

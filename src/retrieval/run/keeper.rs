@@ -10,12 +10,10 @@ use crate::domain::Timestamp;
 use crate::embed::Embedder;
 use crate::llm::{Embeddings, LlmError};
 use crate::scheduler::run::Outcome;
-use crate::store::spaces::{self, Space, SpaceState};
+use crate::store::spaces::{self, NEAR, Space, SpaceState};
 use crate::store::vector_index::{self, TABLES};
 use crate::store::{self, Priority, Store, StoreError, vectors};
 
-/// The newest messages of a chat have no stored vector: the picker looks at them, and reads them anyway.
-pub const NEAR: u32 = 200;
 /// Messages of one batch: well under 5 ms in the writer.
 const AT_ONCE: u32 = 100;
 /// Batches of one run. The job goes on after a moment, so that a stop never waits long for it.
@@ -79,6 +77,18 @@ impl VectorKeeper {
         }
     }
 
+    /// One run of the job. Gives whether all is done.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn run_once(&self) -> store::Result<bool> {
+        match self.work().await {
+            Ok(progress) => Ok(progress == Progress::Done),
+            Err(KeepError::Store(error)) => Err(error),
+            Err(KeepError::Server(_)) => Ok(true),
+        }
+    }
+
     fn soon(&self) -> Timestamp {
         self.clock.now().plus(GOES_ON_AFTER)
     }
@@ -96,7 +106,9 @@ impl VectorKeeper {
         if made == Progress::More {
             return Ok(made);
         }
-        self.change_to(&target).await?;
+        if self.change_to(&target).await? == Progress::More {
+            return Ok(Progress::More);
+        }
         self.delete_left().await
     }
 
@@ -210,24 +222,29 @@ impl VectorKeeper {
         Ok(Progress::More)
     }
 
-    /// Searches the target from now on, once it holds all that the space before it held.
-    async fn change_to(&self, target: &Space) -> store::Result<()> {
+    /// Searches the target from now on, once it holds all that the space before it held. Until then memory is at work on the
+    /// summaries.
+    async fn change_to(&self, target: &Space) -> store::Result<Progress> {
         let id = target.id;
         let change = move |tx: &store::Writer<'_>| {
             let Some(active) = spaces::active(tx)? else {
                 spaces::activate(tx, id)?;
-                return Ok(false);
+                return Ok((false, false));
             };
-            let is_due = active.id != id && !spaces::lacks_summaries(tx, (active.id, id))?;
+            let is_another = active.id != id;
+            let is_due = is_another && !spaces::lacks_summaries(tx, (active.id, id))?;
             if is_due {
                 spaces::activate(tx, id)?;
             }
-            Ok(is_due)
+            Ok((is_another, is_due))
         };
-        if self.store.write(Priority::Background, change).await? {
+        let (is_another, is_due) = self.store.write(Priority::Background, change).await?;
+        if is_due {
             tracing::info!(model = target.model, "recall searches the vectors of another model now");
         }
-        Ok(())
+        // A server takes its time for each of them.
+        let is_local = matches!(self.source, VectorSource::Local(_));
+        Ok(if is_another && !is_due && is_local { Progress::More } else { Progress::Done })
     }
 
     async fn delete_left(&self) -> Result<Progress, KeepError> {

@@ -56,6 +56,10 @@ impl Reading<'_> {
         let (chat, words) = (self.request.conversation.chat, self.question.words.join(" "));
         let found = search::any_word(self.conn, chat, self.language, &words, BY_WORDS)?;
         candidates.add(found, |words| LegScores { words, ..LegScores::default() });
+        if !self.language.has_stemmer() {
+            let found = search::any_part(self.conn, chat, &self.question.words, BY_WORDS)?;
+            candidates.add(found, |trigrams| LegScores { trigrams, ..LegScores::default() });
+        }
         for (_, name) in self.people.iter().filter(|(id, _)| self.question.named.contains(id)) {
             let found = search::any_word_by(self.conn, chat, self.language, (&words, name), BY_WORDS)?;
             candidates.add(found, |author| LegScores { author, ..LegScores::default() });

@@ -65,3 +65,75 @@ async fn nothing_is_recalled_for_what_was_never_said() {
     assert_eq!(recalled(TALK, "who won the chess tournament in Oslo?", &[]).await, [] as [u32; 0]);
     assert_eq!(recalled(TALK, "and what about it?", &[]).await, [] as [u32; 0]);
 }
+
+/// A talk with its summary, whose first bullet Recent may hold already.
+async fn recalled_of_summaries(is_in_recent: bool) -> Recalled {
+    use crate::domain::{Bullet, Closed, MessageId, Rolling, Session, SessionId, Summary, SummaryMethod};
+    use crate::store::summaries::{RollingSummary, save_mini, save_rolling};
+    use crate::store::{sessions, summary_vectors};
+
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+    let said: Vec<Message> = transcript(TALK).into_iter().map(|stored| stored.message).collect();
+    store
+        .write(Priority::Answering, move |tx| {
+            let row = chats::upsert(tx, &Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None })?;
+            for message in &said {
+                messages::take_in(tx, &row, message)?;
+                chats::upsert_member(tx, row.key, &message.sender)?;
+            }
+            let session = Session {
+                id: SessionId { chat: row.key, first: Seq(3) },
+                thread: None,
+                first: (said[2].sent_at, MessageId(3)),
+                last: (said[4].sent_at, MessageId(5)),
+                messages: 3,
+                reason: Closed::Silence,
+                closed_at: NOW,
+                fingerprint: 1,
+                is_folded: false,
+            };
+            let number = store::summaries::member_number(tx, row.key, said[4].sender.id)?;
+            let bullet = |text: String, seq| Bullet { text, sources: vec![Seq(seq)] };
+            let bullets = vec![bullet(format!("{{u{number}}} paid a deposit of 40 euros for the thai place"), 5)];
+            let built = |bullets| Summary {
+                bullets,
+                tokens: 20,
+                method: SummaryMethod::Extract,
+                model: String::new(),
+                built_at: NOW,
+            };
+            sessions::save(tx, &session)?;
+            assert!(save_mini(tx, &session, &built(bullets.clone()))?);
+            let embedder = Arc::new(Embedder::shipped().expect("it can be read"));
+            let vector = embedder.embed(&bullets[0].text);
+            assert!(summary_vectors::save(tx, session.id, NOW, embedder.name(), &vector)?);
+            if is_in_recent {
+                let rolled = RollingSummary { summary: built(bullets), sessions: 1 };
+                save_rolling(tx, row.key, Rolling::Recent, &rolled)?;
+            }
+            let request = RecallRequest {
+                conversation: Conversation { chat: ChatKey(1), thread: None },
+                text: "how much was the deposit for the thai place?",
+                now: NOW,
+                utc_offset: 0,
+                by: said[0].sender.id,
+                before: Seq(1_000),
+                known: &HashSet::new(),
+            };
+            Recaller::new(Some(embedder)).recall(tx, &request)
+        })
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn what_a_summary_says_is_recalled_with_names_unless_recent_says_it() {
+    let found = recalled_of_summaries(false).await;
+    let session = &found.sessions[0];
+    assert_eq!(session.bullets[0].text, "ann paid a deposit of 40 euros for the thai place");
+    assert_eq!(session.grounds.iter().map(|stored| stored.seq.0).collect::<Vec<_>>(), [5]);
+    assert!(session.legs.summary > 0.3 && found.messages[0].legs.summary > 0.3, "{found:?}");
+    let found = recalled_of_summaries(true).await;
+    assert!(found.sessions.is_empty() && found.messages.iter().any(|one| one.message.seq == Seq(5)), "{found:?}");
+}
