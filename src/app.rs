@@ -256,10 +256,11 @@ impl Parts {
             prompts: Arc::clone(&self.prompts),
             bot: self.bot.id,
         });
-        let memory = memory::build(self, wake, gateway)?;
+        let memory = Arc::new(memory::build(self, wake, gateway)?);
+        let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;
         let vectors = VectorKeeper::new(self.store.clone(), self.clock.clone(), source);
-        Ok(Crew { answering, commands, delivery, keeper, capturing, memory, vectors })
+        Ok(Crew { answering, commands, delivery, keeper, capturing, memory, recaps, vectors })
     }
 
     fn promise(&self) -> Promise {

@@ -46,6 +46,7 @@ pub mod llm;
 pub mod memory;
 pub mod privacy;
 pub mod prompts;
+pub mod recap;
 pub mod resilience;
 pub mod retrieval;
 pub mod sandbox;

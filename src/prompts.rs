@@ -281,7 +281,7 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Role,
         Self::Slot,
         Self::Concepts,
@@ -296,6 +296,7 @@ impl Template {
         Self::Summary(SummaryPrompt::Tags),
         Self::Summary(SummaryPrompt::Recent),
         Self::Summary(SummaryPrompt::History),
+        Self::Summary(SummaryPrompt::Recap),
     ];
 
     fn name(self) -> &'static str {

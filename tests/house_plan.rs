@@ -48,9 +48,10 @@ const ROOMS: &[Room] = &[
         // Privacy: the first answer in a chat tells what is kept.
         &["store", "embed", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy"],
     ),
+    room("recap", &["domain", "config", "access", "memory", "answer"], &["store", "telegram", "clock", "scheduler"]),
     room(
         "commands",
-        &["domain", "config", "access", "privacy", "memory", "answer", "trigger"],
+        &["domain", "config", "access", "privacy", "memory", "answer", "recap", "trigger"],
         &["store", "telegram", "clock", "scheduler"],
     ),
     room(
@@ -93,6 +94,7 @@ const ROOMS: &[Room] = &[
         "app",
         &[
             "memory",
+            "recap",
             "domain",
             "embed",
             "gateway",
@@ -127,6 +129,7 @@ const PURE: &[&str] = &[
     "privacy",
     "context",
     "memory",
+    "recap",
     "retrieval",
     "archive",
     "answer",

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 20] = [
+const SAMPLES: [&str; 21] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -28,8 +28,9 @@ const SAMPLES: [&str; 20] = [
     include_str!("data/migrations/0018.sql"),
     include_str!("data/migrations/0019.sql"),
     include_str!("data/migrations/0020.sql"),
+    include_str!("data/migrations/0021.sql"),
 ];
-const MIGRATIONS: [&str; 20] = [
+const MIGRATIONS: [&str; 21] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -50,6 +51,7 @@ const MIGRATIONS: [&str; 20] = [
     include_str!("../migrations/0018_vector_spaces.sql"),
     include_str!("../migrations/0019_time_zones.sql"),
     include_str!("../migrations/0020_parts_of_words.sql"),
+    include_str!("../migrations/0021_recaps.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

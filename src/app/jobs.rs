@@ -1,10 +1,13 @@
 //! Which room works on which job.
 
+use std::sync::Arc;
+
 use crate::answer::run::{Answering, Capturing, Delivery};
 use crate::commands::run::Commands;
-use crate::domain::{Job, JobPayload};
+use crate::domain::{Conversation, Job, JobPayload, ThreadId};
 use crate::memory::run::Memory;
 use crate::privacy::run::Keeper;
+use crate::recap::run::Recaps;
 use crate::retrieval::run::VectorKeeper;
 use crate::scheduler::run::Outcome;
 
@@ -16,7 +19,8 @@ pub struct Crew {
     pub keeper: Keeper,
     /// None: concepts come by no background work.
     pub capturing: Option<Capturing>,
-    pub memory: Memory,
+    pub memory: Arc<Memory>,
+    pub recaps: Recaps,
     pub vectors: VectorKeeper,
 }
 
@@ -55,6 +59,12 @@ impl Crew {
                 }
                 self.vectors.run().await
             }
+            JobPayload::Recap { at, since, personal } => self.recaps.run(&job, *at, *since, *personal).await,
+            JobPayload::ChatRecap { key, thread, since, until, .. } => {
+                let conversation = Conversation { chat: *key, thread: thread.map(ThreadId) };
+                self.recaps.run_subscribed(&job, conversation, (*since, *until)).await
+            }
+            JobPayload::Recaps {} => self.recaps.start_due().await,
             JobPayload::Retention {} => self.keeper.run().await,
         }
     }

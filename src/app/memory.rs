@@ -10,6 +10,7 @@ use crate::embed::Embedder;
 use crate::gateway::run::Gateway;
 use crate::llm::Embeddings;
 use crate::memory::run::{Memory, SummaryModel, SummaryVectors, pieces};
+use crate::recap::run::Recaps;
 use crate::retrieval::run::VectorSource;
 use crate::scheduler::run::Wake;
 
@@ -29,6 +30,19 @@ pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Mem
         vectors: vectors(&parts.config, parts.embedder.as_ref())?,
         announces: parts.config.privacy.announces,
     })
+}
+
+/// Who makes recaps.
+pub(super) fn recaps(parts: &Parts, wake: &Wake, memory: &Arc<Memory>) -> Recaps {
+    Recaps {
+        store: parts.store.clone(),
+        telegram: parts.telegram.clone(),
+        clock: parts.clock.clone(),
+        wake: wake.clone(),
+        memory: Arc::clone(memory),
+        access: parts.config.access.clone(),
+        zone: parts.config.time.zone,
+    }
 }
 
 /// What memory adds to the prompt of an answer.

@@ -58,6 +58,7 @@ pub fn for_command(command: CommandName, username: &str) -> Option<Notice> {
         | CommandName::Privacy
         | CommandName::Claim
         | CommandName::Memory
+        | CommandName::Recap
         | CommandName::New => None,
     }
 }

@@ -5,6 +5,7 @@ mod consent;
 mod forget;
 mod leave;
 mod memory;
+mod recap;
 mod refusal;
 
 use crate::access::Access;

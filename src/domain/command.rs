@@ -57,6 +57,7 @@ commands! {
     Optout = "optout", menu Some("Keep nothing of what I write"), OursWhenBare, privacy true;
     Optin = "optin", menu Some("Read along with me again"), OursWhenBare, privacy true;
     Memory = "memory", menu Some("What I remember of this chat. Admins: on, off"), OursWhenBare, privacy false;
+    Recap = "recap", menu Some("What was said: 2h, today, since I was here; admins: daily 18:00"), OursWhenBare, privacy false;
     New = "new", menu Some("What comes next is a new talk"), NeedsOurName, privacy false;
     Help = "help", menu Some("What I do and how to tag me"), NeedsOurName, privacy false;
     Start = "start", menu None, NeedsOurName, privacy false;

@@ -62,7 +62,8 @@ pub fn parse(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
     found
 }
 
-fn is_grounded(text: &str, ground: &Ground) -> bool {
+/// Whether a bullet shares a telling word or a member with what it cites.
+pub fn is_grounded(text: &str, ground: &Ground) -> bool {
     let named = members::numbers(text);
     named.iter().any(|number| Some(*number) == ground.by)
         || named.iter().any(|number| members::numbers(&ground.text).contains(number))

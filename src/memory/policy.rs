@@ -20,6 +20,9 @@ pub const MINI: Caps = Caps { bullets: 15, tokens: 300 };
 pub const RECENT_CAPS: Caps = Caps { bullets: 10, tokens: 800 };
 pub const HISTORY_CAPS: Caps = Caps { bullets: 14, tokens: 1200 };
 
+/// What somebody reads who was away.
+pub const RECAP: Caps = Caps { bullets: 12, tokens: 700 };
+
 /// A session with less of either has no substance: it gets no summary.
 const SUBSTANCE_MESSAGES: usize = 3;
 const SUBSTANCE_TOKENS: usize = 60;

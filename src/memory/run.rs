@@ -5,6 +5,7 @@ mod divide;
 mod mini;
 mod model;
 mod reading;
+mod recap;
 mod rolling;
 mod slots;
 mod tagging;

@@ -62,7 +62,8 @@ fn section(remembered: &Remembered, name: &str, when: &str, (summary, sessions):
     std::iter::once(head).chain(bullets).collect::<Vec<_>>().join("\n")
 }
 
-fn escaped(text: &str) -> String {
+/// Text that reads the same after Markdown has been through it.
+pub fn escaped(text: &str) -> String {
     text.chars()
         .flat_map(|c| {
             matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~')

@@ -21,6 +21,7 @@ pub enum SummaryPrompt {
     Tags,
     Recent,
     History,
+    Recap,
 }
 
 impl SummaryPrompt {
@@ -30,6 +31,7 @@ impl SummaryPrompt {
             Self::Tags => "tags.md",
             Self::Recent => "recent.md",
             Self::History => "history.md",
+            Self::Recap => "recap.md",
         }
     }
 
@@ -39,6 +41,7 @@ impl SummaryPrompt {
             Self::Tags => include_str!("../../prompts/tags.md"),
             Self::Recent => include_str!("../../prompts/recent.md"),
             Self::History => include_str!("../../prompts/history.md"),
+            Self::Recap => include_str!("../../prompts/recap.md"),
         }
     }
 }

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use super::consent::Scope;
 use super::{
     Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, follow_ups, inbox,
-    links, memory, outbox, refusals, spaces, usage, vectors,
+    links, memory, outbox, recaps, refusals, spaces, usage, vectors,
 };
 use crate::domain::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -81,6 +81,7 @@ const FAMILIES: &[Family] = &[
     spaces::FAMILY,
     vectors::FAMILY,
     memory::FAMILY,
+    recaps::FAMILY,
     usage::FAMILY,
     refusals::FAMILY,
     backlog::FAMILY,

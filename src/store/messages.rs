@@ -4,7 +4,7 @@ mod talk;
 
 use rusqlite::{OptionalExtension, Params, Row, named_params};
 
-pub use talk::{after, before, before_marked, between, in_range, marks_before, page, within};
+pub use talk::{after, before, before_marked, between, in_range, marks_before, moments_of, page, within};
 
 use super::chats::{self, ChatRow};
 use super::derived::{self, Cause};

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// In order; the number of a migration is its place, counted from 1.
-const MIGRATIONS: [&str; 20] = [
+const MIGRATIONS: [&str; 21] = [
     include_str!("../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../../migrations/0003_answers_and_outbox.sql"),
@@ -26,6 +26,7 @@ const MIGRATIONS: [&str; 20] = [
     include_str!("../../migrations/0018_vector_spaces.sql"),
     include_str!("../../migrations/0019_time_zones.sql"),
     include_str!("../../migrations/0020_parts_of_words.sql"),
+    include_str!("../../migrations/0021_recaps.sql"),
 ];
 
 /// The version that this program writes.

@@ -24,6 +24,7 @@ pub mod memory;
 pub mod messages;
 pub mod outbox;
 pub mod presses;
+pub mod recaps;
 pub mod refusals;
 pub mod retention;
 pub mod scrub;

@@ -2,12 +2,13 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
+use super::consent::Scope;
 use super::derived::{Cause, Family, Merged};
 use super::forget::{self, Leave};
 use super::{Reader, Result, Writer, jobs, messages, row};
 use crate::domain::{
     AnswerId, Button, ChatId, ChatKey, FormattedText, JobPayload, MessageId, Outgoing, ReplyTarget, Seq, StoredMessage,
-    ThreadId, Timestamp,
+    ThreadId, Timestamp, UserId,
 };
 
 /// What a reply is. A member who replies to an answer speaks to the bot; to a notice or command output, not.
@@ -110,8 +111,7 @@ impl Part {
 const COLUMNS: &str = "id, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text, entities, state, \
                        unknown_sends, created_at, message_id, button";
 
-pub(super) const FAMILY: Family =
-    Family { tables: &["outbox", "reply_use"], words_gone, chat_gone, merged, ..Family::UNTOUCHED };
+pub(super) const FAMILY: Family = Family { tables: &["outbox", "reply_use"], words_gone, opted_out, chat_gone, merged };
 
 /// Notes that a reply which is no answer shows something of these messages: their words, or who wrote them. It goes with any
 /// of them.
@@ -133,6 +133,21 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     let keys: Vec<String> = statement
         .query_map(named_params! { ":chat": stored.chat.0, ":seq": stored.seq.0 }, |raw| raw.get("reply_key"))?
         .collect::<rusqlite::Result<_>>()?;
+    take_back(tx, keys, cause)
+}
+
+/// Replies that show something of what a member wrote lose their words.
+fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    let mut statement = tx.prepare_cached(
+        "SELECT DISTINCT reply_key FROM reply_use JOIN message USING (chat_key, seq)
+         WHERE user_id = :user AND (:chat IS NULL OR reply_use.chat_key = :chat)",
+    )?;
+    let params = named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) };
+    let keys = statement.query_map(params, |raw| raw.get("reply_key"))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    take_back(tx, keys, Cause::Forgotten)
+}
+
+fn take_back(tx: &Writer<'_>, keys: Vec<String>, cause: Cause) -> Result<()> {
     for key in keys {
         tx.prepare_cached("DELETE FROM reply_use WHERE reply_key = :key")?.execute(named_params! { ":key": key })?;
         for part in parts(tx, &key)? {

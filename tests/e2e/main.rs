@@ -5,7 +5,7 @@
 //! with the talk, `limits` and `budgets` ask too much of it, `access` asks who may come in, `privacy` and `provenance` who
 //! wants to be forgotten, `trust` looks at what is posted of what a model wrote, `operator` looks after it, `showcase` types
 //! into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
-//! suggestions, `concepts` keeps named things in mind, `tools` looks things up, `time_zone` reads the clock, `size` weighs
+//! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads the clock, `size` weighs
 //! the file, and `costs` counts the steps of queries.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
@@ -28,6 +28,7 @@ mod privacy;
 mod process;
 mod provenance;
 mod recall;
+mod recap;
 mod showcase;
 mod time_zone;
 mod tools;

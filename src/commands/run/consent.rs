@@ -19,6 +19,7 @@ impl Commands {
             CommandName::Optin => self.opt_in(job, order).await?,
             CommandName::Forget => return self.forget_on_request(job, order).await,
             CommandName::Memory => return self.remember(job, order).await,
+            CommandName::Recap => return self.recap(job, order).await,
             CommandName::New => self.start_session(job, order).await?,
             // Questions and help are answered elsewhere.
             CommandName::Ask | CommandName::Why | CommandName::Concepts | CommandName::Help | CommandName::Start => {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
 use super::{MessageAt, ParsedTrigger};
-use crate::domain::{ChatId, ChatKey, CommandName, SessionId};
+use crate::domain::{ChatId, ChatKey, CommandName, SessionId, Timestamp};
 
 /// Declares [`JobPayload`] and [`JobKind`] from one table. An entry reads: what the job does, its data, its name in the
 /// database, the key (unique per kind), the lane, the policy.
@@ -118,6 +118,18 @@ job_kinds! {
     /// Tell a chat how many messages from before were imported.
     Imported { chat: ChatId, count: u64 }
     = "imported", key chat, lane chat.0, Policy::ANSWERING;
+
+    /// Tell what was said since a moment; `personal`: for whoever asked alone.
+    Recap { at: MessageAt, since: Timestamp, personal: bool }
+    = "recap", key at, lane at.chat.0, Policy::ASKING;
+
+    /// Tell a conversation of a chat what was said, as the chat subscribed to it.
+    ChatRecap { chat: ChatId, key: ChatKey, thread: Option<i64>, since: Timestamp, until: Timestamp }
+    = "chat_recap", key format!("{key}:{}", until.millis()), lane chat.0, Policy::BACKGROUND;
+
+    /// Start the recaps that are due.
+    Recaps {}
+    = "recaps", key "", lane 0, Policy::PERIODIC;
 
     /// Delete what somebody asked in `chat` to have forgotten. `request` is the row of the request.
     Forget { request: i64, chat: ChatId }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::{DailyTokens, Redaction};
-use crate::domain::{ChatKey, Conversation, Spent, TokenUse};
+use crate::domain::{ChatKey, Conversation, Spent, TokenUse, UserId};
 use crate::gateway::run::{Ask, Gateway};
 use crate::gateway::{AskError, Economy, Purpose};
 use crate::llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
@@ -52,13 +52,24 @@ impl SummaryModel {
         material: &str,
         clock: &Clock,
     ) -> Result<Written, AskError> {
+        self.ask_for((Conversation { chat, thread: None }, None), purpose, task, material, clock).await
+    }
+
+    /// The same for a member who waits for it, where there is one.
+    pub(super) async fn ask_for(
+        &self,
+        (conversation, on_behalf_of): (Conversation, Option<UserId>),
+        purpose: Purpose,
+        task: String,
+        material: &str,
+        clock: &Clock,
+    ) -> Result<Written, AskError> {
         let material = if self.redaction == Redaction::Off { material.to_owned() } else { redact(material) };
         let message = |role, content| PromptMessage { role, content };
         let messages = vec![message(PromptRole::System, task), message(PromptRole::User, material)];
         let prompt = Prompt { format: format(purpose), ..Prompt::new(messages, purpose.max_answer_tokens()) };
         let watch = clock.stopwatch();
-        let conversation = Conversation { chat, thread: None };
-        let ask = Ask { purpose, conversation, on_behalf_of: None, economy: Economy::Best, prompt: &prompt };
+        let ask = Ask { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
         let completion = self.gateway.ask(ask).await?;
         let cost = self.gateway.cost_micros(completion.tokens);
         Ok(Written {

@@ -57,18 +57,22 @@ impl Memory {
             })
             .await?;
         let Some((session, chat, said)) = found else { return Ok(None) };
+        let spoken = self.speak(id.chat, said).await?;
+        let humans = spoken.iter().filter(|it| it.line.by.is_some()).count();
+        let tokens = spoken.iter().filter(|it| it.line.by.is_some()).map(|it| estimate_tokens(&it.line.text)).sum();
+        Ok(Some(SessionRead { session, chat, spoken, has_substance: policy::has_substance(humans, tokens) }))
+    }
+
+    /// Messages of a chat as memory reads them, with the numbers of their members.
+    pub(super) async fn speak(&self, chat: ChatKey, said: Vec<StoredMessage>) -> store::Result<Vec<Spoken>> {
         let senders: Vec<UserId> = said.iter().filter(|it| is_human(it)).map(|it| it.message.sender.id).collect();
-        let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, id.chat, &senders)).await?;
+        let numbers = self.store.write(Priority::Background, move |tx| numbers(tx, chat, &senders)).await?;
         let embedder = match &self.vectors {
             SummaryVectors::Local { embedder, .. } => Some(Arc::clone(embedder)),
             SummaryVectors::Off | SummaryVectors::Server(_) => None,
         };
-        let read = move |_: &Reader| Ok(speak(&said, &numbers, embedder.as_deref()));
         // Embedding takes a while; the readers' threads are for such work.
-        let spoken = self.store.read(read).await?;
-        let humans = spoken.iter().filter(|it| it.line.by.is_some()).count();
-        let tokens = spoken.iter().filter(|it| it.line.by.is_some()).map(|it| estimate_tokens(&it.line.text)).sum();
-        Ok(Some(SessionRead { session, chat, spoken, has_substance: policy::has_substance(humans, tokens) }))
+        self.store.read(move |_: &Reader| Ok(speak(&said, &numbers, embedder.as_deref()))).await
     }
 }
 

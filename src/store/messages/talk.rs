@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 
 use super::{COLUMNS, VISIBLE, from_row, limit_param, many, row_id};
-use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp};
+use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
 use crate::store::links::{Mark, Marking};
 use crate::store::{Reader, Result};
 
@@ -143,6 +143,25 @@ pub fn within(
             ":from": from.0.secs(), ":first": from.1.0, ":to": to.0.secs(), ":last": to.1.0,
         },
     )
+}
+
+/// When a member wrote in a chat up to `until`, commands too, newest first, at most `limit` times.
+pub fn moments_of(
+    conn: &Reader,
+    chat: ChatKey,
+    user: UserId,
+    until: Timestamp,
+    limit: usize,
+) -> Result<Vec<Timestamp>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT ts FROM message WHERE chat_key = :chat AND user_id = :user AND ts <= :until
+         ORDER BY ts DESC LIMIT :limit",
+    )?;
+    let params = named_params! {
+        ":chat": chat.0, ":user": user.0, ":until": until.secs(), ":limit": limit_param(limit),
+    };
+    let rows = statement.query_map(params, |raw| raw.get("ts").map(Timestamp::from_secs))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// What may be read of a chat behind `after` in the order of our numbers, at most `limit`.

@@ -1,0 +1,127 @@
+//! `/recap`: which stretch is meant, and who may subscribe the chat.
+
+use std::time::Duration;
+
+use chrono::NaiveTime;
+
+use crate::access::run::is_owner;
+use crate::commands::notice::Notice;
+use crate::commands::run::forget::Asked;
+use crate::commands::run::{Commands, Order};
+use crate::domain::{Job, JobPayload, MessageAt, Timestamp, Zone};
+use crate::privacy::Standing;
+use crate::recap::run::time_of;
+use crate::recap::{RecapTime, Request, last_seen, wording};
+use crate::scheduler::run::Outcome;
+use crate::store::recaps::{self, Subscription};
+use crate::store::{self, Priority, jobs, messages};
+
+/// Moments at which a member wrote, among which the last visit is looked for.
+const MOMENTS: usize = 200;
+/// Telegram dates messages by the second.
+const A_SECOND: Duration = Duration::from_secs(1);
+
+impl Commands {
+    pub(super) async fn recap(&self, job: &Job, order: Order) -> store::Result<Outcome> {
+        let zone = order.chat.zone(self.zone);
+        let asked_at = order.message.message.sent_at;
+        match Request::parse(&order.args, order.message.message.reply_to.is_some()) {
+            Request::Span(span) => self.start_recap(job, &order, asked_at.minus(span), false).await,
+            Request::Today => self.start_recap(job, &order, midnight(asked_at, zone), false).await,
+            Request::SinceReply => match self.parent_sent_at(&order).await? {
+                Some(at) => self.start_recap(job, &order, at, false).await,
+                None => self.say_of_recaps(job, &order, wording::not_kept()).await,
+            },
+            Request::SinceSeen => {
+                let (chat, user) = (order.chat.key, order.message.message.sender.id);
+                let before = asked_at.minus(A_SECOND);
+                let wrote = move |conn: &store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
+                match last_seen(asked_at, &self.store.read(wrote).await?) {
+                    Some(at) => self.start_recap(job, &order, at.plus(A_SECOND), true).await,
+                    None => self.say_of_recaps(job, &order, wording::never_here()).await,
+                }
+            }
+            Request::Subscribe(time) => self.subscribe(job, &order, time, zone).await,
+            Request::Unsubscribe => self.unsubscribe(job, &order).await,
+            Request::Unclear => {
+                let chat = order.chat.key;
+                let own = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
+                self.say_of_recaps(job, &order, wording::how_to_ask(own.as_ref().and_then(time_of))).await
+            }
+        }
+    }
+
+    /// The recap itself is the work of a job of its own.
+    async fn start_recap(&self, job: &Job, order: &Order, since: Timestamp, personal: bool) -> store::Result<Outcome> {
+        let recap = JobPayload::Recap { at: MessageAt::of(&order.message), since, personal };
+        let (kind, key, now) = (job.kind(), job.key(), self.clock.now());
+        self.store
+            .write(Priority::Answering, move |tx| {
+                jobs::add(tx, &recap, now)?;
+                jobs::finish(tx, kind, &key)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(Outcome::Finished)
+    }
+
+    async fn parent_sent_at(&self, order: &Order) -> store::Result<Option<Timestamp>> {
+        let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
+        let Some(parent) = parent else { return Ok(None) };
+        let found = self.store.read(move |conn| messages::find(conn, chat, parent)).await?;
+        Ok(found.map(|stored| stored.message.sent_at))
+    }
+
+    async fn subscribe(&self, job: &Job, order: &Order, time: RecapTime, zone: Zone) -> store::Result<Outcome> {
+        if let Some(refused) = self.unless_admin(job, order).await? {
+            return Ok(refused);
+        }
+        let now = self.clock.now();
+        let subscription = Subscription {
+            chat: order.chat.key,
+            thread: order.message.message.thread,
+            weekday: time.weekday.map(|day| u8::try_from(day.num_days_from_monday()).unwrap_or(0)),
+            minute: time.minute,
+            since: now,
+        };
+        let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), zone, now));
+        self.answer(job, &order.message, &notice, move |tx| recaps::set(tx, &subscription)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn unsubscribe(&self, job: &Job, order: &Order) -> store::Result<Outcome> {
+        if let Some(refused) = self.unless_admin(job, order).await? {
+            return Ok(refused);
+        }
+        let chat = order.chat.key;
+        let was_there = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
+        let notice = Notice::Own(wording::unsubscribed(was_there));
+        self.answer(job, &order.message, &notice, move |tx| recaps::remove(tx, chat).map(drop)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    /// What becomes of the command where its sender may not decide for the chat.
+    async fn unless_admin(&self, job: &Job, order: &Order) -> store::Result<Option<Outcome>> {
+        let (sender, access) = (order.message.message.sender.id, self.access.clone());
+        if self.store.read(move |conn| is_owner(conn, sender, &access)).await? {
+            return Ok(None);
+        }
+        match self.standing(order.message.message.chat, sender).await {
+            Asked::Standing(Standing::Creator | Standing::Admin) => Ok(None),
+            Asked::Standing(Standing::Member | Standing::Outside) => {
+                self.say_of_recaps(job, order, wording::only_admins()).await.map(Some)
+            }
+            Asked::NotNow(outcome) => Ok(Some(outcome)),
+        }
+    }
+
+    async fn say_of_recaps(&self, job: &Job, order: &Order, markdown: String) -> store::Result<Outcome> {
+        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+/// When the day of `at` began, by the clocks of `zone`.
+fn midnight(at: Timestamp, zone: Zone) -> Timestamp {
+    zone.moment(zone.local(at).date_naive().and_time(NaiveTime::MIN))
+}

@@ -1,0 +1,116 @@
+//! The points of a recap: a long talk in parts by a model, then merged; or, without one, the messages that carry it.
+
+use crate::domain::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
+use crate::gateway::{AskError, Purpose};
+use crate::memory::bullets::{self, Ground};
+use crate::memory::extract;
+use crate::memory::lines::{self, Spoken, Told};
+use crate::memory::policy::{Caps, RECAP};
+use crate::memory::run::mini::fenced;
+use crate::memory::run::{Memory, StepError, fence};
+use crate::memory::words;
+use crate::prompts::{SummaryPrompt, SummaryValues};
+use crate::store;
+
+/// Tokens that a model reads at once.
+const PART_TOKENS: usize = 4000;
+/// What each part may come to.
+const PART: Caps = Caps { bullets: 8, tokens: 400 };
+/// Messages among which the central ones are looked for at once: each is compared with all others.
+const STRETCH: usize = 150;
+
+impl Memory {
+    /// The points of what was said in a conversation, oldest message first, each resting on messages that say it. A model
+    /// that may not be asked, or fails, is made do without.
+    pub async fn recap(
+        &self,
+        conversation: Conversation,
+        on_behalf_of: Option<UserId>,
+        said: Vec<StoredMessage>,
+    ) -> store::Result<(Vec<Bullet>, SummaryMethod)> {
+        let spoken = self.speak(conversation.chat, said).await?;
+        if self.model.is_there() {
+            match self.recap_by_model(conversation, on_behalf_of, &spoken).await {
+                Ok(points) if !points.is_empty() => return Ok((points, SummaryMethod::Model)),
+                Ok(_) => tracing::warn!("no point of the recap rests on what was given"),
+                Err(error) => tracing::warn!(%error, "a recap is made without the model"),
+            }
+        }
+        Ok((extracted(&spoken), SummaryMethod::Extract))
+    }
+
+    async fn recap_by_model(
+        &self,
+        conversation: Conversation,
+        on_behalf_of: Option<UserId>,
+        spoken: &[Spoken],
+    ) -> Result<Vec<Bullet>, StepError> {
+        let zone = self.zone_of(conversation.chat).await?;
+        let parts = lines::parts(spoken, PART_TOKENS, estimate_tokens, zone);
+        let asking = (conversation, on_behalf_of);
+        let mut points = Vec::new();
+        for part in &parts {
+            let caps = if parts.len() == 1 { RECAP } else { PART };
+            points.extend(bullets::capped(
+                self.points_of(asking, part, false).await?,
+                caps.bullets,
+                caps.tokens,
+                estimate_tokens,
+            ));
+        }
+        if parts.len() > 1 && !points.is_empty() {
+            let told = lines::told_bullets(points.iter().map(|point| ("part", point)));
+            points = self.points_of(asking, &told, true).await?;
+        }
+        let supported = points.into_iter().filter_map(|point| supported(point, spoken)).collect();
+        Ok(bullets::capped(supported, RECAP.bullets, RECAP.tokens, estimate_tokens))
+    }
+
+    async fn points_of(
+        &self,
+        asking: (Conversation, Option<UserId>),
+        told: &Told,
+        merges: bool,
+    ) -> Result<Vec<Bullet>, StepError> {
+        let fence = fence();
+        let values = SummaryValues { fence: &fence, merges, ..SummaryValues::default() };
+        let task = self.prompts.summary(SummaryPrompt::Recap, &values)?;
+        let material = fenced(&told.text, &fence);
+        let written = self.model.ask_for(asking, Purpose::Summary, task, &material, &self.clock).await;
+        let written = written.map_err(|error: AskError| StepError::Model(error.to_string()))?;
+        Ok(bullets::parse(&written.text, &told.grounds))
+    }
+}
+
+/// A point with those of its sources that say it; none where no source does.
+fn supported(point: Bullet, spoken: &[Spoken]) -> Option<Bullet> {
+    let ground = |seq| {
+        let one = spoken.iter().find(|one| one.line.seq == seq)?;
+        Some(Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![seq] })
+    };
+    let grounds: Vec<Ground> = point.sources.iter().filter_map(|seq| ground(*seq)).collect();
+    let said = words::stems(&point.text);
+    let shares_words = |it: &&Ground| !words::stems(&it.text).is_disjoint(&said);
+    let mut sources: Vec<_> = grounds.iter().filter(shares_words).flat_map(|it| it.sources.clone()).collect();
+    if sources.is_empty() {
+        let is_grounded = |it: &&Ground| bullets::is_grounded(&point.text, it);
+        sources = grounds.iter().filter(is_grounded).flat_map(|it| it.sources.clone()).collect();
+    }
+    (!sources.is_empty()).then_some(Bullet { sources, ..point })
+}
+
+/// The messages that carry a talk, stretch by stretch, and of these the most telling.
+fn extracted(spoken: &[Spoken]) -> Vec<Bullet> {
+    let stretches = spoken.chunks(STRETCH);
+    let is_one = stretches.len() == 1;
+    let found: Vec<Bullet> = stretches
+        .flat_map(|stretch| {
+            let lines: Vec<extract::Line> = stretch.iter().map(|one| one.line.clone()).collect();
+            extract::session(&lines, RECAP.tokens, estimate_tokens)
+        })
+        .collect();
+    match is_one {
+        true => bullets::capped(found, RECAP.bullets, RECAP.tokens, estimate_tokens),
+        false => extract::rolled(&found, RECAP.bullets, RECAP.tokens, estimate_tokens),
+    }
+}

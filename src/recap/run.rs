@@ -1,0 +1,273 @@
+//! Drives recaps: reads the messages, has the points made, writes the reply down.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::access::Access;
+use crate::access::run::served;
+use crate::answer::run::{format_own, format_parts};
+use crate::clock::Clock;
+use crate::config::AccessConfig;
+use crate::domain::{
+    ChatId, ChatKey, Conversation, FormattedText, Job, JobPayload, MessageAt, MessageId, ReplyTarget, Role, Seq,
+    StoredMessage, ThreadId, Timestamp, UserId, Zone, message_link,
+};
+use crate::memory::run::Memory;
+use crate::memory::wording::Place;
+use crate::recap::RecapTime;
+use crate::recap::wording::{self, Recap};
+use crate::scheduler::run::{Outcome, Wake};
+use crate::store::chats::ChatRow;
+use crate::store::outbox::{NewReply, Purpose};
+use crate::store::{self, Priority, Reader, Store, Writer, chats, consent, jobs, messages, outbox, recaps, summaries};
+use crate::telegram::Telegram;
+
+/// Messages that a recap looks at, at most: the newest.
+const MOST_MESSAGES: usize = 3000;
+
+/// Makes recaps.
+pub struct Recaps {
+    pub store: Store,
+    pub telegram: Telegram,
+    pub clock: Clock,
+    pub wake: Wake,
+    pub memory: Arc<Memory>,
+    pub access: AccessConfig,
+    /// In which times are told where a chat has none of its own.
+    pub zone: Zone,
+}
+
+/// What a recap is to be made of.
+struct Material {
+    chat: ChatRow,
+    said: Vec<StoredMessage>,
+    is_cut: bool,
+}
+
+/// A reply, and the messages that it shows.
+struct Showing {
+    reply: NewReply,
+    chat: ChatKey,
+    seqs: Vec<Seq>,
+}
+
+/// Where a recap goes, and for whom it is made.
+struct Order {
+    conversation: Conversation,
+    span: (Timestamp, Timestamp),
+    on_behalf_of: Option<UserId>,
+    /// Where it goes; none where the chat itself gets it.
+    private: Option<ChatId>,
+}
+
+impl Recaps {
+    /// Works on a `recap` job: the message `at` asks for what was said since `since`; for its author alone if `personal`.
+    pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> Outcome {
+        match self.tell(job, at, since, personal).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    /// Works on a `chat_recap` job: the recap that a chat subscribed to.
+    pub async fn run_subscribed(&self, job: &Job, conversation: Conversation, span: (Timestamp, Timestamp)) -> Outcome {
+        match self.tell_subscribers(job, conversation, span).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    /// Works on the periodic `recaps` job.
+    pub async fn start_due(&self) -> Outcome {
+        let (now, zone) = (self.clock.now(), self.zone);
+        match self.store.write(Priority::Background, move |tx| start_due(tx, now, zone)).await {
+            Ok(()) => {
+                self.wake.wake();
+                Outcome::UntilNextRun
+            }
+            Err(error) => Outcome::of_store(&error, "starting recaps"),
+        }
+    }
+
+    async fn tell(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> store::Result<Outcome> {
+        let found = self
+            .store
+            .read(move |conn| {
+                let Some(asking) = consent::for_job(conn, at.chat, at.message)? else { return Ok(None) };
+                let private = ChatId(asking.message.sender.id.0);
+                let is_open = chats::find(conn, private)?.is_some_and(|row| row.is_present);
+                Ok(Some((asking, is_open.then_some(private))))
+            })
+            .await?;
+        let Some((asking, private)) = found else { return self.write(job, None, None).await };
+        if let Err(error) = self.telegram.typing(at.chat, asking.message.thread).await {
+            tracing::debug!(%error, "no sign of typing");
+        }
+        let private = private.filter(|private| personal && *private != at.chat);
+        let order = Order {
+            conversation: asking.conversation(),
+            span: (since, asking.message.sent_at),
+            on_behalf_of: Some(asking.message.sender.id),
+            private,
+        };
+        let reply_here = ReplyTarget { chat: at.chat, thread: asking.message.thread, reply_to: Some(at.message) };
+        let key = job.payload.reply_key();
+        let Some((recap, rests_on)) = self.recap(&order).await? else {
+            let parts = format_own(&wording::nothing_said());
+            let reply = NewReply::own(Purpose::Command, key, reply_here, parts);
+            return self.write(job, None, Some(reply)).await;
+        };
+        let could_be_private = personal && private.is_none() && at.chat.0 != asking.message.sender.id.0;
+        let parts = formatted(&recap, could_be_private.then(wording::could_be_private));
+        let to = private.map_or(reply_here, |chat| ReplyTarget { chat, thread: None, reply_to: None });
+        let reply = NewReply::own(Purpose::Command, key.clone(), to, parts);
+        let pointer = private.map(|_| {
+            NewReply::own(Purpose::Command, format!("{key}:here"), reply_here, format_own(&wording::sent_in_private()))
+        });
+        self.write(job, Some(Showing { reply, chat: asking.chat, seqs: rests_on }), pointer).await
+    }
+
+    async fn tell_subscribers(
+        &self,
+        job: &Job,
+        conversation: Conversation,
+        span: (Timestamp, Timestamp),
+    ) -> store::Result<Outcome> {
+        let access = self.access.clone();
+        let chat = self
+            .store
+            .read(move |conn| {
+                let Some(row) = chats::by_key(conn, conversation.chat)?.filter(|row| row.is_present) else {
+                    return Ok(None);
+                };
+                let is_served = served(conn, &row.chat, UserId(row.chat.id.0), &access)? != Access::Refused;
+                Ok(is_served.then_some(row.chat.id))
+            })
+            .await?;
+        let Some(chat) = chat else { return self.write(job, None, None).await };
+        let order = Order { conversation, span, on_behalf_of: None, private: None };
+        // Quiet when nothing happened.
+        let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
+        let to = ReplyTarget { chat, thread: conversation.thread, reply_to: None };
+        let reply = NewReply::own(Purpose::Command, job.payload.reply_key(), to, formatted(&recap, None));
+        self.write(job, Some(Showing { reply, chat: conversation.chat, seqs: rests_on }), None).await
+    }
+
+    /// The recap, and the messages that it rests on. None where nothing was said that is worth one.
+    async fn recap(&self, order: &Order) -> store::Result<Option<(Recap, Vec<Seq>)>> {
+        let (conversation, span) = (order.conversation, order.span);
+        let found = self.store.read(move |conn| material(conn, conversation, span)).await?;
+        let Some(Material { chat, said, is_cut }) = found else { return Ok(None) };
+        let (Some(first), people) = (said.first(), said.iter().map(|it| it.message.sender.id).collect::<BTreeSet<_>>())
+        else {
+            return Ok(None);
+        };
+        let since = if is_cut { first.message.sent_at } else { span.0 };
+        let messages = said.len();
+        let (points, method) = self.memory.recap(conversation, order.on_behalf_of, said).await?;
+        let rests_on: BTreeSet<Seq> = points.iter().flat_map(|point| point.sources.iter().copied()).collect();
+        let wanted = rests_on.clone();
+        let (names, places, chat) = self
+            .store
+            .read(move |conn| Ok((summaries::member_names(conn, chat.key)?, places(conn, &chat, &wanted)?, chat)))
+            .await?;
+        // Each point leads to a message that is there to be read.
+        let points: Vec<_> =
+            points.into_iter().filter(|point| point.sources.iter().any(|seq| places.contains_key(seq))).collect();
+        if points.is_empty() {
+            return Ok(None);
+        }
+        let title = order.private.and(chat.chat.title.clone());
+        let (now, zone, people) = (self.clock.now(), chat.zone(self.zone), people.len());
+        let recap = Recap { points, method, since, now, zone, messages, people, is_cut, names, places, title };
+        Ok(Some((recap, rests_on.into_iter().collect())))
+    }
+
+    /// Writes a recap and another reply down, where there are any, and ends the job. Where something was forgotten meanwhile
+    /// the recap is made anew.
+    async fn write(&self, job: &Job, recap: Option<Showing>, also: Option<NewReply>) -> store::Result<Outcome> {
+        let (payload, now) = (job.payload.clone(), self.clock.now());
+        let is_written = self
+            .store
+            .write(Priority::Answering, move |tx| {
+                if !jobs::is_due(tx, &payload)? {
+                    return Ok(true);
+                }
+                if let Some(Showing { reply, chat, seqs }) = &recap {
+                    if !messages::are_visible(tx, *chat, seqs.iter().copied())? {
+                        return Ok(false);
+                    }
+                    outbox::note_uses(tx, &reply.key, *chat, seqs.iter().copied())?;
+                    outbox::add(tx, reply, now)?;
+                }
+                if let Some(reply) = &also {
+                    outbox::add(tx, reply, now)?;
+                }
+                jobs::finish(tx, payload.kind(), &payload.key())?;
+                Ok(true)
+            })
+            .await?;
+        self.wake.wake();
+        Ok(if is_written { Outcome::Finished } else { Outcome::WaitUntil(now) })
+    }
+}
+
+fn formatted(recap: &Recap, note: Option<String>) -> Vec<FormattedText> {
+    let links: Vec<&str> = recap.places.values().filter_map(|place| place.link.as_deref()).collect();
+    let markdown = std::iter::once(wording::shown(recap)).chain(note).collect::<Vec<_>>().join("\n\n");
+    format_parts(&markdown, &links, &[])
+}
+
+/// What members said in the span. Commands are no talk.
+fn material(
+    conn: &Reader,
+    conversation: Conversation,
+    (from, until): (Timestamp, Timestamp),
+) -> store::Result<Option<Material>> {
+    let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(None) };
+    let said = messages::within(conn, conversation, ((from, MessageId(i64::MIN)), (until, MessageId(i64::MAX))))?;
+    let is_talk = |stored: &StoredMessage| {
+        let message = &stored.message;
+        let has_words = !message.rendered().trim().is_empty() && !message.text.trim_start().starts_with('/');
+        message.role == Role::User && !message.sender.is_bot && has_words
+    };
+    let mut said: Vec<StoredMessage> = said.into_iter().filter(is_talk).collect();
+    let more = said.len().saturating_sub(MOST_MESSAGES);
+    said.drain(..more);
+    Ok(Some(Material { chat, said, is_cut: more > 0 }))
+}
+
+fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> store::Result<BTreeMap<Seq, Place>> {
+    let mut found = BTreeMap::new();
+    for seq in seqs {
+        let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
+        let place = Place { link: message_link(&chat.chat, &message), at: message.sent_at, by: message.sender.name };
+        found.insert(*seq, place);
+    }
+    Ok(found)
+}
+
+/// Starts the recaps that are due, each once: a later look begins where this one ended.
+fn start_due(tx: &Writer<'_>, now: Timestamp, zone: Zone) -> store::Result<()> {
+    for subscription in recaps::all(tx)? {
+        let Some(row) = chats::by_key(tx, subscription.chat)? else { continue };
+        let Some(time) = time_of(&subscription) else { continue };
+        let Some(until) = time.due(subscription.since, now, row.zone(zone)) else { continue };
+        let recaps::Subscription { chat: key, thread, since, .. } = subscription;
+        if row.is_present {
+            let thread = thread.map(|ThreadId(id)| id);
+            jobs::add(tx, &JobPayload::ChatRecap { chat: row.chat.id, key, thread, since, until }, now)?;
+        }
+        recaps::advance(tx, key, until)?;
+    }
+    Ok(())
+}
+
+/// None where the row holds no time that there is.
+pub fn time_of(subscription: &recaps::Subscription) -> Option<RecapTime> {
+    let weekday = match subscription.weekday {
+        Some(day) => Some(chrono::Weekday::try_from(day).ok()?),
+        None => None,
+    };
+    Some(RecapTime { weekday, minute: subscription.minute })
+}

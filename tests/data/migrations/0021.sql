@@ -1,0 +1,1 @@
+INSERT INTO recap_subscription VALUES (1, NULL, 0, 540, 1700000061000);

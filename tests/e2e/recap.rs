@@ -1,0 +1,246 @@
+//! What was said while somebody was away.
+
+use std::time::Duration;
+
+use chime::domain::{EntityKind, MessageId, Timestamp, UserId, Zone};
+use chime::sandbox::{NewChat, NewMember, Post, SandboxMessage, Standing};
+use chime::store::recaps;
+use chime::testkit::{Reply, World};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const MINUTE: Duration = Duration::from_secs(60);
+const NO_MODEL: [(&str, &str); 2] = [("OPENAI_BASE_URL", ""), ("MODEL", "")];
+
+/// Decisions of a day, and how many messages of small talk come before each.
+const DECISIONS: [&str; 6] = [
+    "we decided: the red tent comes along to the lake",
+    "Bob pays the deposit of 410 for the campsite tomorrow",
+    "the ferry leaves at 7:15 from the northern harbour",
+    "Cat brings the grill and the charcoal",
+    "nobody swims behind the buoy, that is settled",
+    "we meet on Friday at 18:30 in front of the bakery",
+];
+
+/// Two hundred messages within ten hours; gives the ids of the decisions.
+async fn a_day(w: &World) -> Vec<MessageId> {
+    let people = ["ann", "bob", "cat", "dan"];
+    let mut decisions = Vec::new();
+    for number in 0..200 {
+        w.clock.advance(3 * MINUTE);
+        let name = people[number % people.len()];
+        let id = match (number % 33, DECISIONS.get(number / 33)) {
+            (20, Some(decision)) => {
+                let id = w.say(name, decision);
+                decisions.push(id);
+                id
+            }
+            _ => w.say(name, &format!("small talk number {number} about soup, rain and whatever else there was")),
+        };
+        assert!(id.0 > 0);
+    }
+    w.settled().await;
+    decisions
+}
+
+/// The messages that the links of a text lead to, each with the line that the link stands in.
+fn links(sent: &SandboxMessage) -> Vec<(MessageId, String)> {
+    let units: Vec<u16> = sent.text.encode_utf16().collect();
+    let mut found = Vec::new();
+    for entity in &sent.entities {
+        let EntityKind::TextLink { url } = &entity.kind else { continue };
+        let id = url.rsplit('/').next().and_then(|id| id.parse().ok()).expect("a link to a message");
+        let before = String::from_utf16_lossy(&units[..entity.offset]);
+        let line = sent.text.lines().nth(before.matches('\n').count()).unwrap_or_default();
+        found.push((MessageId(id), line.to_owned()));
+    }
+    found
+}
+
+async fn seq_of(w: &World, id: MessageId) -> u32 {
+    w.stored(w.chat, id).await.expect("it is stored").seq.0
+}
+
+#[tokio::test]
+async fn a_day_of_two_hundred_messages_in_which_every_link_leads_to_the_message_that_says_it() {
+    World::run(async |w| {
+        let decisions = a_day(w).await;
+        let mut points = vec!["- They agreed to sail to Paris [m1]".to_owned(), "- Nobody knows".to_owned()];
+        for (decision, id) in DECISIONS.iter().zip(&decisions) {
+            let seq = seq_of(w, *id).await;
+            // The second message is cited and does not say it.
+            points.push(format!("- {decision} [m{seq}, m{}]", seq + 1));
+            points.push(format!("- {decision} [m9999]"));
+        }
+        let part = points.join("\n");
+        let merged: Vec<String> =
+            (1..).zip(DECISIONS).map(|(number, decision)| format!("- {decision} [m{number}]")).collect();
+        // Parts, then one merging: how many depends on the length of the day.
+        w.model.script([Reply::text(&*part), Reply::text(&*part), Reply::text(merged.join("\n"))]);
+        let ask = w.say("eve", "/recap 24h");
+        let recap = w.answer_to(ask).await;
+        assert!(
+            recap.text.starts_with("Recap since ") && recap.text.contains("200 messages by 4 members"),
+            "{}",
+            recap.text
+        );
+        let links = links(&recap);
+        assert_eq!(links.len(), DECISIONS.len(), "{}", recap.text);
+        for (id, line) in links {
+            let said = w.stored(w.chat, id).await.expect("it is there").message.text;
+            assert!(line.contains(&said), "{line} leads to {said}");
+        }
+        assert!(!recap.text.contains("Paris") && !recap.text.contains("Nobody knows"), "{}", recap.text);
+        let prompts = w.model.requests().len();
+        assert_eq!(prompts, 3);
+        assert!(!w.prompt(1).await.contains("· ann"), "members go out by number");
+
+        // It goes with what it shows.
+        let forget = w.reply("ann", decisions[0], "/forget");
+        let who = w.answer_to(forget).await;
+        assert!(who.text.starts_with("Forgotten") || who.text.starts_with("That message is not yours"), "{}", who.text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_a_model_a_recap_is_made_of_the_messages_themselves() {
+    World::with(&NO_MODEL, async |w| {
+        a_day(w).await;
+        let ask = w.say("eve", "/recap today");
+        let today = w.answer_to(ask).await;
+        let ask = w.say("eve", "/recap 1d");
+        let recap = w.answer_to(ask).await;
+        assert!(recap.text.contains("In the members' own words"), "{}", recap.text);
+        for sent in [&today, &recap] {
+            for (id, line) in links(sent) {
+                let said = w.stored(w.chat, id).await.expect("it is there").message.text;
+                assert!(line.contains(&said), "{line} leads to {said}");
+            }
+        }
+        assert!(recap.text.contains("the red tent comes along") && recap.text.contains("18:30"), "{}", recap.text);
+        let quiet = w.say("eve", "/recap what is this");
+        assert!(w.answer_to(quiet).await.text.starts_with("/recap 2h, /recap today"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_recap_goes_with_a_message_that_it_shows_and_with_whoever_opts_out() {
+    World::with(&NO_MODEL, async |w| {
+        for (name, text) in
+            [("ann", "we decided: the code of the shed is zqshed7xk"), ("bob", "we decided: bob buys zqrope7xk")]
+        {
+            w.say(name, text);
+        }
+        w.settled().await;
+        let ask = w.say("eve", "/recap 2h");
+        let recap = w.answer_to(ask).await;
+        assert!(recap.text.contains("zqshed7xk") && recap.text.contains("zqrope7xk"), "{}", recap.text);
+        w.settled().await;
+        let out = w.say("bob", "/optout");
+        w.answer_to(out).await;
+        w.settled().await;
+        let kept = w.all_stored(w.chat).await;
+        let repeats = |word: &str| kept.iter().filter(|one| one.message.text.contains(word)).count();
+        assert_eq!((repeats("zqshed7xk"), repeats("zqrope7xk")), (1, 1), "their own messages, and no recap");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_one_member_missed_goes_to_them_in_private_where_they_allow_it() {
+    World::with(&NO_MODEL, async |w| {
+        let start = w.say("eve", "hello, I am off to the sauna");
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        w.say("ann", "we decided: the red tent comes along to the lake");
+        w.say("bob", "I pay the deposit of 410 for the campsite tomorrow");
+        w.settled().await;
+        // Nothing is open between them: it comes here.
+        let ask = w.say("eve", "/recap since I was here");
+        let here = w.answer_to(ask).await;
+        assert!(here.text.contains("red tent") && here.text.contains("Start a private chat with me"), "{}", here.text);
+        assert!(!here.text.contains("sauna") || start.0 > 0, "{}", here.text);
+
+        let alone = w.telegram.add_chat(NewChat::private("eve"));
+        let hello = w.say_in(alone, "eve", "/help");
+        w.answer_to(hello).await;
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        w.say("ann", "the ferry leaves at 7:15 from the northern harbour");
+        w.settled().await;
+        let ask = w.say("eve", "/recap what did I miss?");
+        let (first, second) = (w.next_sent().await, w.next_sent().await);
+        let (private, pointer) = if first.chat == alone { (first, second) } else { (second, first) };
+        assert_eq!((pointer.chat, pointer.reply_to), (w.chat, Some(ask)));
+        assert_eq!(pointer.text, "I sent it to you in private.");
+        assert!(private.chat == alone && private.text.contains("Recap of Friday table"), "{}", private.text);
+        assert!(private.text.contains("ferry leaves") && !private.text.contains("red tent"), "{}", private.text);
+    })
+    .await;
+}
+
+/// When clocks in `zone` are next set forward or back: the hour before.
+fn next_change(zone: Zone, from: Timestamp) -> Timestamp {
+    let mut at = from;
+    while zone.ahead_secs(at) == zone.ahead_secs(at.plus(24 * HOUR)) {
+        at = at.plus(24 * HOUR);
+    }
+    while zone.ahead_secs(at) == zone.ahead_secs(at.plus(HOUR)) {
+        at = at.plus(HOUR);
+    }
+    at
+}
+
+#[tokio::test]
+async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_twice() {
+    let zone = Zone::parse("Europe/Berlin").expect("a zone");
+    World::with(&[NO_MODEL[0], NO_MODEL[1], ("TIME_ZONE", "Europe/Berlin"), ("RETENTION_DAYS", "0")], async |w| {
+        let dan = w.telegram.add_member(w.chat, NewMember::named("dan").standing(Standing::Administrator));
+        let change = next_change(zone, w.clock.now());
+        // The evening before the night of the change.
+        let evening = zone.local(change).date_naive().pred_opt().and_then(|day| day.and_hms_opt(18, 0, 0));
+        let first = zone.moment(evening.expect("an evening"));
+        w.clock.advance(first.minus(2 * HOUR).since(w.clock.now()));
+        let no = w.say("ann", "/recap daily 18:00");
+        assert_eq!(w.answer_to(no).await.text, "Only admins decide about recaps of this chat.");
+        let subscribe = w.telegram.say(w.chat, Post::new(dan, "/recap daily 18:00", w.clock.now()));
+        let told = w.answer_to(subscribe).await;
+        assert!(told.text.contains("daily at 18:00 (Europe/Berlin)"), "{}", told.text);
+        w.say("ann", "we decided: the red tent comes along to the lake");
+        w.settled().await;
+
+        w.clock.advance(first.plus(MINUTE).since(w.clock.now()));
+        let recap = w.next_sent().await;
+        assert!(recap.text.contains("red tent") && recap.reply_to.is_none(), "{}", recap.text);
+        w.restart().await;
+        w.settled().await;
+        w.say("bob", "the ferry leaves at 7:15 from the northern harbour");
+        w.settled().await;
+
+        // Twenty-three or twenty-five hours later it is 18:00 again.
+        let second = zone.moment(
+            zone.local(first).date_naive().succ_opt().and_then(|day| day.and_hms_opt(18, 0, 0)).expect("a day"),
+        );
+        assert_ne!(second.since(first), 24 * HOUR);
+        w.clock.advance(second.minus(5 * MINUTE).since(w.clock.now()));
+        w.settled().await;
+        let key = w.all_stored(w.chat).await[0].chat;
+        let since = w.read_store(move |conn| recaps::of_chat(conn, key)).await.expect("a subscription").since;
+        assert_eq!(since, first, "not before 18:00");
+        w.clock.advance(6 * MINUTE);
+        let recap = w.next_sent().await;
+        assert!(recap.text.contains("ferry") && !recap.text.contains("red tent"), "{}", recap.text);
+        // A day on which nothing happens is quiet, and so is one after the end.
+        w.clock.advance(24 * HOUR);
+        w.until("the quiet day is over", move |conn| {
+            Ok(recaps::of_chat(conn, key)?.is_some_and(|kept| kept.since > second))
+        })
+        .await;
+        w.settled().await;
+        let off = w.telegram.say(w.chat, Post::new(UserId(dan.0), "/recap off", w.clock.now()));
+        assert_eq!(w.answer_to(off).await.text, "No more recaps come by themselves.");
+        assert_eq!(w.read_store(move |conn| recaps::of_chat(conn, key)).await, None);
+    })
+    .await;
+}
