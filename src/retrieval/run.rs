@@ -93,28 +93,6 @@ impl Recaller {
         })
     }
 
-    /// The messages of one conversation that bear on `request`, with their scores, best first: for whoever decides itself
-    /// what is enough. `limit` of them at most.
-    pub fn places(
-        &self,
-        conn: &Reader,
-        request: &RecallRequest<'_>,
-        limit: usize,
-    ) -> store::Result<Vec<RecalledMessage>> {
-        let Some(reading) = self.read(conn, request)? else { return Ok(Vec::new()) };
-        let candidates = reading.candidates()?;
-        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
-        let frequencies = reading.frequencies()?;
-        self.with_words(reading.language, |lexicon| {
-            let ranked = rank(&reading.question, &found.passages(), Some(&frequencies), lexicon, Profile::Fitted);
-            let is_place = |stored: &StoredMessage| {
-                stored.conversation() == request.conversation && reading.may_show(stored, &candidates)
-            };
-            let of_it = ranked.into_iter().filter(|one| is_place(&found.messages[one.index])).take(limit);
-            Ok(of_it.map(|one| recalled(&found, one, &candidates)).collect())
-        })
-    }
-
     fn read<'a>(&self, conn: &'a Reader, request: &'a RecallRequest<'a>) -> store::Result<Option<Reading<'a>>> {
         let chat = request.conversation.chat;
         let Some(row) = chats::by_key(conn, chat)? else { return Ok(None) };

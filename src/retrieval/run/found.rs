@@ -10,7 +10,7 @@ use crate::retrieval::{Passage, SESSION_SILENCE};
 use crate::store::{self, messages, vectors};
 
 /// Of each list, the best whose neighbours are read too, and how far on either side.
-const WITH_NEIGHBORS: usize = 30;
+const WITH_NEIGHBORS: usize = 20;
 const AROUND: u32 = 5;
 
 /// The proposed messages and their neighbours, in the order of their numbers.

@@ -8,14 +8,14 @@ use crate::store::vector_index::{self, MESSAGES, Nearest, SUMMARIES};
 use crate::store::{self, search, summaries, tags};
 
 /// Messages that each look into the full-text index proposes.
-const BY_WORDS: usize = 100;
+const BY_WORDS: usize = 60;
 /// Messages and sessions that vectors propose.
-const BY_VECTOR: usize = 40;
+const BY_VECTOR: usize = 24;
 /// Sessions that each word of the question proposes as a tag, the newest.
 const BY_TAG: u32 = 20;
 /// Of sessions that are proposed, the nearest and surest whose messages are proposed too, and how many of each.
-const OPENED: usize = 12;
-const OF_EACH: u32 = 6;
+const OPENED: usize = 8;
+const OF_EACH: u32 = 4;
 
 /// What was proposed, with what each leg says of it.
 #[derive(Debug, Default)]
