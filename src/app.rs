@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{ClaimCode, is_unclaimed};
-use crate::answer::run::{Answering, AnsweringParts, Capturing, Delivery, Introduction};
+use crate::answer::run::{Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, note_enricher};
 use crate::app::jobs::Crew;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
@@ -201,6 +201,7 @@ impl Parts {
     }
 
     fn crew(&self, wake: &Wake, gateway: &Gateway) -> Result<Crew, AppError> {
+        let lanes = Lanes::default();
         let answering = Answering::new(AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -219,8 +220,14 @@ impl Parts {
             backlog_max_age: self.config.ingest.backlog_max_age,
             deadline: self.config.llm.deadline,
             tool_rounds: self.config.llm.tool_rounds,
-            enrichers: memory::enrichers(&self.config.memory, self.config.time.zone),
             recaller: Arc::new(Recaller::new(self.embedder.clone())),
+            enrichers: {
+                let notes = note_enricher(self.embedder.clone(), self.config.time.zone);
+                memory::enrichers(&self.config.memory, self.config.time.zone).into_iter().chain([notes]).collect()
+            },
+            streaming: self.config.answer.streaming,
+            lanes: lanes.clone(),
+            redaction: self.config.memory.redaction,
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -232,6 +239,9 @@ impl Parts {
             zone: self.config.time.zone,
             promise: self.promise(),
             remembers: self.config.memory.is_on,
+            streaming: self.config.answer.streaming,
+            idle: self.config.memory.idle,
+            idle_private: self.config.memory.idle_private,
             has_claim_code: self.claim.is_some(),
         };
         let keeper = Keeper {
@@ -247,7 +257,7 @@ impl Parts {
             clock: self.clock.clone(),
             wake: wake.clone(),
             bot: self.bot.clone(),
-            held: std::sync::Mutex::default(),
+            lanes,
         };
         let capturing = self.config.llm.captures_concepts.then(|| Capturing {
             store: self.store.clone(),

@@ -38,7 +38,7 @@ pub enum PromptError {
     Engine(#[source] minijinja::Error),
 }
 
-/// What `role.md` takes: the part of the prompt that stays the same for a day, so that providers' caches hold.
+/// What `role.md` and `strict.md` take: the part of the prompt that stays the same for a day, so that providers' caches hold.
 #[derive(Debug, Serialize)]
 pub struct RoleValues<'a> {
     pub bot_name: &'a str,
@@ -169,6 +169,7 @@ pub struct CaptureValues<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Template {
     Role,
+    Strict,
     Slot,
     Concepts,
     Extract,
@@ -208,6 +209,14 @@ impl Prompts {
     /// When the template fails for these values, which its samples did not show.
     pub fn role(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Role, Value::from(Serde(values)))
+    }
+
+    /// The rules of a chat that wants no answer without sources, in the place of [`role`](Prompts::role).
+    ///
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn strict(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Strict, Value::from(Serde(values)))
     }
 
     /// # Errors
@@ -281,8 +290,9 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Role,
+        Self::Strict,
         Self::Slot,
         Self::Concepts,
         Self::Extract,
@@ -302,6 +312,7 @@ impl Template {
     fn name(self) -> &'static str {
         match self {
             Self::Role => "role.md",
+            Self::Strict => "strict.md",
             Self::Slot => "slot.md",
             Self::Concepts => "concepts.md",
             Self::Extract => "extract.md",
@@ -318,6 +329,7 @@ impl Template {
     fn built_in(self) -> &'static str {
         match self {
             Self::Role => include_str!("../prompts/role.md"),
+            Self::Strict => include_str!("../prompts/strict.md"),
             Self::Slot => include_str!("../prompts/slot.md"),
             Self::Concepts => include_str!("../prompts/concepts.md"),
             Self::Extract => include_str!("../prompts/extract.md"),
@@ -469,7 +481,7 @@ mod tests {
             "rule.md",
             "You are Chime.",
             expect![
-                "<dir>/rule.md replaces no template: there are role.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md"
+                "<dir>/rule.md replaces no template: there are role.md, strict.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md"
             ],
         );
     }

@@ -113,6 +113,9 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                 ingest: IngestConfig {
                     backlog_max_age: 900s,
                 },
+                answer: AnswerConfig {
+                    streaming: Private,
+                },
                 limits: LimitsConfig {
                     rate: Some(
                         RateLimit {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 21] = [
+const SAMPLES: [&str; 23] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -29,8 +29,10 @@ const SAMPLES: [&str; 21] = [
     include_str!("data/migrations/0019.sql"),
     include_str!("data/migrations/0020.sql"),
     include_str!("data/migrations/0021.sql"),
+    include_str!("data/migrations/0022.sql"),
+    include_str!("data/migrations/0023.sql"),
 ];
-const MIGRATIONS: [&str; 21] = [
+const MIGRATIONS: [&str; 23] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -52,6 +54,8 @@ const MIGRATIONS: [&str; 21] = [
     include_str!("../migrations/0019_time_zones.sql"),
     include_str!("../migrations/0020_parts_of_words.sql"),
     include_str!("../migrations/0021_recaps.sql"),
+    include_str!("../migrations/0022_chat_settings.sql"),
+    include_str!("../migrations/0023_notes_and_feedback.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::answer::grounding::mark_unsourced;
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
 use crate::domain::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone};
 
@@ -58,22 +59,21 @@ static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
 /// What [`check`] put in the place of a citation, once the Markdown is gone.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\[[0-9]{1,3}\]"));
 
+/// `answer` with its valid citations as numbered links and without the others, as [`check`] has it but without what stands
+/// below.
+pub fn linked(answer: &str, given: &[Citable]) -> String {
+    link(answer, given).0
+}
+
 /// Checks the citations of `answer` against what the model was `given`. `now` decides which times need their day.
 pub fn check(answer: &str, given: &[Citable], now: Timestamp, zone: Zone) -> Checked {
-    let (body, own_list) = split_own_list(answer);
-    let own_list: Vec<&str> = LISTED_ID.find_iter(own_list).map(|id| id.as_str()).collect();
-    let mut ledger = Ledger { given, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
-    let is_written = |token: &str| is_written(given, token);
-    let tagged = BARE.replace_all(body, |bare: &Captures<'_>| bracketed(body, bare, given, is_written));
-    let linked = TAGS.replace_all(&tagged, |tags: &Captures<'_>| match is_written(tags[2].trim()) {
-        // Somebody in the talk wrote it just so, and means something else.
-        true => tags[0].to_owned(),
-        false => ledger.render(&tags[1], &tags[2]),
-    });
-    // What the model cites only in its own list is a citation all the same: it goes into ours.
-    ledger.enter(own_list.into_iter());
+    check_marking(answer, given, (now, zone), None)
+}
 
-    let mut parts = vec![linked.trim().to_owned()];
+/// As [`check`]. Where there is a `mark`, it stands behind each statement without a source.
+pub fn check_marking(answer: &str, given: &[Citable], (now, zone): (Timestamp, Zone), mark: Option<&str>) -> Checked {
+    let (linked, ledger) = link(answer, given);
+    let mut parts = vec![mark.map_or_else(|| linked.clone(), |mark| mark_unsourced(&linked, mark))];
     if !ledger.removed.is_empty() {
         parts.push(REMOVED_NOTE.to_owned());
     }
@@ -90,6 +90,23 @@ pub fn check(answer: &str, given: &[Citable], now: Timestamp, zone: Zone) -> Che
         generated: ledger.generated,
         removed: ledger.removed,
     }
+}
+
+/// `answer` with its citations as links, and what was cited.
+fn link<'a>(answer: &str, given: &'a [Citable]) -> (String, Ledger<'a>) {
+    let (body, own_list) = split_own_list(answer);
+    let own_list: Vec<&str> = LISTED_ID.find_iter(own_list).map(|id| id.as_str()).collect();
+    let mut ledger = Ledger { given, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
+    let is_written = |token: &str| is_written(given, token);
+    let tagged = BARE.replace_all(body, |bare: &Captures<'_>| bracketed(body, bare, given, is_written));
+    let linked = TAGS.replace_all(&tagged, |tags: &Captures<'_>| match is_written(tags[2].trim()) {
+        // Somebody in the talk wrote it just so, and means something else.
+        true => tags[0].to_owned(),
+        false => ledger.render(&tags[1], &tags[2]),
+    });
+    // What the model cites only in its own list is a citation all the same: it goes into ours.
+    ledger.enter(own_list.into_iter());
+    (linked.trim().to_owned(), ledger)
 }
 
 /// `answer` with members by their names, where the model calls them by the numbers of its prompt.

@@ -31,7 +31,9 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
         return None;
     }
     let kept = kept.join("\n").trim().to_owned();
-    (!kept.is_empty()).then_some(kept)
+    // Short lines of it may stand together now.
+    let is_left = words(&kept).windows(RUN).any(|run| runs.contains(run));
+    (!kept.is_empty() && !is_left).then_some(kept)
 }
 
 fn words(text: &str) -> Vec<String> {

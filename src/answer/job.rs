@@ -15,6 +15,8 @@ pub enum Step<C> {
     Digest,
     /// Ask back what the ask means.
     AskBack,
+    /// Say that nothing known is relevant enough.
+    Guard,
     /// Reply that the model failed, with the messages themselves.
     Apologise,
     /// No answer today; the member is told.
@@ -53,6 +55,8 @@ pub enum Backend {
     Offline,
     /// None: what the ask means has to be asked back first.
     NotNeeded,
+    /// None: the chat wants sources, and nothing known is relevant enough.
+    Guarded,
 }
 
 /// Why the model did not answer, after its own retries.
@@ -69,6 +73,7 @@ pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
         _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise,
         Backend::Offline => Step::Digest,
         Backend::NotNeeded => Step::AskBack,
+        Backend::Guarded => Step::Guard,
         Backend::Spent(because) => Step::Refuse(because),
         Backend::Model => Step::Ask(Asking { window: WindowSize::Full, choice: Choice::Best }),
         Backend::Thrifty => Step::Ask(Asking { window: WindowSize::Halved, choice: Choice::Cheaper }),
@@ -114,6 +119,11 @@ mod tests {
     #[test]
     fn what_is_unclear_is_asked_back_without_a_model() {
         assert_eq!(first(Backend::NotNeeded), Step::AskBack);
+    }
+
+    #[test]
+    fn what_nothing_known_is_about_is_not_asked_of_a_model() {
+        assert_eq!(first(Backend::Guarded), Step::Guard);
     }
 
     #[test]

@@ -5,12 +5,14 @@
 //! *Never*: teloxide or rusqlite types; choosing messages (that is `context`).
 //! *Entry*: [`run::Answering`] works on a trigger, [`run::Delivery`] on a reply.
 //!
-//! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `recall` (old messages beside the window),
+//! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `recall` (old messages beside the window), `notes`,
 //! `tools` (what the model may look up),
-//! `lines` (the window as text), `citations`, `used` (what of memory an answer repeats), `echo` (a prompt that is repeated), `concepts`, `telling` (the messages to show
+//! `lines` (the window as text), `citations`, `grounding` (what a strict chat asks of an answer), `uncertainty`, `used`
+//! (what of memory an answer repeats), `echo` (a prompt that is repeated), `concepts`, `telling` (the messages to show
 //! when there is no model), `digest`, `wording`, `notices` (what is short,
-//! in the chat's language), `plain` (members' words made safe to show), `delivery` (what becomes of a send), `press` (what
-//! becomes of a press on a button), `followup` (asks that go on with a suggestion).
+//! in the chat's language), `plain` (members' words made safe to show), `stream` (what is shown of an unfinished answer),
+//! `delivery` (what becomes of a send), `press` (what becomes of a press on a button), `followup` (asks that go on with a
+//! suggestion).
 
 pub mod citations;
 pub mod concepts;
@@ -18,15 +20,19 @@ pub mod delivery;
 pub mod digest;
 pub mod echo;
 pub mod followup;
+pub mod grounding;
 pub mod job;
 mod lines;
+pub mod notes;
 pub mod notices;
-mod plain;
+pub mod plain;
 pub mod press;
 pub mod prompt;
 pub mod recall;
 pub mod run;
+pub mod stream;
 mod telling;
 pub mod tools;
+pub mod uncertainty;
 mod used;
 pub mod wording;

@@ -26,6 +26,11 @@ pub struct Notices {
     pub no_longer_kept: String,
     pub unknown_button: String,
     pub members_only: String,
+    pub admins_only: String,
+    /// In strict chats, where nothing that is known is about the ask.
+    pub guard: String,
+    /// In strict chats, behind a statement without a source; stands in brackets.
+    pub unsourced: String,
     conversation: String,
     member: String,
     flood: String,

@@ -114,6 +114,8 @@ mod tests {
             model: String::new(),
             tokens: TokenUse::default(),
             latency_ms: 0,
+            uncertainty: None,
+            guard_used: false,
         }
     }
 

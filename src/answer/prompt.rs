@@ -12,8 +12,8 @@ use crate::answer::plain::{clean_name, without_fence};
 use crate::answer::recall;
 use crate::context::{ContextWindow, Entry};
 use crate::domain::{
-    ChatKind, Citable, Enrichment, FollowUp, Matter, Part, Piece, Role, Seq, Slot, SlotUse, SourceId, StoredMessage,
-    Timestamp, Zone, clip,
+    ChatKind, Citable, Enrichment, FollowUp, Grounding, Matter, Part, Piece, Role, Seq, Slot, SlotUse, SourceId,
+    StoredMessage, Timestamp, Zone, clip,
 };
 use crate::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
@@ -32,6 +32,7 @@ pub struct PromptInput<'a> {
     pub bot_name: &'a str,
     pub chat_title: Option<&'a str>,
     pub chat_kind: ChatKind,
+    pub grounding: Grounding,
     /// What the forum topic is called that the trigger stands in.
     pub topic: Option<&'a str>,
     /// Who spoke here lately.
@@ -208,7 +209,11 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
     };
     let bot_name = clean_name(input.bot_name);
     let (today, zone) = (input.zone.day_in_words(input.now), input.zone.name());
-    let text = prompts.role(&RoleValues { bot_name: &bot_name, place: &place, today: &today, zone })?;
+    let values = RoleValues { bot_name: &bot_name, place: &place, today: &today, zone };
+    let text = match input.grounding {
+        Grounding::Open => prompts.role(&values)?,
+        Grounding::Strict => prompts.strict(&values)?,
+    };
     Ok(Filled::new(Slot::Role, text, Vec::new()))
 }
 
@@ -399,6 +404,7 @@ mod tests {
             bot_name: "Chime",
             chat_title: Some("The lake"),
             chat_kind: ChatKind::Supergroup,
+            grounding: Grounding::Open,
             topic: Some("Lake trip"),
             people: &Person::of_talk(&history.recent, moment("-7d 00:00")),
             now: trigger.message.sent_at,
@@ -493,6 +499,7 @@ mod tests {
             bot_name: "Chime",
             chat_title: None,
             chat_kind: ChatKind::Group,
+            grounding: Grounding::Open,
             topic: None,
             people: &[],
             now: trigger.message.sent_at,
@@ -625,6 +632,7 @@ mod tests {
             bot_name: "Chime",
             chat_title: None,
             chat_kind: ChatKind::Group,
+            grounding: Grounding::Open,
             topic: None,
             people: &[],
             now: trigger.message.sent_at,

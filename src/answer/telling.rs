@@ -119,6 +119,15 @@ impl Words {
     }
 }
 
+/// The share of the telling words of `ask` that `text` holds, 0 to 1.
+pub fn shared_words(ask: &str, text: &str) -> f64 {
+    let (asked, said) = (stems(ask), stems(text));
+    match asked.len() {
+        0 => 0.0,
+        all => asked.iter().filter(|stem| said.binary_search(stem).is_ok()).count() as f64 / all as f64,
+    }
+}
+
 /// The beginnings of the words that say what a text is about, each once.
 fn stems(text: &str) -> Vec<String> {
     let languages = Languages::shipped();

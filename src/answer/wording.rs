@@ -88,6 +88,12 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     parts.extend(follow_up.and_then(show::why));
     parts.extend(meant(record));
     parts.extend(left_out(record));
+    if record.guard_used {
+        parts.push("Nothing known was relevant enough for a strict answer, so no model was asked.".to_owned());
+    }
+    if let Some(uncertainty) = record.uncertainty {
+        parts.push(format!("The model called its uncertainty {}.", uncertainty.as_str()));
+    }
     parts.push(effort(record));
     parts.join("\n\n")
 }
@@ -205,6 +211,8 @@ mod tests {
             model: "some_model-1".to_owned(),
             tokens: TokenUse { prompt: 1204, completion: 88 },
             latency_ms: 2140,
+            uncertainty: None,
+            guard_used: false,
         }
     }
 

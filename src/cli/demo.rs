@@ -364,6 +364,7 @@ impl Stage {
             }
             BotAction::Reacted { message, emoji, .. } => self.screen.reaction(message.0, &emoji.join(" ")),
             BotAction::Deleted { .. }
+            | BotAction::Drafted { .. }
             | BotAction::Acting { .. }
             | BotAction::Left { .. }
             | BotAction::PressAnswered { text: None, .. } => {}

@@ -5,6 +5,7 @@
 //! *Entry*: [`run::Commands`].
 
 mod notice;
+mod panel;
 pub mod run;
 
 pub use notice::Notice;

@@ -23,6 +23,12 @@ pub enum Notice {
         chat: ChatKey,
         rests_on: Vec<Seq>,
     },
+    /// The notes of the chat, as Markdown with words of members in it.
+    Notes {
+        markdown: String,
+        chat: ChatKey,
+        rests_on: Vec<Seq>,
+    },
     /// `/why` without an answer to explain.
     WhyWhat,
     /// Words of our own that were made elsewhere, as Markdown.
@@ -40,7 +46,7 @@ impl Notice {
             Self::WhyWhat => {
                 Some("Send /why as a reply to one of my answers, and I show which messages it rests on.".to_owned())
             }
-            Self::Concepts { markdown, .. } => Some(markdown.clone()),
+            Self::Concepts { markdown, .. } | Self::Notes { markdown, .. } => Some(markdown.clone()),
             Self::Own(markdown) => Some(markdown.clone()),
         }
     }
@@ -59,6 +65,9 @@ pub fn for_command(command: CommandName, username: &str) -> Option<Notice> {
         | CommandName::Claim
         | CommandName::Memory
         | CommandName::Recap
+        | CommandName::Note
+        | CommandName::Notes
+        | CommandName::Settings
         | CommandName::New => None,
     }
 }

@@ -5,8 +5,12 @@ mod consent;
 mod forget;
 mod leave;
 mod memory;
+mod notes;
 mod recap;
 mod refusal;
+mod settings;
+
+use std::time::Duration;
 
 use crate::access::Access;
 use crate::access::run::served;
@@ -16,7 +20,7 @@ use crate::answer::run::{format_own, format_parts};
 use crate::answer::wording::UsedMessage;
 use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
-use crate::config::AccessConfig;
+use crate::config::{AccessConfig, Streaming};
 use crate::domain::{
     AnswerRecord, BotIdentity, ChatId, CommandName, FormattedText, Job, MessageAt, ParsedTrigger, ReplyTarget,
     StoredMessage, Timestamp, Zone, grouped, message_link,
@@ -48,6 +52,11 @@ pub struct Commands {
     pub promise: Promise,
     /// Whether sessions are summarized, as the operator has it.
     pub remembers: bool,
+    /// Where answers are shown while they are written, where the chat says nothing else.
+    pub streaming: Streaming,
+    /// The silence that ends a session of a group, and of a private chat, where the chat says nothing else.
+    pub idle: Duration,
+    pub idle_private: Duration,
     /// Whether there is a code by which somebody could become the owner.
     pub has_claim_code: bool,
 }
@@ -142,7 +151,9 @@ impl Commands {
         let key = job.payload.reply_key();
         let shown = match notice {
             Notice::Why { record, rests_on, .. } => Some((record.chat, rests_on.clone())),
-            Notice::Concepts { chat, rests_on, .. } => Some((*chat, rests_on.clone())),
+            Notice::Concepts { chat, rests_on, .. } | Notice::Notes { chat, rests_on, .. } => {
+                Some((*chat, rests_on.clone()))
+            }
             Notice::Help { .. } | Notice::WhyWhat | Notice::Own(_) => None,
         };
         self.answer(job, trigger, notice, move |tx| match shown {
@@ -203,7 +214,7 @@ fn format(notice: &Notice) -> Vec<FormattedText> {
             let urls: Vec<&str> = used.iter().filter_map(|message| message.link.as_deref()).collect();
             format_parts(&markdown, &urls, &[])
         }
-        Notice::Concepts { .. } => format_parts(&markdown, &[], &[]),
+        Notice::Concepts { .. } | Notice::Notes { .. } => format_parts(&markdown, &[], &[]),
         Notice::Help { .. } | Notice::WhyWhat | Notice::Own(_) => format_own(&markdown),
     }
 }

@@ -171,6 +171,14 @@ pub const BACKLOG_MAX_AGE: Key =
     Key::new("BACKLOG_MAX_AGE", "15m", "After downtime, tags older than this are counted, not answered.")
         .default("15m");
 
+pub const STREAMING: Key = Key::new(
+    "STREAMING",
+    "all",
+    "Where answers are shown while they are written: `off`, `private` chats, or `all`. Admins choose for a chat with \
+     `/settings`.",
+)
+.default("private");
+
 pub const MEMORY: Key = Key::new(
     "MEMORY",
     "off",
@@ -266,6 +274,7 @@ pub const KEYS: &[Key] = &[
     TIME_THRESHOLD,
     TIME_ZONE,
     BACKLOG_MAX_AGE,
+    STREAMING,
     MEMORY,
     SESSION_IDLE,
     SESSION_IDLE_PRIVATE,

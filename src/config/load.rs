@@ -7,8 +7,8 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::config::problem::{ConfigError, Warning};
 use crate::config::settings::{Noted, Settings};
 use crate::config::{
-    AccessConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig, LogConfig,
-    MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig, TimeConfig,
+    AccessConfig, AnswerConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LimitsConfig, LlmConfig,
+    LogConfig, MemoryConfig, PrivacyConfig, PromptConfig, StoreConfig, TelegramConfig, TimeConfig,
 };
 
 /// Everything the operator set. Every value in it is valid.
@@ -23,6 +23,7 @@ pub struct Config {
     pub time: TimeConfig,
     pub embedding: EmbeddingConfig,
     pub ingest: IngestConfig,
+    pub answer: AnswerConfig,
     pub limits: LimitsConfig,
     pub memory: MemoryConfig,
     pub log: LogConfig,
@@ -84,6 +85,7 @@ impl Config {
         let time = TimeConfig::load(settings);
         let embedding = EmbeddingConfig::load(settings);
         let ingest = IngestConfig::load(settings);
+        let answer = AnswerConfig::load(settings);
         let limits = LimitsConfig::load(settings);
         let memory = MemoryConfig::load(settings);
         let log = LogConfig::load(settings);
@@ -99,6 +101,7 @@ impl Config {
             time: time?,
             embedding: embedding?,
             ingest: ingest?,
+            answer: answer?,
             limits: limits?,
             memory: memory?,
             log: log?,

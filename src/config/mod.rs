@@ -29,8 +29,8 @@ pub use memory::{MemoryConfig, Redaction};
 pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
 pub use rooms::{
-    ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat, PromptConfig, StoreConfig,
-    TimeConfig,
+    AnswerConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat, PromptConfig,
+    StoreConfig, Streaming, TimeConfig,
 };
 pub use settings::{Noted, Settings};
 pub use telegram::TelegramConfig;

@@ -8,7 +8,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::config::keys::{self, Key};
 use crate::config::settings::{Noted, Settings};
-use crate::domain::Zone;
+use crate::domain::{ChatKind, Zone};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -121,6 +121,39 @@ impl IngestConfig {
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
         let backlog_max_age = settings.duration(&keys::BACKLOG_MAX_AGE, Duration::ZERO..=DAY * 28)?;
         Ok(Self { backlog_max_age })
+    }
+}
+
+/// How answers are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerConfig {
+    /// `STREAMING`, default private.
+    pub streaming: Streaming,
+}
+
+/// Where answers are shown while they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streaming {
+    Off,
+    Private,
+    All,
+}
+
+impl Streaming {
+    /// Whether answers are shown while they are written in chats of `kind` that say nothing themselves.
+    pub fn in_chats_of(self, kind: ChatKind) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Private => kind == ChatKind::Private,
+            Self::All => true,
+        }
+    }
+}
+
+impl AnswerConfig {
+    pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
+        let choices = [("off", Streaming::Off), ("private", Streaming::Private), ("all", Streaming::All)];
+        Ok(Self { streaming: settings.choice(&keys::STREAMING, &choices)? })
     }
 }
 

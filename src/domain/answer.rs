@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AnswerId, ChatKey, MessageId, Seq, ThreadId, Timestamp, UserId};
+use super::{AnswerId, ChatKey, MessageId, Seq, ThreadId, Timestamp, Uncertainty, UserId};
 
 /// Why a message is in a context window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -242,4 +242,8 @@ pub struct AnswerRecord {
     pub tokens: TokenUse,
     /// From the first look at the job to the answer being ready to send.
     pub latency_ms: u64,
+    /// How unsure the model says it is, where it says so.
+    pub uncertainty: Option<Uncertainty>,
+    /// Nothing known was relevant enough for an answer, and the chat wants none without sources.
+    pub guard_used: bool,
 }

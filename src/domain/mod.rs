@@ -11,6 +11,7 @@ mod concept;
 mod display;
 mod event;
 mod frame;
+mod grounding;
 mod host;
 mod ids;
 mod item;
@@ -42,6 +43,7 @@ pub use frame::{
     Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
     Unclear, UsedSearch,
 };
+pub use grounding::{Grounding, Uncertainty};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, JobId, MessageId, Seq, ThreadId, UpdateId, UserId};
 pub use item::{Amount, Item, ItemId, Price, Suggested};

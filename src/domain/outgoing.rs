@@ -9,7 +9,8 @@ use super::{ChatId, FormattedText, MessageId, ThreadId};
 pub struct Outgoing {
     pub to: ReplyTarget,
     pub content: FormattedText,
-    pub button: Option<Button>,
+    /// Below it, row by row.
+    pub buttons: Vec<Vec<Button>>,
 }
 
 /// A button below a message.

@@ -6,7 +6,7 @@ use crate::access::Allowance;
 use crate::clock::Clock;
 use crate::domain::{Conversation, Spent, TokenCalibration, TokenUse, UserId};
 use crate::gateway::{AskError, Budget, Economy, GuardState, ModelGuard, Purpose};
-use crate::llm::{Completion, Llm, Prompt};
+use crate::llm::{Completion, Llm, Progress, Prompt};
 use crate::store::usage::{self, Call};
 use crate::store::{self, Priority, Reader, Store, Writer};
 
@@ -122,15 +122,28 @@ impl Gateway {
     /// # Errors
     /// Each says what the caller can do.
     pub async fn ask_within_budget(&self, ask: Ask<'_>) -> Result<(Completion, Bill), AskError> {
+        self.ask_with(ask, None).await
+    }
+
+    /// As [`ask_within_budget`](Self::ask_within_budget), with the words going to `progress` as they come.
+    ///
+    /// # Errors
+    /// Each says what the caller can do.
+    pub async fn ask_showing(&self, ask: Ask<'_>, progress: &Progress) -> Result<(Completion, Bill), AskError> {
+        self.ask_with(ask, Some(progress)).await
+    }
+
+    async fn ask_with(&self, ask: Ask<'_>, progress: Option<&Progress>) -> Result<(Completion, Bill), AskError> {
         let parts = &*self.0;
         let Llm::OpenAi(model) = self.llm(ask.purpose) else { return Err(AskError::Offline) };
         let subject = (ask.purpose, ask.conversation);
         if let Err(retry_after) = parts.guard.admit(subject, parts.clock.now()) {
             return Err(AskError::BreakerOpen { retry_after });
         }
-        let completed = match ask.economy {
-            Economy::Best => model.complete(ask.prompt, &parts.clock).await,
-            Economy::Cheaper => model.complete_cheaply(ask.prompt, &parts.clock).await,
+        let completed = match (ask.economy, progress) {
+            (Economy::Best, Some(progress)) => model.complete_streaming(ask.prompt, progress, &parts.clock).await,
+            (Economy::Best, None) => model.complete(ask.prompt, &parts.clock).await,
+            (Economy::Cheaper, _) => model.complete_cheaply(ask.prompt, &parts.clock).await,
         };
         parts.guard.settle(subject, completed.as_ref().err(), parts.clock.now());
         let estimated = ask.prompt.estimated_tokens();

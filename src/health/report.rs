@@ -150,6 +150,8 @@ pub fn metrics(vitals: &Vitals) -> String {
         (Count::Events, "chime_events_total", "What happened.", "type"),
         (Count::Refusals, "chime_refusals_total", "Triggers that were one too many.", "type"),
         (Count::Errors, "chime_errors_total", "Errors while answering.", "type"),
+        (Count::Guards, "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
+        (Count::Feedback, "chime_feedback_total", "Thumbs up and down on answers.", "type"),
         (Count::FollowUps, "chime_follow_ups_total", "What became of asks that go on with suggestions.", "type"),
         (Count::Lines, "chime_log_lines_total", "Lines of warning and error.", "level"),
     ] {
@@ -352,6 +354,10 @@ mod tests {
             # TYPE chime_refusals_total counter
             # HELP chime_errors_total Errors while answering.
             # TYPE chime_errors_total counter
+            # HELP chime_guards_total Asks that nothing known was relevant enough for.
+            # TYPE chime_guards_total counter
+            # HELP chime_feedback_total Thumbs up and down on answers.
+            # TYPE chime_feedback_total counter
             # HELP chime_follow_ups_total What became of asks that go on with suggestions.
             # TYPE chime_follow_ups_total counter
             # HELP chime_log_lines_total Lines of warning and error.

@@ -204,6 +204,8 @@ impl OpenAi {
         first_word: &mut Option<Duration>,
     ) -> Result<Answer, LlmError> {
         let watch = clock.stopwatch();
+        // What an earlier attempt began with is no part of this one.
+        progress.write("");
         let mut incoming = self.open(model, prompt).await.map_err(diagnose)?;
         let mut assembly = Assembly::default();
         while let Some(bytes) = incoming.next().await.map_err(diagnose)? {

@@ -19,7 +19,7 @@ pub mod wording;
 
 pub use joined::{joined, joined_before, language_of_app};
 pub use leftover::leftover;
-pub use redact::redact;
+pub use redact::{Masks, redact};
 pub use repeats::repeats;
 pub use request::{Asker, Refusal, Request, Standing, Target, Verdict, decide};
 pub use retention::{Cutoffs, Reckoning, cutoffs, reckon};

@@ -13,7 +13,7 @@ impl Template {
     /// Values that lead through every branch of the built-in text.
     pub(super) fn samples(self) -> Vec<Value> {
         match self {
-            Self::Role => {
+            Self::Role | Self::Strict => {
                 let today = "Monday 5 January 2026";
                 vec![sample(RoleValues { bot_name: "Chime", place: "group", today, zone: "Europe/Berlin" })]
             }

@@ -69,6 +69,11 @@ impl SandboxMessage {
 pub enum BotAction {
     Sent(Box<SandboxMessage>),
     Edited(Box<SandboxMessage>),
+    /// The beginning of a message that is still to come.
+    Drafted {
+        chat: ChatId,
+        text: String,
+    },
     Deleted {
         chat: ChatId,
         message: MessageId,

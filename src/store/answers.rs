@@ -7,21 +7,22 @@ use super::derived::{Family, Merged};
 use super::{Reader, Result, StoreError, Writer, follow_ups, row};
 use crate::domain::{
     Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, Matter, MessageId, Seq, SlotUse,
-    SourceRef, ThreadId, Timestamp, TokenUse, UserId,
+    SourceRef, ThreadId, Timestamp, TokenUse, Uncertainty, UserId,
 };
 
 const COLUMNS: &str = "id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id, \
                        context_window, omitted, slots, sources, alternative, model, prompt_tokens, \
-                       completion_tokens, latency_ms";
+                       completion_tokens, latency_ms, uncertainty, guard_used";
 
 /// Stores an answer. A trigger has one for each matter that it may mean.
 pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO answer (id, chat_key, thread_id, trigger_seq, matter, asked_by, created_at, status, text, anchor_id,
-             context_window, omitted, slots, sources, alternative, model, prompt_tokens, completion_tokens, latency_ms)
+             context_window, omitted, slots, sources, alternative, model, prompt_tokens, completion_tokens, latency_ms,
+             uncertainty, guard_used)
          VALUES (:id, :chat_key, :thread_id, :trigger_seq, :matter, :asked_by, :created_at, :status, :text, :anchor_id,
              :context_window, :omitted, :slots, :sources, :alternative, :model, :prompt_tokens, :completion_tokens,
-             :latency_ms)",
+             :latency_ms, :uncertainty, :guard_used)",
     )?
     .execute(named_params! {
         ":id": record.id.0.to_string(), ":chat_key": record.chat.0, ":thread_id": record.thread.map(|id| id.0),
@@ -34,7 +35,8 @@ pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
         ":alternative": record.alternative.as_ref().map(|it| row::to_json(it, "alternative")).transpose()?,
         ":model": record.model,
         ":prompt_tokens": record.tokens.prompt, ":completion_tokens": record.tokens.completion,
-        ":latency_ms": record.latency_ms,
+        ":latency_ms": record.latency_ms, ":uncertainty": record.uncertainty.map(Uncertainty::as_str),
+        ":guard_used": record.guard_used,
     })?;
     note_uses(tx, record)
 }
@@ -266,5 +268,9 @@ fn from_row(raw: &Row<'_>) -> Result<AnswerRecord> {
         model: row::get(raw, "model")?,
         tokens: TokenUse { prompt: row::get(raw, "prompt_tokens")?, completion: row::get(raw, "completion_tokens")? },
         latency_ms: row::get(raw, "latency_ms")?,
+        uncertainty: row::get::<Option<String>>(raw, "uncertainty")?
+            .map(|word| row::word(&word, "uncertainty", Uncertainty::parse))
+            .transpose()?,
+        guard_used: row::get(raw, "guard_used")?,
     })
 }

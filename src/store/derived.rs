@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 
 use super::consent::Scope;
 use super::{
-    Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, follow_ups, inbox,
-    links, memory, outbox, recaps, refusals, spaces, usage, vectors,
+    Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, feedback, follow_ups,
+    inbox, links, memory, notes, outbox, recaps, refusals, spaces, usage, vectors,
 };
 use crate::domain::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -70,6 +70,8 @@ impl Family {
 
 /// Every family. The order is that in which they are called.
 const FAMILIES: &[Family] = &[
+    notes::FAMILY,
+    feedback::FAMILY,
     answers::FAMILY,
     follow_ups::FAMILY,
     concepts::FAMILY,
@@ -100,6 +102,7 @@ const NOT_DERIVED: &[&str] = &[
     "poll_state",
     "job",
     "press",
+    "reply_stream",
     "scrub",
     "token_calibration",
 ];

@@ -191,6 +191,8 @@ mod tests {
             model: "test".to_owned(),
             tokens: TokenUse::default(),
             latency_ms: 1,
+            uncertainty: None,
+            guard_used: false,
         };
         answers::save(tx, &record)?;
         let to = ReplyTarget { chat: CHAT, thread: None, reply_to: None };

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// In order; the number of a migration is its place, counted from 1.
-const MIGRATIONS: [&str; 21] = [
+const MIGRATIONS: [&str; 23] = [
     include_str!("../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../../migrations/0003_answers_and_outbox.sql"),
@@ -27,6 +27,8 @@ const MIGRATIONS: [&str; 21] = [
     include_str!("../../migrations/0019_time_zones.sql"),
     include_str!("../../migrations/0020_parts_of_words.sql"),
     include_str!("../../migrations/0021_recaps.sql"),
+    include_str!("../../migrations/0022_chat_settings.sql"),
+    include_str!("../../migrations/0023_notes_and_feedback.sql"),
 ];
 
 /// The version that this program writes.

@@ -68,8 +68,8 @@ pub struct NewReply {
     pub answer: Option<AnswerId>,
     pub to: ReplyTarget,
     pub parts: Vec<FormattedText>,
-    /// Below the last part.
-    pub button: Option<Button>,
+    /// Below the last part, row by row.
+    pub buttons: Vec<Vec<Button>>,
     /// The job that makes the reply anew when what it rests on is forgotten before it is out.
     pub made_by: Option<JobPayload>,
 }
@@ -77,7 +77,7 @@ pub struct NewReply {
 impl NewReply {
     /// Words of our own: the output of a command, or a notice.
     pub fn own(purpose: Purpose, key: String, to: ReplyTarget, parts: Vec<FormattedText>) -> Self {
-        Self { key, purpose, answer: None, to, parts, button: None, made_by: None }
+        Self { key, purpose, answer: None, to, parts, buttons: Vec::new(), made_by: None }
     }
 
     /// The job that sends it.
@@ -191,7 +191,7 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     for (number, part) in (0u32..).zip(&reply.parts) {
         let state = if number == 0 { State::Sending } else { State::Pending };
         let is_last = number as usize + 1 == reply.parts.len();
-        let button = reply.button.as_ref().filter(|_| is_last);
+        let buttons = Some(&reply.buttons).filter(|rows| is_last && !rows.is_empty());
         tx.prepare_cached(
             "INSERT INTO outbox (reply_key, part, purpose, answer_id, telegram_chat_id, thread_id, reply_to_id, text,
                  entities, state, created_at, button)
@@ -203,7 +203,7 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
             ":answer": reply.answer.map(|id| id.0.to_string()), ":chat": reply.to.chat.0,
             ":thread": reply.to.thread.map(|id| id.0), ":reply_to": reply.to.reply_to.map(|id| id.0),
             ":text": part.text, ":entities": row::to_json(&part.entities, "entities")?, ":state": state.as_str(),
-            ":now": now.millis(), ":button": button.map(|it| row::to_json(it, "button")).transpose()?,
+            ":now": now.millis(), ":button": buttons.map(|rows| row::to_json(rows, "button")).transpose()?,
         })?;
     }
     // A reply that is made anew is sent by the job of the one that was taken back.
@@ -351,9 +351,9 @@ fn from_row(raw: &Row<'_>) -> Result<Part> {
                 reply_to: row::get::<Option<i64>>(raw, "reply_to_id")?.map(MessageId),
             },
             content: FormattedText { text: row::get(raw, "text")?, entities: row::json(&entities, "entities")? },
-            button: match row::get::<Option<String>>(raw, "button")? {
-                Some(json) => Some(row::json(&json, "button")?),
-                None => None,
+            buttons: match row::get::<Option<String>>(raw, "button")? {
+                Some(json) => row::json(&json, "button")?,
+                None => Vec::new(),
             },
         },
         state: row::word(&state, "state", State::parse)?,

@@ -19,7 +19,9 @@ use teloxide::payloads::{
 use teloxide::requests::Payload;
 use teloxide::types as wire;
 
-use crate::domain::{BotIdentity, ChatId, MessageId, Outgoing, ThreadId, Timestamp, UserId, is_loopback};
+use crate::domain::{
+    BotIdentity, Button, ChatId, FormattedText, MessageId, Outgoing, ThreadId, Timestamp, UserId, is_loopback,
+};
 use crate::telegram::dto::{self, Items};
 use crate::telegram::error::{LostReply, TelegramError, classify, fault};
 use crate::telegram::member::MemberStatus;
@@ -143,6 +145,35 @@ impl Telegram {
             id: MessageId(message.message_id.ok_or_else(|| missing("message_id"))?),
             sent_at: Timestamp::from_secs(message.date.ok_or_else(|| missing("date"))?),
         })
+    }
+
+    /// Puts other words and buttons in the place of a message's own. May be repeated: what is so already counts as done.
+    pub async fn edit(
+        &self,
+        chat: ChatId,
+        message: MessageId,
+        content: &FormattedText,
+        buttons: &[Vec<Button>],
+    ) -> Result<(), TelegramError> {
+        match self.tell(&request::edit_message(chat, message, content, buttons)?).await {
+            Err(TelegramError::NotModified) => Ok(()),
+            edited => edited,
+        }
+    }
+
+    /// Shows the beginning of a message that is still to come, in a private chat.
+    pub async fn draft(
+        &self,
+        chat: ChatId,
+        thread: Option<ThreadId>,
+        answer_to: MessageId,
+        content: &FormattedText,
+    ) -> Result<(), TelegramError> {
+        self.tell(&request::send_message_draft(chat, thread, answer_to, content)?).await
+    }
+
+    pub async fn delete(&self, chat: ChatId, message: MessageId) -> Result<(), TelegramError> {
+        self.tell(&request::delete_message(chat, message)?).await
     }
 
     /// Shows the bot as typing: for 5 s, or until its message arrives.

@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-use teloxide::payloads::{GetUpdates, SendChatAction, SendMessage, SetMessageReaction, SetMyCommands};
+use serde::Serialize;
+use teloxide::payloads::{
+    DeleteMessage, EditMessageText, GetUpdates, SendChatAction, SendMessage, SetMessageReaction, SetMyCommands,
+};
+use teloxide::requests::Payload;
 use teloxide::types as wire;
 
-use crate::domain::{ChatId, Entity, EntityKind, MessageId, Outgoing, ThreadId, UserId};
+use crate::domain::{Button, ChatId, Entity, EntityKind, FormattedText, MessageId, Outgoing, ThreadId, UserId};
 use crate::telegram::error::TelegramError;
 
 /// Updates per poll: the most that the server gives.
@@ -22,6 +26,14 @@ const ALLOWED: [wire::AllowedUpdate; 7] = [
     wire::AllowedUpdate::MyChatMember,
 ];
 
+const NO_PREVIEW: wire::LinkPreviewOptions = wire::LinkPreviewOptions {
+    is_disabled: true,
+    url: None,
+    prefer_small_media: false,
+    prefer_large_media: false,
+    show_above_text: false,
+};
+
 pub fn get_updates(offset: Option<i64>, timeout: Duration) -> Result<GetUpdates, TelegramError> {
     Ok(GetUpdates {
         offset: offset.map(|offset| narrow(offset, "offset")).transpose()?,
@@ -34,26 +46,78 @@ pub fn get_updates(offset: Option<i64>, timeout: Duration) -> Result<GetUpdates,
 /// Formatting goes as entities and never as a parse mode: nothing in the text can make the send fail.
 pub fn send_message(outgoing: &Outgoing) -> Result<SendMessage, TelegramError> {
     let target = outgoing.to;
-    let entities: Vec<_> = outgoing.content.entities.iter().filter_map(entity).collect();
     let mut request = SendMessage::new(chat_id(target.chat), outgoing.content.text.clone());
     request.message_thread_id = target.thread.map(thread_id).transpose()?;
-    request.entities = (!entities.is_empty()).then_some(entities);
-    request.link_preview_options = Some(wire::LinkPreviewOptions {
-        is_disabled: true,
-        url: None,
-        prefer_small_media: false,
-        prefer_large_media: false,
-        show_above_text: false,
-    });
+    request.entities = entities(&outgoing.content);
+    request.link_preview_options = Some(NO_PREVIEW);
     request.reply_parameters = match target.reply_to {
         Some(message) => Some(wire::ReplyParameters::new(message_id(message)?).allow_sending_without_reply()),
         None => None,
     };
-    request.reply_markup = outgoing.button.as_ref().map(|button| {
-        let button = wire::InlineKeyboardButton::callback(&button.label, &button.data);
-        wire::ReplyMarkup::InlineKeyboard(wire::InlineKeyboardMarkup::new([[button]]))
-    });
+    request.reply_markup = keyboard(&outgoing.buttons).map(wire::ReplyMarkup::InlineKeyboard);
     Ok(request)
+}
+
+/// Puts other words and buttons in the place of a message's own.
+pub fn edit_message(
+    chat: ChatId,
+    message: MessageId,
+    content: &FormattedText,
+    buttons: &[Vec<Button>],
+) -> Result<EditMessageText, TelegramError> {
+    let mut request = EditMessageText::new(chat_id(chat), message_id(message)?, content.text.clone());
+    request.entities = entities(content);
+    request.link_preview_options = Some(NO_PREVIEW);
+    request.reply_markup = keyboard(buttons);
+    Ok(request)
+}
+
+/// `sendMessageDraft`, which teloxide does not know. For private chats.
+#[derive(Debug, Serialize)]
+pub struct SendMessageDraft {
+    chat_id: wire::Recipient,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_thread_id: Option<wire::ThreadId>,
+    draft_id: i64,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entities: Option<Vec<wire::MessageEntity>>,
+}
+
+impl Payload for SendMessageDraft {
+    type Output = wire::True;
+    const NAME: &'static str = "SendMessageDraft";
+}
+
+/// Drafts with the same `answer_to` are one that grows.
+pub fn send_message_draft(
+    chat: ChatId,
+    thread: Option<ThreadId>,
+    answer_to: MessageId,
+    content: &FormattedText,
+) -> Result<SendMessageDraft, TelegramError> {
+    Ok(SendMessageDraft {
+        chat_id: chat_id(chat),
+        message_thread_id: thread.map(thread_id).transpose()?,
+        draft_id: answer_to.0,
+        text: content.text.clone(),
+        entities: entities(content),
+    })
+}
+
+pub fn delete_message(chat: ChatId, message: MessageId) -> Result<DeleteMessage, TelegramError> {
+    Ok(DeleteMessage::new(chat_id(chat), message_id(message)?))
+}
+
+fn keyboard(rows: &[Vec<Button>]) -> Option<wire::InlineKeyboardMarkup> {
+    let button = |button: &Button| wire::InlineKeyboardButton::callback(&button.label, &button.data);
+    let row = |row: &Vec<Button>| row.iter().map(button).collect::<Vec<_>>();
+    (!rows.is_empty()).then(|| wire::InlineKeyboardMarkup::new(rows.iter().map(row)))
+}
+
+fn entities(content: &FormattedText) -> Option<Vec<wire::MessageEntity>> {
+    let entities: Vec<_> = content.entities.iter().filter_map(entity).collect();
+    (!entities.is_empty()).then_some(entities)
 }
 
 pub fn typing(chat: ChatId, thread: Option<ThreadId>) -> Result<SendChatAction, TelegramError> {
@@ -139,15 +203,12 @@ fn entity(entity: &Entity) -> Option<wire::MessageEntity> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
-    use serde::Serialize;
-    use teloxide::requests::Payload;
-
     use super::*;
-    use crate::domain::{Button, FormattedText, ReplyTarget, UserRef};
+    use crate::domain::{ReplyTarget, UserRef};
     use crate::telegram::ALLOWED_UPDATES;
     use crate::telegram::client::method_name;
     use crate::testkit::updates::{BotApi, validate_request};
+    use expect_test::{Expect, expect};
 
     /// Shows what goes on the wire, once the Bot API's own description has found nothing wrong with it.
     #[track_caller]
@@ -167,7 +228,7 @@ mod tests {
         Outgoing {
             to: ReplyTarget { chat: ChatId(-1001), thread: thread.map(ThreadId), reply_to: reply_to.map(MessageId) },
             content: FormattedText { text: "see this".to_owned(), entities },
-            button: None,
+            buttons: Vec::new(),
         }
     }
 
@@ -191,9 +252,10 @@ mod tests {
 
     #[test]
     fn a_button_stands_below_its_message() {
-        let button = Some(Button { label: "Another conversation".to_owned(), data: "other".to_owned() });
+        let button = Button { label: "Another conversation".to_owned(), data: "other".to_owned() };
+        let buttons = vec![vec![button]];
         check(
-            send_message(&Outgoing { button, ..outgoing(None, None, vec![]) }),
+            send_message(&Outgoing { buttons, ..outgoing(None, None, vec![]) }),
             expect![[
                 r#"sendMessage {"chat_id":-1001,"link_preview_options":{"is_disabled":true},"reply_markup":{"inline_keyboard":[[{"callback_data":"other","text":"Another conversation"}]]},"text":"see this"}"#
             ]],
@@ -218,6 +280,21 @@ mod tests {
             )),
             expect![[
                 r#"sendMessage {"chat_id":-1001,"entities":[{"length":4,"offset":4,"type":"bold"},{"length":4,"offset":4,"type":"text_link","url":"https://t.me/c/1/2"},{"length":4,"offset":4,"type":"text_mention","user":{"first_name":"","id":5,"is_bot":false}},{"language":"rust","length":4,"offset":4,"type":"pre"}],"link_preview_options":{"is_disabled":true},"text":"see this"}"#
+            ]],
+        );
+    }
+
+    #[test]
+    fn a_draft_is_as_the_bot_api_wants_it() {
+        let content = FormattedText { text: "half".to_owned(), entities: vec![] };
+        check(
+            send_message_draft(ChatId(5), None, MessageId(3), &content),
+            expect![[r#"sendMessageDraft {"chat_id":5,"draft_id":3,"text":"half"}"#]],
+        );
+        check(
+            edit_message(ChatId(-1001), MessageId(3), &content, &[]),
+            expect![[
+                r#"editMessageText {"chat_id":-1001,"link_preview_options":{"is_disabled":true},"message_id":3,"text":"half"}"#
             ]],
         );
     }

@@ -41,6 +41,10 @@ pub enum Count {
     Refusals,
     /// `chat.error`, by `error_type`.
     Errors,
+    /// `chat.guard`, by `reason`.
+    Guards,
+    /// `chat.feedback`, by `type`.
+    Feedback,
     /// `chat.follow_up`, by `type`.
     FollowUps,
     /// Lines of warning and error, by level.
@@ -110,6 +114,8 @@ impl<S: Subscriber> Layer<S> for Counting {
             "chat.event" => tally.count(Count::Events, &kind),
             "chat.rate_limit" => tally.count(Count::Refusals, &kind),
             "chat.follow_up" => tally.count(Count::FollowUps, &kind),
+            "chat.feedback" => tally.count(Count::Feedback, &kind),
+            "chat.guard" => tally.count(Count::Guards, &kind),
             "chat.error" => tally.count(Count::Errors, &kind),
             "chat.metrics" => tally.time(seen.phase.unwrap_or_default(), seen.ms.unwrap_or_default()),
             "context.cited_outside_focus" => {
@@ -141,7 +147,7 @@ impl Visit for Seen {
 
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
-            "type" | "error_type" => self.kind = Some(value.to_owned()),
+            "type" | "error_type" | "reason" => self.kind = Some(value.to_owned()),
             "phase" => self.phase = Some(value.to_owned()),
             _ => {}
         }

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::testkit::Reply;
+use crate::testkit::reply::streamed;
 
 /// How long a wait may last before it is a failure. Real time: nothing in a test takes this long.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -187,7 +188,11 @@ async fn complete(State(stage): State<Arc<Stage>>, headers: HeaderMap, Json(requ
         () = waiting => {}
         () = stage.closed.cancelled() => {}
     }
-    reply.into_response(&request)
+    match reply {
+        Reply::Stream(pieces) => streamed(pieces, released, true),
+        Reply::BrokenStream(pieces) => streamed(pieces, released, false),
+        reply => reply.into_response(&request),
+    }
 }
 
 /// A vector tells which letters a text has: enough for a test to tell two texts apart.

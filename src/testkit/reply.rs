@@ -7,6 +7,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, StreamExt};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 /// One answer of the scripted model server.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,11 @@ pub enum Reply {
     Status(u16, String),
     /// This status with these headers and these bytes, piece by piece.
     Raw { status: u16, headers: Vec<(String, String)>, body: Vec<Vec<u8>> },
+    /// A stream of these pieces of text: the first at once, each other one with a
+    /// [`ModelServer::release`](super::ModelServer::release), and so the end.
+    Stream(Vec<String>),
+    /// A stream of these pieces that breaks off behind the last of them.
+    BrokenStream(Vec<String>),
     /// 429 with `Retry-After` in seconds.
     Throttle(u64),
     /// No answer until [`ModelServer::release`](super::ModelServer::release), and then an empty 200.
@@ -83,6 +89,9 @@ impl Reply {
             Self::Body(body) => ok(&body),
             Self::Status(status, body) => with_status(status, body),
             Self::Raw { status, headers, body } => raw(status, headers, body),
+            // Without the releases: all of it at once.
+            Self::Stream(pieces) => ok(&good(&pieces.concat())),
+            Self::BrokenStream(_) => with_status(500, String::new()),
             Self::Throttle(secs) => throttled(secs),
             Self::Hang => StatusCode::OK.into_response(),
             Self::Html502 => html(StatusCode::BAD_GATEWAY, "<h1>502 Bad Gateway</h1>"),
@@ -99,6 +108,28 @@ impl Reply {
             Self::Huge(bytes) => ok(&good(&"x".repeat(bytes))),
         }
     }
+}
+
+/// A stream of `pieces`, each but the first with the next change of `released`; `is_whole`: it ends in good order.
+pub(super) fn streamed(pieces: Vec<String>, mut released: watch::Receiver<usize>, is_whole: bool) -> Response {
+    let event = |delta: Value, finish: Option<&str>| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        format!("data: {}\n\n", json!({"object": "chat.completion.chunk", "choices": [choice]}))
+    };
+    let mut events: Vec<String> = pieces.iter().map(|piece| event(json!({"content": piece}), None)).collect();
+    if is_whole {
+        events.push(format!("{}data: [DONE]\n\n", event(json!({}), Some("stop"))));
+    }
+    released.mark_unchanged();
+    let body =
+        stream::unfold((events.into_iter(), released, true), |(mut events, mut released, is_first)| async move {
+            let event = events.next()?;
+            if !is_first {
+                released.changed().await.ok();
+            }
+            Some((Ok::<_, std::io::Error>(event), (events, released, false)))
+        });
+    ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(body)).into_response()
 }
 
 impl From<&str> for Reply {

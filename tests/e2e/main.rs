@@ -5,8 +5,9 @@
 //! with the talk, `limits` and `budgets` ask too much of it, `access` asks who may come in, `privacy` and `provenance` who
 //! wants to be forgotten, `trust` looks at what is posted of what a model wrote, `operator` looks after it, `showcase` types
 //! into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
-//! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads the clock, `size` weighs
-//! the file, and `costs` counts the steps of queries.
+//! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
+//! the clock, `size` weighs the file, `costs` counts the steps of queries, `grounding` asks for sources, `streaming` watches
+//! answers being written, `injection` tries to make the bot act for others, and `notes` saves texts.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
@@ -20,9 +21,12 @@ mod embedding;
 mod eval;
 mod faults;
 mod follow_up;
+mod grounding;
+mod injection;
 mod kills;
 mod limits;
 mod memory;
+mod notes;
 mod operator;
 mod privacy;
 mod process;
@@ -30,6 +34,7 @@ mod provenance;
 mod recall;
 mod recap;
 mod showcase;
+mod streaming;
 mod time_zone;
 mod tools;
 mod trust;

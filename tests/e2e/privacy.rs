@@ -76,11 +76,10 @@ async fn order(w: &mut World, from: UserId, text: &str) -> SandboxMessage {
 #[tokio::test]
 async fn what_was_forgotten_is_in_no_byte_of_any_file() {
     World::run(async |w| {
-        let markers: Vec<String> = ["plain", "caption", "former", "edited", "quoted", "answered", "forwarded", "asked"]
-            .map(|name| format!("zq{name}7xk"))
-            .to_vec();
-        let [plain, caption, former, edited, quoted, answered, forwarded, asked] = &markers[..] else {
-            panic!("eight markers")
+        let names = ["plain", "caption", "former", "edited", "quoted", "answered", "forwarded", "asked", "noted"];
+        let markers: Vec<String> = names.map(|name| format!("zq{name}7xk")).to_vec();
+        let [plain, caption, former, edited, quoted, answered, forwarded, asked, noted] = &markers[..] else {
+            panic!("nine markers")
         };
         let ann = w.member("ann");
         // Talk of others around it, enough for pages of the file to split.
@@ -107,6 +106,12 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         w.model.script([Reply::text(format!("You asked about {asked}."))]);
         let own = w.say("ann", &format!("@bot what about {asked}?"));
         w.answer_to(own).await;
+        let saved = w.say("ann", &format!("the code of the gate is {noted}"));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Administrator));
+        let save = w.telegram.say(w.chat, Post::new(cat, "/note", w.clock.now()).reply_to(saved));
+        w.answer_to(save).await;
+        let list = w.say("ben", "/notes@bot");
+        assert!(w.answer_to(list).await.text.contains(noted), "the list shows the note");
         w.settled().await;
         copy_before_migration(w).await;
         let before = found_in_files(w, &markers);
@@ -118,7 +123,7 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         // A forward names its author and the second: the command must not be of the same.
         w.clock.advance(Duration::from_secs(5));
         let done = command(w, "ann", "/forget me").await;
-        assert!(done.text.starts_with("Forgotten: 45 messages, and 2 answers"), "{}", done.text);
+        assert!(done.text.starts_with("Forgotten: 46 messages, and 2 answers"), "{}", done.text);
         w.settled().await;
         assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
         w.stop().await;

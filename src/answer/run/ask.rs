@@ -13,10 +13,9 @@ use crate::answer::citations;
 use crate::answer::echo::without_echo;
 use crate::answer::job::{Backend, Choice, Failure, Step, WindowSize, begin};
 use crate::answer::notices::notices;
-use crate::answer::press::OTHER_MATTER;
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::concepts;
-use crate::answer::run::draft::{Draft, answered, apology, clarifying, failure_of, offline};
+use crate::answer::run::draft::{Draft, answered, apology, clarifying, failure_of, guarded, offline};
 use crate::answer::run::enrich::{Enricher, Subject, enrich};
 use crate::answer::run::follow_up;
 use crate::answer::run::gone::{Written, rests_on_what_is_gone};
@@ -24,17 +23,20 @@ use crate::answer::run::introduction::{self, Introduction};
 use crate::answer::run::log;
 use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reading;
-use crate::answer::run::record::record;
+use crate::answer::run::record::{button, record};
 use crate::answer::run::reply::{format_parts, reply_to};
+use crate::answer::run::stream::Drafts;
+use crate::answer::run::traffic::Lanes;
 use crate::answer::telling::Query;
+use crate::answer::uncertainty;
 use crate::answer::used::used;
 use crate::clock::{Clock, Stopwatch};
-use crate::config::{AccessConfig, RateLimit};
+use crate::config::{AccessConfig, RateLimit, Redaction, Streaming};
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
-    AnswerRecord, AnswerStatus, BACKLOG_SETTLES, BotIdentity, Button, ChatId, Citable, Enrichment, Job, MessageAt,
-    ParsedTrigger, Seq, StoredMessage, ThreadId, Zone,
+    AnswerStatus, BACKLOG_SETTLES, BotIdentity, ChatId, Citable, Enrichment, Grounding, Job, MessageAt, ParsedTrigger,
+    Seq, StoredMessage, ThreadId, Zone,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
@@ -45,9 +47,7 @@ use crate::retrieval::run::Recaller;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::NewReply;
-use crate::store::{
-    self, Language, Priority, Reader, Store, StoreError, Writer, answers, backlog, chats, jobs, memory, outbox,
-};
+use crate::store::{self, Priority, Reader, Store, StoreError, Writer, answers, backlog, chats, jobs, memory, outbox};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
@@ -82,19 +82,30 @@ pub struct AnsweringParts {
     /// What other rooms add to the prompt, in no order.
     pub enrichers: Vec<Enricher>,
     pub recaller: Arc<Recaller>,
+    /// Where answers are shown while they are written.
+    pub streaming: Streaming,
+    pub lanes: Lanes,
+    /// Of what personal data is taken out before it goes to a model.
+    pub redaction: Redaction,
 }
 
 /// Answers triggers.
 pub struct Answering {
     pub(super) parts: AnsweringParts,
     pub(super) readings_of_asks: reading::Readings,
+    pub(super) drafts: Drafts,
     /// Random keys of this process, from which the marks around member text are made.
     fences: RandomState,
 }
 
 impl Answering {
     pub fn new(parts: AnsweringParts) -> Self {
-        Self { parts, readings_of_asks: reading::Readings::default(), fences: RandomState::new() }
+        Self {
+            parts,
+            readings_of_asks: reading::Readings::default(),
+            drafts: Drafts::default(),
+            fences: RandomState::new(),
+        }
     }
 
     /// Works on an `answer` or `another` job about the trigger `at`.
@@ -113,19 +124,25 @@ impl Answering {
         let mut question = match self.find(job, at, parsed).await? {
             Found::Ready(question) => question,
             Found::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
-            Found::Gone | Found::Answered => return Ok(self.close(job).await?),
+            Found::Gone => {
+                self.take_back(job).await?;
+                return Ok(self.close(job).await?);
+            }
+            Found::Answered => return Ok(self.close(job).await?),
         };
         log::found(question.trigger(), &question.window, watch.elapsed());
         question.follow_up = self.resolve(&mut question).await;
         let question_back = follow_up::clarifying(&question.follow_up, question.chat.language);
+        let enrichment = self.enrich(&question).await;
+        let guard = self.guard(&question, &enrichment);
         let backend = match self.parts.gateway.allowance(question.spent) {
             _ if question_back.is_some() => Backend::NotNeeded,
+            _ if guard.is_some() => Backend::Guarded,
             _ if self.parts.gateway.is_offline() => Backend::Offline,
             Allowance::Ample => Backend::Model,
             Allowance::Tight => Backend::Thrifty,
             Allowance::Over(because) => Backend::Spent(because),
         };
-        let enrichment = self.enrich(&question).await;
         let mut built = self.prompt(&question, &enrichment, None)?;
         let mut step = begin(job.attempts, backend);
         let draft = loop {
@@ -135,7 +152,7 @@ impl Answering {
                         self.halve(&mut question).await?;
                         built = self.prompt(&question, &enrichment, Some(built.tokens() / 2))?;
                     }
-                    asking.ended(self.converse(&mut question, &mut built, asking).await)
+                    asking.ended(self.converse(job, (&mut question, &mut built), asking).await)
                 }
                 Step::Reply((completion, bill)) => break self.checked_for_echo(&question, &built, completion, bill),
                 Step::Digest => {
@@ -144,8 +161,15 @@ impl Answering {
                     break offline(&question.window, query, earliest, &question.follow_up);
                 }
                 Step::AskBack => break clarifying(question_back.unwrap_or_default()),
+                Step::Guard => {
+                    log::guarded(guard);
+                    break guarded(question.chat.language);
+                }
                 Step::Apologise => break self.apology(&question),
-                Step::Refuse(because) => return Ok(self.refuse(job, question.trigger(), because).await?),
+                Step::Refuse(because) => {
+                    self.take_back(job).await?;
+                    return Ok(self.refuse(job, question.trigger(), because).await?);
+                }
             };
         };
         self.settle(job, *question, built, draft, watch).await
@@ -195,8 +219,9 @@ impl Answering {
 
     /// What the model wrote, unless it repeats its prompt.
     fn checked_for_echo(&self, question: &Question, built: &BuiltPrompt, completion: Completion, bill: Bill) -> Draft {
-        match without_echo(&completion.text, &built.instructions, &built.fence) {
-            Some(text) => answered(Completion { text, ..completion }, bill),
+        let (text, uncertainty) = uncertainty::split(&completion.text);
+        match without_echo(&text, &built.instructions, &built.fence) {
+            Some(text) => answered(completion, text, uncertainty, bill),
             None => {
                 log::echoed();
                 Draft { bill: Some(bill), ..self.apology(question) }
@@ -214,6 +239,7 @@ impl Answering {
                 bot_name: &self.parts.bot.name,
                 chat_title: question.chat.chat.title.as_deref(),
                 chat_kind: question.chat.chat.kind,
+                grounding: question.grounding,
                 topic: question.topic.as_deref(),
                 people: &question.people,
                 now: self.parts.clock.now(),
@@ -243,7 +269,7 @@ impl Answering {
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.
     pub(super) async fn ask(
         &self,
-        question: &Question,
+        (job, question, built): (&Job, &Question, &BuiltPrompt),
         prompt: &Prompt,
         choice: Choice,
     ) -> Result<(Completion, Bill), Failure> {
@@ -260,7 +286,7 @@ impl Answering {
         };
         let message = &question.trigger().message;
         let answered = tokio::select! {
-            answered = self.parts.gateway.ask_within_budget(ask) => answered,
+            answered = self.ask_showing((job, question, built), ask) => answered,
             never = self.keep_typing(message.chat, message.thread) => match never {},
         };
         log::asked(&answered, watch.elapsed());
@@ -291,7 +317,9 @@ impl Answering {
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
         let named = citations::with_names(&draft.markdown, &built.authors, &given);
-        let checked = citations::check(&named, &given, now, question.zone);
+        let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model();
+        let mark = is_strict.then(|| notices(question.chat.language.code()).unsourced.as_str());
+        let checked = citations::check_marking(&named, &given, (now, question.zone), mark);
         log::citations(&checked);
         // An answer that the model did not write makes no use of what is remembered.
         let was_asked = draft.status == AnswerStatus::Answered;
@@ -304,15 +332,15 @@ impl Answering {
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         log::cited_outside_focus(&record);
         log::ready(MessageAt::of(question.trigger()), &record);
-        let button = button(&record, question.chat.language);
-        let reply = NewReply { button, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
+        let buttons = button(&record, question.chat.language).map(|button| vec![button]).into_iter().collect();
+        let reply = NewReply { buttons, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
         let taken = follow_up::to_store(&record, &question.follow_up);
         let (scope, referenced) = (question.scope.key, question.scope.referenced(&record));
         let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
         rests_on.extend(used);
         let grounds = remembered.iter().flat_map(|source| source.rests_on.iter().map(|it| it.message));
         let shown: Vec<Seq> = rests_on.iter().copied().chain(grounds).collect();
-        let job = job.payload.clone();
+        let (made_for, job) = (job.clone(), job.payload.clone());
         let remembers = self.parts.introduction.promise.remembers;
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
@@ -341,7 +369,10 @@ impl Answering {
         .await?;
         match written {
             Written::Down(send) => self.parts.wake.offer(send),
-            Written::Ended => tracing::info!("the bot was removed from the chat, so nothing is said there"),
+            Written::Ended => {
+                tracing::info!("the bot was removed from the chat, so nothing is said there");
+                self.take_back(&made_for).await?;
+            }
             Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
         }
         Ok(())
@@ -378,11 +409,4 @@ pub(super) fn asked(built: &BuiltPrompt) -> Prompt {
     let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
     let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
     Prompt::new(messages, Purpose::Answer.max_answer_tokens())
-}
-
-/// The way to the other matter that the trigger may mean, below an answer that is one.
-fn button(record: &AnswerRecord, language: Language) -> Option<Button> {
-    let is_answer = record.status != AnswerStatus::Apologised;
-    let label = || notices(language.code()).another.clone();
-    (is_answer && record.alternative.is_some()).then(|| Button { label: label(), data: OTHER_MATTER.to_owned() })
 }

@@ -1,21 +1,22 @@
 //! Sends the parts of a reply and writes down what became of each.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use tracing::Instrument;
 
 use crate::answer::delivery::{FRESH_FOR, Mark, SendResult, Standing, Step, after_mark, after_send, may_resume, pause};
 use crate::answer::run::log;
+use crate::answer::run::stream::take_back;
+use crate::answer::run::traffic::Lanes;
 use crate::clock::Clock;
 use crate::domain::{
     AnswerStatus, BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, Kind, Message, MessageId, Migration,
-    Origin, Role, Sender, Timestamp, utf16_len,
+    Origin, Outgoing, Role, Sender, Timestamp, utf16_len,
 };
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::{Part, Purpose, State};
-use crate::store::{self, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox};
+use crate::store::{
+    self, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox, reply_streams,
+};
 use crate::telegram::{Telegram, TelegramError};
 
 /// On a trigger whose reply could not be delivered, or perhaps was. One of the few emoji with which bots may react.
@@ -28,8 +29,8 @@ pub struct Delivery {
     pub clock: Clock,
     pub wake: Wake,
     pub bot: BotIdentity,
-    /// Chats that Telegram asked us to leave in peace for a while. The jobs' due times say it durably.
-    pub held: Mutex<HashMap<ChatId, Timestamp>>,
+    /// Which chats Telegram asked us to leave in peace for a while: the jobs' due times say it durably.
+    pub lanes: Lanes,
 }
 
 /// What is to be done after one part.
@@ -53,7 +54,8 @@ impl Delivery {
 
     async fn deliver(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> store::Result<Next> {
         let key = reply.to_owned();
-        let parts = self.store.read(move |conn| outbox::parts(conn, &key)).await?;
+        let (parts, stream) =
+            self.store.read(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?))).await?;
         let is_untouched = parts.iter().all(|part| is_surely_unsent(part, job));
         let failed: Vec<Part> = parts.iter().filter(|part| part.state == State::Failed).cloned().collect();
         let open: Vec<Part> =
@@ -68,7 +70,9 @@ impl Delivery {
         let last = last.id;
         for part in open {
             let is_last = part.id == last;
-            match self.deliver_part(job, part, is_last).await? {
+            // The first part takes the place of what was shown of it while it was written.
+            let shown = stream.filter(|stream| part.part == 0 && stream.chat == part.outgoing.to.chat);
+            match self.deliver_part(job, part, shown.and_then(|stream| stream.message), is_last).await? {
                 Next::Part => {}
                 other => return Ok(other),
             }
@@ -79,6 +83,7 @@ impl Delivery {
     /// What the answer rested on was forgotten before it was out: it is made anew, unless some of it may be out.
     async fn start_over(&self, job: &Job, made_by: Option<&JobPayload>) -> store::Result<Next> {
         let Some(made_by) = made_by.cloned() else {
+            take_back(&self.store, &self.telegram, &job.key()).await?;
             return self.give_up(job, "what it rests on was forgotten").await;
         };
         let (key, now) = (job.key(), self.clock.now());
@@ -93,13 +98,20 @@ impl Delivery {
         Ok(Next::End)
     }
 
-    async fn deliver_part(&self, job: &Job, mut part: Part, is_last: bool) -> store::Result<Next> {
-        if let Some(next) = self.make_ready(job, &mut part).await? {
+    /// `shown` is the message in which the beginning of the part stands already.
+    async fn deliver_part(
+        &self,
+        job: &Job,
+        mut part: Part,
+        shown: Option<MessageId>,
+        is_last: bool,
+    ) -> store::Result<Next> {
+        if let Some(next) = self.make_ready(job, &mut part, shown).await? {
             return Ok(next);
         }
         loop {
             let watch = self.clock.stopwatch();
-            let result = self.send(&part).await;
+            let result = self.send(&part, shown).await;
             if matches!(result, SendResult::Sent(_)) {
                 log::sent(watch.elapsed());
             }
@@ -130,7 +142,7 @@ impl Delivery {
                     Ok(Next::Retry(at, why))
                 }
                 Step::HoldChatUntil(until) => {
-                    self.hold(part.outgoing.to.chat, until);
+                    self.lanes.hold(part.outgoing.to.chat, until);
                     self.mark_waiting(&part).await?;
                     Ok(Next::Wait(until))
                 }
@@ -142,7 +154,7 @@ impl Delivery {
     }
 
     /// Marks the part as being sent, or tells what is to be done instead.
-    async fn make_ready(&self, job: &Job, part: &mut Part) -> store::Result<Option<Next>> {
+    async fn make_ready(&self, job: &Job, part: &mut Part, shown: Option<MessageId>) -> store::Result<Option<Next>> {
         let (id, now) = (part.id, self.clock.now());
         if part.state == State::Sending && job.attempts > 0 {
             // An earlier attempt ended without a word on what became of its send.
@@ -150,7 +162,8 @@ impl Delivery {
             part.unknown_sends += 1;
             part.state = State::Pending;
         }
-        if !may_resume(part.unknown_sends, now.since(part.created_at)) {
+        // An edit may be repeated as often as one likes.
+        if shown.is_none() && !may_resume(part.unknown_sends, now.since(part.created_at)) {
             // One that was just tried twice may well have been seen.
             if now.since(part.created_at) > FRESH_FOR {
                 self.count_as_old(part).await?;
@@ -160,11 +173,12 @@ impl Delivery {
                 .await
                 .map(Some);
         }
-        if let Some(until) = self.held_until(part.outgoing.to.chat, now) {
+        if let Some(until) = self.lanes.held_until(part.outgoing.to.chat, now) {
             self.mark_waiting(part).await?;
             return Ok(Some(Next::Wait(until)));
         }
         if part.unknown_sends > 0
+            && shown.is_none()
             && let Err(error) = self.telegram.get_me().await
         {
             // It may be repeated once: not for a Telegram that does not answer.
@@ -176,7 +190,20 @@ impl Delivery {
         Ok(None)
     }
 
-    async fn send(&self, part: &Part) -> SendResult {
+    async fn send(&self, part: &Part, shown: Option<MessageId>) -> SendResult {
+        let Outgoing { to, content, buttons } = &part.outgoing;
+        self.lanes.note_sent(to.chat, self.clock.now());
+        if let Some(message) = shown {
+            match self.telegram.edit(to.chat, message, content, buttons).await {
+                Ok(()) => return SendResult::Sent(message),
+                Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) => {
+                    return SendResult::NotDelivered(error.to_string());
+                }
+                // Somebody deleted it.
+                Err(TelegramError::Refused { .. }) => {}
+                Err(error) => return weigh(error),
+            }
+        }
         match self.telegram.send(&part.outgoing).await {
             Ok(sent) => SendResult::Sent(sent.id),
             Err(error) => weigh(error),
@@ -190,6 +217,9 @@ impl Delivery {
         let key = job.key();
         self.record(move |tx| {
             outbox::mark_sent(tx, part.id, message)?;
+            if part.part == 0 {
+                reply_streams::close(tx, &key)?;
+            }
             let own = as_talk(tx, own, &part)?;
             keep_own_message(tx, &own, outbox::is_forgotten(tx, part.id)?)?;
             if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
@@ -314,18 +344,6 @@ impl Delivery {
     {
         scheduler::run::record(&self.store, &self.clock, work).await
     }
-
-    fn hold(&self, chat: ChatId, until: Timestamp) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.clock.now();
-        held.retain(|_, end| *end > now);
-        held.insert(chat, until);
-    }
-
-    fn held_until(&self, chat: ChatId, now: Timestamp) -> Option<Timestamp> {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.get(&chat).copied().filter(|until| *until > now)
-    }
 }
 
 /// Marks a part as being sent, unless it was forgotten since it was read: the parts before it took their time.
@@ -353,7 +371,8 @@ fn as_talk(conn: &Reader, mut own: Message, part: &Part) -> store::Result<Messag
         own.entities.retain(|entity| entity.offset + entity.length <= units);
     }
     let answer = part.answer.map(|id| answers::find(conn, id)).transpose()?.flatten();
-    if talk_end == Some(0) || answer.is_some_and(|answer| answer.status != AnswerStatus::Answered) {
+    if talk_end == Some(0) || answer.is_some_and(|answer| answer.status != AnswerStatus::Answered || answer.guard_used)
+    {
         own.role = Role::System;
     }
     Ok(own)

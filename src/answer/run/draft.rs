@@ -6,7 +6,7 @@ use crate::answer::notices::notices;
 use crate::answer::telling::Query;
 use crate::answer::{digest, wording};
 use crate::context::ContextWindow;
-use crate::domain::{AnswerStatus, FollowUp, Timestamp, TokenUse, Zone};
+use crate::domain::{AnswerStatus, FollowUp, Timestamp, TokenUse, Uncertainty, Zone};
 use crate::gateway::AskError;
 use crate::gateway::run::Bill;
 use crate::llm::Completion;
@@ -23,6 +23,28 @@ pub struct Draft {
     pub tokens: TokenUse,
     /// What the call took, where a model was asked.
     pub bill: Option<Bill>,
+    pub uncertainty: Option<Uncertainty>,
+    pub guard_used: bool,
+}
+
+impl Draft {
+    /// Words of our own, made without a model.
+    fn own(status: AnswerStatus, markdown: String) -> Self {
+        Self {
+            status,
+            markdown,
+            model: "none".to_owned(),
+            tokens: TokenUse::default(),
+            bill: None,
+            uncertainty: None,
+            guard_used: false,
+        }
+    }
+
+    /// Whether a model wrote it.
+    pub fn is_of_a_model(&self) -> bool {
+        self.status == AnswerStatus::Answered && self.bill.is_some()
+    }
 }
 
 pub fn failure_of(error: &AskError) -> Failure {
@@ -37,13 +59,15 @@ pub fn failure_of(error: &AskError) -> Failure {
     }
 }
 
-pub fn answered(completion: Completion, bill: Bill) -> Draft {
+/// `text` is what may be shown of the completion.
+pub fn answered(completion: Completion, text: String, uncertainty: Option<Uncertainty>, bill: Bill) -> Draft {
+    let markdown = if completion.truncated { format!("{text} …\n\n{CUT_NOTE}") } else { text };
     Draft {
-        status: AnswerStatus::Answered,
-        markdown: if completion.truncated { format!("{} …\n\n{CUT_NOTE}", completion.text) } else { completion.text },
         model: completion.model,
         tokens: completion.tokens,
         bill: Some(bill),
+        uncertainty,
+        ..Draft::own(AnswerStatus::Answered, markdown)
     }
 }
 
@@ -59,32 +83,20 @@ pub fn offline(
         Some(worked_out) => format!("{worked_out}\n\n{digest}"),
         None => digest,
     };
-    Draft {
-        status: AnswerStatus::Offline,
-        markdown,
-        model: "offline".to_owned(),
-        tokens: TokenUse::default(),
-        bill: None,
-    }
+    Draft { model: "offline".to_owned(), ..Draft::own(AnswerStatus::Offline, markdown) }
 }
 
 /// A question back, which needs no model.
 pub fn clarifying(question: String) -> Draft {
-    Draft {
-        status: AnswerStatus::Answered,
-        markdown: question,
-        model: "none".to_owned(),
-        tokens: TokenUse::default(),
-        bill: None,
-    }
+    Draft::own(AnswerStatus::Answered, question)
+}
+
+/// Nothing known is relevant enough, and the chat wants no answer without sources.
+pub fn guarded(language: Language) -> Draft {
+    let markdown = notices(language.code()).guard.clone();
+    Draft { guard_used: true, ..Draft::own(AnswerStatus::Answered, markdown) }
 }
 
 pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language) -> Draft {
-    Draft {
-        status: AnswerStatus::Apologised,
-        markdown: wording::apology(window, query, notices(language.code())),
-        model: "none".to_owned(),
-        tokens: TokenUse::default(),
-        bill: None,
-    }
+    Draft::own(AnswerStatus::Apologised, wording::apology(window, query, notices(language.code())))
 }

@@ -6,6 +6,7 @@ use tracing::Span;
 use tracing::field::{Empty, display};
 
 use crate::answer::citations::Checked;
+use crate::answer::grounding::Guard;
 use crate::answer::tools::Tool;
 use crate::context::ContextWindow;
 use crate::domain::{
@@ -49,15 +50,30 @@ pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
 pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
     let ms = millis(took);
     match answered {
-        Ok((Completion { model, tokens: TokenUse { prompt, completion }, .. }, _)) => tracing::debug!(
-            phase = "model", ms, model.name = %model, tokens.prompt = prompt, tokens.completion = completion,
-            "chat.metrics",
-        ),
+        Ok((Completion { model, tokens: TokenUse { prompt, completion }, first_word, .. }, _)) => {
+            tracing::debug!(
+                phase = "model", ms, model.name = %model, tokens.prompt = prompt, tokens.completion = completion,
+                "chat.metrics",
+            );
+            if let Some(first_word) = first_word {
+                tracing::debug!(phase = "first_token", ms = millis(*first_word), "chat.metrics");
+            }
+        }
         Err(error) => {
             tracing::debug!(phase = "model", ms, "chat.metrics");
             tracing::warn!(error_type = error.kind(), %error, "chat.error: the model did not answer");
         }
     }
+}
+
+/// Nothing known was relevant enough for an answer.
+pub fn guarded(guard: Option<Guard>) {
+    tracing::info!(reason = guard.map(Guard::as_str), "chat.guard");
+}
+
+/// The beginning of an answer is shown for the first time, so long after the model was asked.
+pub fn first_shown(took: Duration) {
+    tracing::info!(phase = "first_shown", ms = millis(took), "chat.metrics");
 }
 
 /// The model used a tool; so many messages were looked up for the answer by now.

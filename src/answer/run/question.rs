@@ -17,15 +17,15 @@ use crate::config::AccessConfig;
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
-    Alternative, BotIdentity, Citable, FollowUp, FormattedText, How, Matter, MessageAt, ParsedTrigger, Seq, Slot,
-    SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
+    Alternative, BotIdentity, Citable, FollowUp, FormattedText, Grounding, How, Matter, MessageAt, ParsedTrigger, Seq,
+    Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
 };
 use crate::gateway::run::Bill;
 use crate::retrieval::Recalled;
 use crate::retrieval::run::{RecallRequest, Recaller};
 use crate::store::chats::{self, ChatRow};
 use crate::store::concepts::ContextKey;
-use crate::store::{self, Reader, answers, consent, messages, usage};
+use crate::store::{self, Reader, answers, chat_settings, consent, messages, usage};
 use crate::trigger::{self, Languages, own_run};
 
 /// Messages before a tag that are looked at for a question of its author.
@@ -50,6 +50,9 @@ pub struct Question {
     pub chat: ChatRow,
     /// In which the chat is told times.
     pub zone: Zone,
+    pub grounding: Grounding,
+    /// Whether the chat wants its answers shown while they are written, where it says so itself.
+    pub streams: Option<bool>,
     /// What the forum topic is called that the trigger stands in.
     pub topic: Option<String>,
     /// Who spoke in the conversation lately.
@@ -135,6 +138,7 @@ impl Reading {
         let scope = Scope::load(conn, ContextKey { bot: self.bot, chat, thread });
         let recalled = if generic { Recalled::default() } else { self.recalled(conn, &history, &window, zone) };
         let earliest = messages::earliest(conn, chat)?;
+        let settings = chat_settings::load(conn, chat)?;
         let spent = usage::spent(conn, self.now, chat, asked_by)?;
         let introduction = self.introduction.due(conn, &row)?;
         let topic = chats::topic_name(conn, history.trigger.conversation())?;
@@ -143,6 +147,8 @@ impl Reading {
             history,
             chat: row,
             zone,
+            grounding: settings.grounding.unwrap_or_default(),
+            streams: settings.streaming,
             topic,
             people,
             generic,

@@ -17,10 +17,12 @@ use crate::answer::run::Answering;
 use crate::answer::run::ask::new_fence;
 use crate::answer::run::follow_up::count;
 use crate::answer::run::question::Question;
+use crate::config::Redaction;
 use crate::domain::{FollowUp, Intent};
 use crate::gateway::run::Ask;
 use crate::gateway::{Economy, Purpose};
 use crate::llm::{AnswerFormat, Completion, Prompt, PromptMessage, PromptRole};
+use crate::privacy::redact;
 use crate::prompts::{ChooseValues, ExtractValues};
 use crate::resilience::within;
 
@@ -123,13 +125,18 @@ impl Answering {
         }
     }
 
+    /// What is read of an ask needs no mask of its own: nothing of it is shown.
+    fn redacted(&self, text: String) -> String {
+        if self.parts.redaction == Redaction::All { redact(&text) } else { text }
+    }
+
     /// One call of the extracting model; none where it may not be asked or fails.
     async fn ask_to_read(&self, question: &mut Question, text: String, format: AnswerFormat) -> Option<Completion> {
         // Near a cap every token goes into the answer itself.
         if self.parts.gateway.is_offline() || self.parts.gateway.allowance(question.spent) != Allowance::Ample {
             return None;
         }
-        let messages = vec![PromptMessage { role: PromptRole::User, content: text }];
+        let messages = vec![PromptMessage { role: PromptRole::User, content: self.redacted(text) }];
         let asked = Prompt::new(messages, Purpose::Extract.max_answer_tokens());
         let prompt = Prompt { temperature: Some(0.0), format, ..asked };
         let watch = self.parts.clock.stopwatch();

@@ -1,17 +1,27 @@
-//! What is kept of an answer.
+//! An answer as it is kept, and the button below it.
 
 use ulid::Ulid;
 
 use crate::answer::citations::Checked;
+use crate::answer::notices::notices;
+use crate::answer::press::OTHER_MATTER;
 use crate::answer::prompt::BuiltPrompt;
 use crate::answer::recall;
 use crate::answer::run::draft::Draft;
 use crate::answer::run::question::Question;
 use crate::clock::Stopwatch;
-use crate::domain::{AnswerId, AnswerRecord, AnswerStatus, Timestamp};
+use crate::domain::{AnswerId, AnswerRecord, AnswerStatus, Button, Timestamp};
+use crate::store::Language;
 
-/// The record of an answer that was made from `built` and checked.
-pub(super) fn record(
+/// The way to the other matter that the trigger may mean, below an answer that is one.
+pub fn button(record: &AnswerRecord, language: Language) -> Option<Button> {
+    let is_answer = record.status != AnswerStatus::Apologised;
+    let label = || notices(language.code()).another.clone();
+    (is_answer && record.alternative.is_some()).then(|| Button { label: label(), data: OTHER_MATTER.to_owned() })
+}
+
+/// What is kept of the answer to `question`.
+pub fn record(
     question: &Question,
     built: BuiltPrompt,
     draft: Draft,
@@ -47,5 +57,7 @@ pub(super) fn record(
         model: draft.model,
         tokens: draft.tokens,
         latency_ms: u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX),
+        uncertainty: draft.uncertainty,
+        guard_used: draft.guard_used,
     }
 }

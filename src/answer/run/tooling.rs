@@ -12,7 +12,7 @@ use crate::answer::run::log;
 use crate::answer::run::question::Question;
 use crate::answer::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Tool, until_silence};
 use crate::domain::{
-    Citable, Grounds, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, message_link, stems,
+    Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, message_link, stems,
 };
 use crate::gateway::run::Bill;
 use crate::llm::{self, Completion, Prompt, ToolRound};
@@ -32,8 +32,8 @@ impl Answering {
     /// Asks the model, and looks up what it wants looked up, until it answers.
     pub(super) async fn converse(
         &self,
-        question: &mut Question,
-        built: &mut BuiltPrompt,
+        job: &Job,
+        (question, built): (&mut Question, &mut BuiltPrompt),
         asking: Asking,
     ) -> Result<(Completion, Bill), Failure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
@@ -44,7 +44,7 @@ impl Answering {
             let is_open = may_look_up(asking, prompt.tools.rounds.len(), self.parts.tool_rounds)
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
-            let (completion, bill) = self.ask(question, &prompt, asking.choice).await?;
+            let (completion, bill) = self.ask((job, question, built), &prompt, asking.choice).await?;
             spent = TokenUse {
                 prompt: spent.prompt + completion.tokens.prompt,
                 completion: spent.completion + completion.tokens.completion,

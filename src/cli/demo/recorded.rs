@@ -85,12 +85,15 @@ fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said
         model: "recorded".to_owned(),
         tokens: TokenUse::default(),
         latency_ms: 0,
+        uncertainty: None,
+        guard_used: false,
     };
     answers::save(tx, &record)?;
     let to = ReplyTarget { chat: trigger.message.chat, thread: None, reply_to: answer.reply_to };
     let parts = vec![FormattedText::plain(answer.line.text.as_str())];
     let key = format!("answer:{}:{}", trigger.message.chat, asked.id);
-    let reply = NewReply { key, purpose: Purpose::Answer, answer: Some(id), to, parts, button: None, made_by: None };
+    let reply =
+        NewReply { key, purpose: Purpose::Answer, answer: Some(id), to, parts, buttons: Vec::new(), made_by: None };
     outbox::add(tx, &reply, answer.line.sent_at)?;
     for part in outbox::parts(tx, &reply.key)? {
         outbox::mark_sent(tx, part.id, answer.id)?;

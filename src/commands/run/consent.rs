@@ -20,6 +20,9 @@ impl Commands {
             CommandName::Forget => return self.forget_on_request(job, order).await,
             CommandName::Memory => return self.remember(job, order).await,
             CommandName::Recap => return self.recap(job, order).await,
+            CommandName::Note => return self.note(job, order).await,
+            CommandName::Notes => return self.list_notes(job, order).await,
+            CommandName::Settings => return self.show_settings(job, order).await,
             CommandName::New => self.start_session(job, order).await?,
             // Questions and help are answered elsewhere.
             CommandName::Ask | CommandName::Why | CommandName::Concepts | CommandName::Help | CommandName::Start => {

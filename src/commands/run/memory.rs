@@ -100,7 +100,7 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    async fn say(&self, job: &Job, order: &Order, markdown: String) -> store::Result<Outcome> {
+    pub(super) async fn say(&self, job: &Job, order: &Order, markdown: String) -> store::Result<Outcome> {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
         Ok(Outcome::Finished)
     }

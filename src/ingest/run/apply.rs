@@ -8,7 +8,7 @@ use crate::access::{Access, ClaimCode};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
     Arrival, Because, BotIdentity, Chat, ChatId, Conversation, Event, Job, JobPayload, Membership, Migration, Press,
-    Timestamp,
+    Reaction, Timestamp,
 };
 use crate::ingest::Came;
 use crate::ingest::run::begin::{News, Words, start_work, was_trigger};
@@ -20,7 +20,8 @@ use crate::store::chats::ChatRow;
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
 use crate::store::{
-    self, Language, StoreError, Writer, borrowings, chats, inbox, jobs, messages, outbox, presses, sessions,
+    self, Language, StoreError, Writer, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox, presses,
+    sessions,
 };
 use crate::trigger::Languages;
 
@@ -64,6 +65,8 @@ pub struct Applied {
     pub parked: Vec<(String, String)>,
     /// Triggers that were one too many.
     pub refused: Vec<(ChatId, Because)>,
+    /// New thumbs on answers: up or down.
+    pub feedback: Vec<bool>,
     /// Chats that wrote to us without being allowed.
     pub refused_chats: HashSet<i64>,
     /// Hours of conversations in which something came in or changed: their sessions are looked at again.
@@ -181,8 +184,7 @@ fn take_in_all(
             Event::Membership(membership) => note_membership(tx, membership, setting, at.now, applied)?,
             Event::Migration(migration) => follow_migration(tx, *migration, applied)?,
             Event::Press(press) => take_in_press(tx, press, setting, at.now, applied)?,
-            // Reactions get their uses with the features that need them.
-            Event::Reaction(_) => Content::Drop,
+            Event::Reaction(reaction) => take_in_feedback(tx, reaction, at.now, applied)?,
         };
         if matches!(kept, Content::Keep) {
             content = Content::Keep;
@@ -208,6 +210,33 @@ fn take_in_press(
         applied.started.extend(jobs::find(tx, &job)?);
     }
     Ok(Content::Drop)
+}
+
+/// A thumb up or down on an answer is what its reader thinks of it. Other reactions say nothing.
+fn take_in_feedback(
+    tx: &Writer<'_>,
+    reaction: &Reaction,
+    now: Timestamp,
+    applied: &mut Applied,
+) -> store::Result<Content> {
+    let answer = outbox::by_message(tx, reaction.chat, reaction.message)?.and_then(|part| part.answer);
+    if let (Some(answer), Some(by)) = (answer, reaction.by) {
+        let chat = chats::find(tx, reaction.chat)?.map(|row| row.key);
+        let is_out = chat.map_or(Ok(true), |chat| consent::opted_out(tx, chat, by).map(|out| out.is_some()))?;
+        let is_good = reaction.emoji.iter().rev().find_map(|emoji| opinion(emoji)).filter(|_| !is_out);
+        if feedback::set(tx, answer, by, is_good, now)? {
+            applied.feedback.extend(is_good);
+        }
+    }
+    Ok(Content::Drop)
+}
+
+fn opinion(emoji: &str) -> Option<bool> {
+    match emoji {
+        "👍" => Some(true),
+        "👎" => Some(false),
+        _ => None,
+    }
 }
 
 /// `edited_at`: when, if it came as an edit.

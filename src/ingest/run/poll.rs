@@ -213,6 +213,9 @@ impl Ingest {
         for (chat, because) in &applied.refused {
             tracing::info!(chat.id = chat.0, r#type = because.as_str(), "chat.rate_limit");
         }
+        for is_good in &applied.feedback {
+            tracing::info!(r#type = if *is_good { "good" } else { "bad" }, "chat.feedback");
+        }
         for chat in &applied.refused_chats {
             tracing::info!(chat.id = chat, "chat {chat} is not allowed: nothing of it was kept");
         }

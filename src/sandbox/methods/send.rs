@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::domain::{Entity, EntityKind, FormattedText, Timestamp, utf16_len};
+use crate::domain::{ChatKind, Entity, EntityKind, FormattedText, Timestamp, utf16_len};
 use crate::sandbox::cleaning::cleaned;
 use crate::sandbox::entities::{check, trimmed};
 use crate::sandbox::message::{BotAction, SandboxMessage};
@@ -52,6 +52,20 @@ pub(super) fn send_message(state: &mut State, params: &Params, now: Timestamp) -
     let sent = BotAction::Sent(Box::new(message.clone()));
     state.actions.push(sent);
     Ok(answer)
+}
+
+/// A preview that is no message and goes away by itself.
+pub(super) fn send_message_draft(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    let chat = chat_to_write(state, params)?;
+    if state.chats.get(&chat).is_some_and(|chat| chat.kind != ChatKind::Private) {
+        return Err(ApiError::bad_request("TEXTDRAFT_PEER_INVALID"));
+    }
+    if params.integer("draft_id").unwrap_or_default() == 0 {
+        return Err(ApiError::bad_request("draft_id must be non-zero"));
+    }
+    let FormattedText { text, .. } = text(state, params)?;
+    state.actions.push(BotAction::Drafted { chat, text });
+    Ok(true.into())
 }
 
 pub(super) fn send_chat_action(state: &mut State, params: &Params, _now: Timestamp) -> Answer {

@@ -18,7 +18,7 @@ struct Method {
     run: Run,
 }
 
-const METHODS: [Method; 15] = [
+const METHODS: [Method; 16] = [
     Method { name: "getMe", params: &[], run: profile::get_me },
     Method { name: "getWebhookInfo", params: &[], run: profile::get_webhook_info },
     Method { name: "deleteWebhook", params: &["drop_pending_updates"], run: profile::delete_webhook },
@@ -44,6 +44,11 @@ const METHODS: [Method; 15] = [
             "reply_markup",
         ],
         run: send::send_message,
+    },
+    Method {
+        name: "sendMessageDraft",
+        params: &["chat_id", "message_thread_id", "draft_id", "text", "parse_mode", "entities"],
+        run: send::send_message_draft,
     },
     Method { name: "sendChatAction", params: &["chat_id", "message_thread_id", "action"], run: send::send_chat_action },
     Method {

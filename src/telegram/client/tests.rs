@@ -107,7 +107,7 @@ fn outgoing() -> Outgoing {
     Outgoing {
         to: ReplyTarget { chat: ChatId(-1001), thread: None, reply_to: Some(MessageId(42)) },
         content: FormattedText::plain("hello"),
-        button: None,
+        buttons: Vec::new(),
     }
 }
 

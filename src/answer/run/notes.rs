@@ -1,0 +1,56 @@
+//! Notes that bear on an ask, for its prompt.
+
+use std::sync::Arc;
+
+use crate::answer::grounding::min_similarity;
+use crate::answer::notes::{line, nearest};
+use crate::answer::run::enrich::{Enricher, Subject};
+use crate::answer::run::grounding::similarities;
+use crate::domain::{ChatKey, Citable, Grounds, Piece, PieceLine, Slot, SourceId, Zone, message_link};
+use crate::embed::Embedder;
+use crate::store::notes::NotePiece;
+use crate::store::{self, Reader, chats, messages, notes};
+
+/// Adds the notes of the chat that bear on the ask.
+pub fn note_enricher(embedder: Option<Arc<Embedder>>, zone: Zone) -> Enricher {
+    Enricher::new("notes", move |conn, subject| gather(conn, subject, embedder.as_deref(), zone))
+}
+
+fn gather(conn: &Reader, subject: &Subject, embedder: Option<&Embedder>, zone: Zone) -> store::Result<Vec<Piece>> {
+    let pieces = notes::pieces(conn, subject.chat)?;
+    if pieces.is_empty() {
+        return Ok(Vec::new());
+    }
+    let zone = chats::by_key(conn, subject.chat)?.map_or(zone, |row| row.zone(zone));
+    let texts: Vec<String> = pieces.iter().map(|piece| format!("{}\n{}", piece.title, piece.text)).collect();
+    let (found, measure) = similarities(&subject.ask, &texts, embedder);
+    let lines = nearest(&found, min_similarity(measure)).into_iter().map(|place| {
+        let piece = &pieces[place];
+        let text = line(piece.number, &piece.title, &zone.date(piece.saved_at), &piece.text);
+        Ok(PieceLine { text, source: Some(citable(conn, subject.chat, piece)?) })
+    });
+    let lines: Vec<PieceLine> = lines.collect::<store::Result<_>>()?;
+    let piece = Piece { slot: Slot::Recall, topic: None, lines };
+    Ok(if piece.lines.is_empty() { Vec::new() } else { vec![piece] })
+}
+
+/// Whoever cites a note is led to the messages that it was saved from, and the answer goes with them.
+fn citable(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> store::Result<Citable> {
+    let row = chats::by_key(conn, chat)?;
+    let mut rests_on = Vec::new();
+    for seq in notes::sources_of(conn, chat, piece.number)? {
+        if let (Some(row), Some(stored)) = (&row, messages::by_seq(conn, chat, seq)?) {
+            let message = &stored.message;
+            let (name, link) = (message.sender.name.clone(), message_link(&row.chat, message));
+            rests_on.push(Grounds { message: seq, name, sent_at: message.sent_at, link });
+        }
+    }
+    Ok(Citable {
+        id: SourceId::note(piece.number),
+        name: format!("Note: {}", piece.title),
+        sent_at: piece.saved_at,
+        text: piece.text.clone(),
+        link: None,
+        rests_on,
+    })
+}

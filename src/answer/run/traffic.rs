@@ -1,0 +1,61 @@
+//! What each chat was sent lately. Shared by whoever shows an answer while it is written and whoever delivers it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::answer::stream::Traffic;
+use crate::domain::{ChatId, Timestamp};
+
+/// The span over which messages are counted.
+const COUNTED: Duration = Duration::from_secs(60);
+
+/// What goes out, by chat. Clones are the same one. Chats that nothing was sent to lately take no room.
+#[derive(Debug, Clone, Default)]
+pub struct Lanes(Arc<Mutex<HashMap<ChatId, Lane>>>);
+
+#[derive(Debug, Default)]
+struct Lane {
+    held_until: Option<Timestamp>,
+    sent: VecDeque<Timestamp>,
+}
+
+impl Lanes {
+    /// Telegram asks to leave the chat in peace until then.
+    pub fn hold(&self, chat: ChatId, until: Timestamp) {
+        self.lock().entry(chat).or_default().held_until = Some(until);
+    }
+
+    pub fn held_until(&self, chat: ChatId, now: Timestamp) -> Option<Timestamp> {
+        self.traffic(chat, now).held_until.filter(|until| *until > now)
+    }
+
+    /// A message or an edit goes out.
+    pub fn note_sent(&self, chat: ChatId, now: Timestamp) {
+        let mut lanes = self.lock();
+        lanes.retain(|_, lane| lane.is_of_use(now));
+        lanes.entry(chat).or_default().sent.push_back(now);
+    }
+
+    pub fn traffic(&self, chat: ChatId, now: Timestamp) -> Traffic {
+        let mut lanes = self.lock();
+        let Some(lane) = lanes.get_mut(&chat) else { return Traffic::default() };
+        lane.is_of_use(now);
+        Traffic { held_until: lane.held_until, within_minute: lane.sent.len() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, Lane>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lane {
+    /// Forgets what is past; whether anything is left.
+    fn is_of_use(&mut self, now: Timestamp) -> bool {
+        while self.sent.front().is_some_and(|at| now.since(*at) > COUNTED) {
+            self.sent.pop_front();
+        }
+        self.held_until = self.held_until.filter(|until| *until > now);
+        self.held_until.is_some() || !self.sent.is_empty()
+    }
+}

@@ -1,0 +1,178 @@
+//! The panel of `/settings`: what it shows, which buttons it has, what a press on one of them changes.
+
+use std::time::Duration;
+
+use crate::domain::{Button, Grounding};
+
+/// Before the data of every button of the panel.
+const PREFIX: &str = "settings";
+/// The silences that the panel offers as the end of a session.
+const IDLES: [Duration; 4] = [
+    Duration::from_secs(15 * 60),
+    Duration::from_secs(30 * 60),
+    Duration::from_secs(3600),
+    Duration::from_secs(3 * 3600),
+];
+/// Before the choice that holds.
+const CHOSEN: &str = "✓ ";
+
+/// What holds in a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Panel {
+    pub grounding: Grounding,
+    /// None: the operator keeps no memory anywhere.
+    pub memory: Option<bool>,
+    /// Whether answers are shown while they are written.
+    pub streaming: bool,
+    pub session_idle: Duration,
+}
+
+/// What a press on a button asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Grounding(Grounding),
+    Memory(bool),
+    Streaming(bool),
+    SessionIdle(Duration),
+}
+
+impl Change {
+    /// What a button carries.
+    fn data(self) -> String {
+        match self {
+            Self::Grounding(grounding) => format!("{PREFIX}:grounding:{}", grounding.as_str()),
+            Self::Memory(is_on) => format!("{PREFIX}:memory:{}", on_off(is_on)),
+            Self::Streaming(is_on) => format!("{PREFIX}:streaming:{}", on_off(is_on)),
+            Self::SessionIdle(idle) => format!("{PREFIX}:idle:{}", idle.as_secs()),
+        }
+    }
+
+    /// Whoever presses can send anything: only what the panel offers is a change.
+    pub fn parse(data: &str) -> Option<Self> {
+        let (setting, value) = data.strip_prefix(PREFIX)?.strip_prefix(':')?.split_once(':')?;
+        match setting {
+            "grounding" => Grounding::parse(value).map(Self::Grounding),
+            "memory" => parse_on_off(value).map(Self::Memory),
+            "streaming" => parse_on_off(value).map(Self::Streaming),
+            "idle" => {
+                let secs: u64 = value.parse().ok()?;
+                IDLES.into_iter().find(|idle| idle.as_secs() == secs).map(Self::SessionIdle)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Panel {
+    /// Above the buttons.
+    pub fn markdown(&self) -> String {
+        let memory = match self.memory {
+            None => "off for every chat, as whoever runs me has it",
+            Some(true) => "on: ended sessions are summarized",
+            Some(false) => "off: nothing is summarized",
+        };
+        let grounding = match self.grounding {
+            Grounding::Open => "open: I may add what I know of the world, without a source",
+            Grounding::Strict => "strict: I answer only from what was said here, with sources",
+        };
+        let streaming = match self.streaming {
+            true => "on: you can watch me write",
+            false => "off: I send an answer when it is whole",
+        };
+        format!(
+            "Settings of this chat. Admins change them with the buttons below.\n\n\
+             - **Answers**: {grounding}\n- **Memory**: {memory}\n\
+             - **Streaming**: {streaming}\n- **Sessions** end after a silence of {}",
+            shown(self.session_idle)
+        )
+    }
+
+    /// A row for each setting.
+    pub fn buttons(&self) -> Vec<Vec<Button>> {
+        let button = |label: &str, change: Change, holds: bool| Button {
+            label: format!("{}{label}", if holds { CHOSEN } else { "" }),
+            data: change.data(),
+        };
+        let grounding = Grounding::ALL.map(|grounding| {
+            let label = match grounding {
+                Grounding::Open => "Open answers",
+                Grounding::Strict => "Strict answers",
+            };
+            button(label, Change::Grounding(grounding), grounding == self.grounding)
+        });
+        let memory = self.memory.map(|holds| {
+            [true, false]
+                .map(|is_on| button(&format!("Memory {}", on_off(is_on)), Change::Memory(is_on), is_on == holds))
+        });
+        let streaming = [true, false].map(|is_on| {
+            button(&format!("Streaming {}", on_off(is_on)), Change::Streaming(is_on), is_on == self.streaming)
+        });
+        let idle = IDLES.map(|idle| button(&shown(idle), Change::SessionIdle(idle), idle == self.session_idle));
+        let memory = memory.map(|row| row.to_vec());
+        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), Some(idle.to_vec())]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+/// To somebody who may look and not change.
+pub fn admins_only(panel: &Panel) -> String {
+    panel.markdown().replacen("Admins change them with the buttons below.", "Only admins can change them.", 1)
+}
+
+fn on_off(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}
+
+fn parse_on_off(raw: &str) -> Option<bool> {
+    [true, false].into_iter().find(|is_on| on_off(*is_on) == raw)
+}
+
+fn shown(span: Duration) -> String {
+    match span.as_secs() / 60 {
+        minutes if minutes >= 120 && minutes % 60 == 0 => format!("{} h", minutes / 60),
+        minutes => format!("{minutes} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PANEL: Panel = Panel {
+        grounding: Grounding::Open,
+        memory: Some(true),
+        streaming: false,
+        session_idle: Duration::from_secs(3600),
+    };
+
+    #[test]
+    fn every_button_leads_to_its_change_and_marks_what_holds() {
+        let buttons = PANEL.buttons();
+        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 4]);
+        for button in buttons.iter().flatten() {
+            assert!(Change::parse(&button.data).is_some_and(|change| change.data() == button.data), "{button:?}");
+            assert!(button.data.len() <= 64);
+        }
+        let chosen: Vec<&str> =
+            buttons.iter().flatten().filter_map(|button| button.label.strip_prefix(CHOSEN)).collect();
+        assert_eq!(chosen, ["Open answers", "Memory on", "Streaming off", "60 min"]);
+    }
+
+    #[test]
+    fn what_no_button_carries_changes_nothing() {
+        for data in ["settings", "settings:1", "settings:idle:7", "settings:memory:ON", "other", "settings:grounding:"]
+        {
+            assert_eq!(Change::parse(data), None, "{data}");
+        }
+    }
+
+    #[test]
+    fn without_memory_anywhere_there_is_no_button_for_it() {
+        let panel = Panel { memory: None, ..PANEL };
+        assert_eq!(panel.buttons().len(), 3);
+        assert!(panel.markdown().contains("off for every chat"));
+        assert!(admins_only(&panel).contains("Only admins"));
+    }
+}

@@ -1,0 +1,141 @@
+//! `/note` and `/notes`: texts that a chat saves for reference.
+
+use crate::answer::notes::{pieces, title};
+use crate::answer::plain::escape_markdown;
+use crate::commands::notice::Notice;
+use crate::commands::run::settings::Right;
+use crate::commands::run::{Commands, Order};
+use crate::domain::{Job, Seq, Zone};
+use crate::scheduler::run::Outcome;
+use crate::store::notes::{NewNote, Note};
+use crate::store::{self, consent, messages, notes};
+
+/// A chat that needs more keeps its texts elsewhere.
+const MOST_NOTES: usize = 200;
+
+/// What a `/note` asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Request {
+    /// The message that it replies to.
+    SaveParent,
+    Save(String),
+    Delete(u32),
+    Unclear,
+}
+
+fn request(args: &str, is_reply: bool) -> Request {
+    let number = args.strip_prefix("delete ").map(|rest| rest.trim().trim_start_matches(['n', 'N']).parse());
+    match (number, args.trim()) {
+        (Some(Ok(number)), _) => Request::Delete(number),
+        (_, "") if is_reply => Request::SaveParent,
+        (_, "" | "delete") => Request::Unclear,
+        (_, text) => Request::Save(text.to_owned()),
+    }
+}
+
+impl Commands {
+    pub(super) async fn note(&self, job: &Job, order: Order) -> store::Result<Outcome> {
+        let message = &order.message.message;
+        match self.may_change(message.chat, message.sender.id).await? {
+            Right::Yes => {}
+            Right::No => return self.say(job, &order, ONLY_ADMINS.to_owned()).await,
+            Right::NotNow(outcome) => return Ok(outcome),
+        }
+        match request(&order.args, message.reply_to.is_some()) {
+            Request::Unclear => self.say(job, &order, HOW_TO.to_owned()).await,
+            Request::Delete(number) => self.delete_note(job, &order, number).await,
+            Request::Save(text) => self.save_note(job, &order, text, vec![order.message.seq]).await,
+            Request::SaveParent => {
+                let (chat, parent) = (message.chat, message.reply_to);
+                let found = self.store.read(move |conn| match parent {
+                    Some(parent) => messages::find(conn, chat, parent),
+                    None => Ok(None),
+                });
+                match found.await?.filter(|parent| !parent.message.text.trim().is_empty()) {
+                    Some(parent) => {
+                        let sources = vec![parent.seq, order.message.seq];
+                        self.save_note(job, &order, parent.message.text, sources).await
+                    }
+                    None => self.say(job, &order, NOTHING_THERE.to_owned()).await,
+                }
+            }
+        }
+    }
+
+    async fn save_note(&self, job: &Job, order: &Order, text: String, sources: Vec<Seq>) -> store::Result<Outcome> {
+        let (chat, sender) = (order.chat.key, order.message.message.sender.id);
+        let (count, out) = self
+            .store
+            .read(move |conn| Ok((notes::count(conn, chat)?, consent::opted_out(conn, chat, sender)?)))
+            .await?;
+        if out.is_some() {
+            return self.say(job, order, OPTED_OUT.to_owned()).await;
+        }
+        if count >= MOST_NOTES {
+            return self.say(job, order, FULL.to_owned()).await;
+        }
+        let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces: pieces(&text) };
+        // Its number is known before it is written, since nobody else writes notes of this chat meanwhile.
+        let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
+        let told = format!(
+            "Saved as note n{next}. I use it where it bears on a question, and cite it. /notes lists what is saved, \
+             `/note delete n{next}` deletes it."
+        );
+        self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::add(tx, &note).map(drop)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn delete_note(&self, job: &Job, order: &Order, number: u32) -> store::Result<Outcome> {
+        let chat = order.chat.key;
+        let is_there =
+            self.store.read(move |conn| notes::of_chat(conn, chat)).await?.iter().any(|note| note.number == number);
+        let told = match is_there {
+            true => format!("Deleted note n{number}."),
+            false => format!("There is no note n{number}. /notes lists what is saved."),
+        };
+        self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::remove(tx, chat, number).map(drop))
+            .await?;
+        Ok(Outcome::Finished)
+    }
+
+    pub(super) async fn list_notes(&self, job: &Job, order: Order) -> store::Result<Outcome> {
+        let chat = order.chat.key;
+        let found = self.store.read(move |conn| notes::of_chat(conn, chat)).await?;
+        let rests_on = found.iter().flat_map(|note| note.sources.iter().copied()).collect();
+        let notice = Notice::Notes { markdown: listing(&found, order.chat.zone(self.zone)), chat, rests_on };
+        self.answer_showing(job, &order.message, &notice).await?;
+        Ok(Outcome::Finished)
+    }
+}
+
+const ONLY_ADMINS: &str = "Only admins of this chat can save and delete notes. /notes lists what is saved.";
+const HOW_TO: &str = "Send /note with a text, or /note in a reply to a message, and I save it as a note of this chat. \
+                      `/note delete n3` deletes one.";
+const NOTHING_THERE: &str = "I have no text of that message, so there is nothing to save.";
+const OPTED_OUT: &str = "You asked me to keep nothing of what you write, and a note would. Another admin can save it.";
+const FULL: &str = "This chat has as many notes as I keep. Delete one first: `/note delete n3`.";
+
+fn listing(notes: &[Note], zone: Zone) -> String {
+    if notes.is_empty() {
+        return format!("This chat has saved no notes. {HOW_TO}");
+    }
+    let line =
+        |note: &Note| format!("- n{} {} ({})", note.number, escape_markdown(&note.title), zone.date(note.saved_at));
+    format!("Notes of this chat:\n\n{}", notes.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_a_text_a_reply_or_a_number_to_delete() {
+        assert_eq!(request("the code is 4711", false), Request::Save("the code is 4711".to_owned()));
+        assert_eq!(request("", true), Request::SaveParent);
+        assert_eq!(request("", false), Request::Unclear);
+        assert_eq!(request("delete n3", false), Request::Delete(3));
+        assert_eq!(request("delete 12", true), Request::Delete(12));
+        assert_eq!(request("delete", true), Request::Unclear);
+        assert_eq!(request("delete the old shed", false), Request::Save("delete the old shed".to_owned()));
+    }
+}

@@ -1,0 +1,124 @@
+//! `/settings`: the panel, and presses on its buttons.
+
+use crate::access::run::is_owner;
+use crate::answer::notices::notices;
+use crate::answer::run::format_own;
+use crate::commands::notice::Notice;
+use crate::commands::panel::{Change, Panel, admins_only};
+use crate::commands::run::forget::Asked;
+use crate::commands::run::{Commands, Order};
+use crate::domain::{ChatId, ChatKind, Job, Press, ReplyTarget, UserId};
+use crate::privacy::Standing;
+use crate::scheduler::run::Outcome;
+use crate::store::chats::ChatRow;
+use crate::store::outbox::{NewReply, Purpose};
+use crate::store::{self, Priority, Writer, chat_settings, chats, jobs, memory, presses};
+
+/// Whether somebody may change the settings of a chat.
+pub(super) enum Right {
+    Yes,
+    No,
+    NotNow(Outcome),
+}
+
+impl Commands {
+    pub(super) async fn show_settings(&self, job: &Job, order: Order) -> store::Result<Outcome> {
+        let message = &order.message.message;
+        let panel = self.panel(&order.chat).await?;
+        match self.may_change(message.chat, message.sender.id).await? {
+            Right::NotNow(outcome) => return Ok(outcome),
+            Right::No => self.answer(job, &order.message, &Notice::Own(admins_only(&panel)), |_| Ok(())).await?,
+            Right::Yes => {
+                let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
+                let parts = format_own(&panel.markdown());
+                let own = NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts);
+                self.settle(job, NewReply { buttons: panel.buttons(), ..own }, |_| Ok(())).await?;
+            }
+        }
+        Ok(Outcome::Finished)
+    }
+
+    /// Works on a `press` job where the button is one of the panel's; none where it is not.
+    pub async fn press(&self, job: &Job, query: &str) -> Option<Outcome> {
+        let key = query.to_owned();
+        let found = self.store.read(move |conn| {
+            let Some(press) = presses::find(conn, &key)? else { return Ok(None) };
+            Ok(chats::find(conn, press.chat)?.map(|chat| (press, chat)))
+        });
+        let (press, chat) = match found.await {
+            Ok(found) => found?,
+            Err(error) => return Some(Outcome::of_store(&error, job)),
+        };
+        let change = Change::parse(&press.data)?;
+        Some(match self.change(job, &press, &chat, change).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        })
+    }
+
+    async fn change(&self, job: &Job, press: &Press, chat: &ChatRow, change: Change) -> store::Result<Outcome> {
+        let told = match self.may_change(press.chat, press.by).await? {
+            Right::NotNow(outcome) => return Ok(outcome),
+            Right::No => {
+                self.finish(job).await?;
+                Some(notices(chat.language.code()).admins_only.as_str())
+            }
+            Right::Yes => {
+                let (key, kind, job_key) = (chat.key, job.kind(), job.key());
+                // In one transaction: a press that is seen to twice must not undo a later one.
+                let written = move |tx: &Writer<'_>| {
+                    match change {
+                        Change::Grounding(grounding) => chat_settings::set_grounding(tx, key, grounding)?,
+                        Change::Memory(is_on) => memory::set(tx, key, is_on)?,
+                        Change::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
+                        Change::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
+                    }
+                    jobs::finish(tx, kind, &job_key)
+                };
+                self.store.write(Priority::Answering, written).await?;
+                self.show_again(press, chat).await?;
+                None
+            }
+        };
+        if let Err(error) = self.telegram.answer_callback(&press.query, told).await {
+            tracing::info!(%error, "a press was not confirmed");
+        }
+        Ok(Outcome::Finished)
+    }
+
+    /// The panel as things stand now. One that cannot be shown again is right after the next press.
+    async fn show_again(&self, press: &Press, chat: &ChatRow) -> store::Result<()> {
+        let panel = self.panel(chat).await?;
+        for content in format_own(&panel.markdown()).iter().take(1) {
+            let edited = self.telegram.edit(press.chat, press.message, content, &panel.buttons()).await;
+            if let Err(error) = edited {
+                tracing::info!(%error, "the panel could not be shown again");
+            }
+        }
+        Ok(())
+    }
+
+    async fn panel(&self, chat: &ChatRow) -> store::Result<Panel> {
+        let key = chat.key;
+        let own = self.store.read(move |conn| chat_settings::load(conn, key)).await?;
+        let usual_idle = if chat.chat.kind == ChatKind::Private { self.idle_private } else { self.idle };
+        Ok(Panel {
+            grounding: own.grounding.unwrap_or_default(),
+            memory: self.remembers.then(|| own.memory.unwrap_or(true)),
+            streaming: own.streaming.unwrap_or_else(|| self.streaming.in_chats_of(chat.chat.kind)),
+            session_idle: own.session_idle.unwrap_or(usual_idle),
+        })
+    }
+
+    pub(super) async fn may_change(&self, chat: ChatId, user: UserId) -> store::Result<Right> {
+        let access = self.access.clone();
+        if self.store.read(move |conn| is_owner(conn, user, &access)).await? {
+            return Ok(Right::Yes);
+        }
+        Ok(match self.standing(chat, user).await {
+            Asked::Standing(Standing::Creator | Standing::Admin) => Right::Yes,
+            Asked::Standing(Standing::Member | Standing::Outside) => Right::No,
+            Asked::NotNow(outcome) => Right::NotNow(outcome),
+        })
+    }
+}

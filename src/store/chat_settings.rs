@@ -1,0 +1,49 @@
+//! What a chat has set for itself. A column of `chat` each; NULL is as the operator has it.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::{Reader, Result, Writer, row};
+use crate::domain::{ChatKey, Grounding};
+
+/// What the admins of a chat have set. None: as the operator has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChatSettings {
+    pub grounding: Option<Grounding>,
+    /// Whether answers are shown while they are written.
+    pub streaming: Option<bool>,
+    pub memory: Option<bool>,
+    /// The silence that ends a session.
+    pub session_idle: Option<Duration>,
+}
+
+pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
+    let found = conn
+        .prepare_cached("SELECT grounding, streaming, memory, session_idle FROM chat WHERE chat_key = :chat")?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| {
+            let grounding: Option<String> = raw.get("grounding")?;
+            let idle: Option<i64> = raw.get("session_idle")?;
+            Ok((grounding, raw.get("streaming")?, raw.get("memory")?, idle))
+        })
+        .optional()?;
+    let Some((grounding, streaming, memory, idle)) = found else { return Ok(ChatSettings::default()) };
+    Ok(ChatSettings {
+        grounding: grounding.map(|word| row::word(&word, "grounding", Grounding::parse)).transpose()?,
+        streaming,
+        memory,
+        session_idle: idle.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()?,
+    })
+}
+
+pub fn set_grounding(tx: &Writer<'_>, chat: ChatKey, grounding: Grounding) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET grounding = :grounding WHERE chat_key = :chat")?
+        .execute(named_params! { ":grounding": grounding.as_str(), ":chat": chat.0 })?;
+    Ok(())
+}
+
+pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET streaming = :on WHERE chat_key = :chat")?
+        .execute(named_params! { ":on": is_on, ":chat": chat.0 })?;
+    Ok(())
+}
