@@ -29,8 +29,8 @@ use crate::app::watchdog::{Watchdog, patience};
 use crate::clock::Clock;
 use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig, EmbeddingConfig};
-use crate::context::Params;
-use crate::context::run::{Foresight, NOTED, Readings};
+use crate::context::run::{NOTED, Readings, Warmer};
+use crate::context::{Params, SeedRule};
 use crate::domain::{BotIdentity, Heard, estimate_tokens};
 use crate::embed::{EmbedError, Embedder};
 use crate::gateway::run::Gateway;
@@ -158,7 +158,7 @@ impl Parts {
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
         let readings = Arc::clone(&self.readings);
         let vectors = vectors::spawn(&self.config, &self.store, &self.clock, &mut tasks)?;
-        let foresight = Foresight { store: self.store.clone(), clock: self.clock.clone(), readings, news, vectors };
+        let foresight = Warmer { store: self.store.clone(), clock: self.clock.clone(), readings, news, vectors };
         tasks.spawn("foresight", |stop| async move {
             foresight.run(stop).await;
             Ok(())
@@ -302,8 +302,7 @@ impl Parts {
 /// The picker's settings, from the operator's.
 pub fn context_params(config: &ContextConfig) -> Params {
     Params {
-        lookback_limit: config.lookback_limit,
-        time_threshold: config.time_threshold,
+        seed: SeedRule { lookback_limit: config.lookback_limit, time_threshold: config.time_threshold },
         token_budget: config.tokens,
         ..Params::new(estimate_tokens)
     }

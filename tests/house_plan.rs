@@ -202,6 +202,37 @@ fn the_plan_itself_has_no_cycle() {
     ROOMS.iter().for_each(|plan| visit(plan.name, &mut Vec::new()));
 }
 
+/// The picker's files import each other downwards only; none of them enters the room by its own door.
+#[test]
+fn the_pickers_files_have_no_cycle() {
+    let files: BTreeMap<String, String> = (production_sources().into_iter())
+        .filter(|source| source.room == "context")
+        .map(|source| {
+            let module = source.path.trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::");
+            (module, source.code)
+        })
+        .collect();
+    let imports = |module: &str| -> Vec<String> {
+        let is_door = module == "context" || files.keys().any(|other| other.starts_with(&format!("{module}::")));
+        let named =
+            if is_door && files[module].lines().all(|line| !line.contains("fn ")) { "" } else { &files[module] };
+        named_paths(named).iter().filter_map(|path| file_of(path, &files)).filter(|other| other != module).collect()
+    };
+    fn visit(module: &str, path: &mut Vec<String>, done: &mut Vec<String>, imports: &dyn Fn(&str) -> Vec<String>) {
+        assert!(!path.iter().any(|before| before == module), "a cycle: {path:?} -> {module}");
+        if done.iter().any(|known| known == module) {
+            return;
+        }
+        path.push(module.to_owned());
+        imports(module).iter().for_each(|next| visit(next, path, done, imports));
+        path.pop();
+        done.push(module.to_owned());
+    }
+    let mut done = Vec::new();
+    files.keys().for_each(|module| visit(module, &mut Vec::new(), &mut done, &imports));
+    assert!(done.len() > 20 && imports("context::window").contains(&"context::budget".to_owned()), "{done:?}");
+}
+
 #[test]
 fn pure_rooms_never_touch_the_world() {
     let mut wrong = Vec::new();
@@ -342,6 +373,25 @@ fn source(root: &Path, path: &Path) -> Source {
 fn entered(code: &str) -> Vec<String> {
     let word = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     code.split("crate::").skip(1).map(word).filter(|name| !name.is_empty()).collect()
+}
+
+/// The paths below `crate` that code names, each item of a list by itself.
+fn named_paths(code: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for rest in code.split("crate::").skip(1) {
+        let stem: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | ':')).collect();
+        match rest[stem.len()..].strip_prefix('{').and_then(|list| list.split_once('}')) {
+            Some((list, _)) => paths.extend(list.split(',').map(|item| format!("{stem}{}", item.trim()))),
+            None => paths.push(stem),
+        }
+    }
+    paths
+}
+
+/// The file that a path leads to: the longest part of it that is one.
+fn file_of(path: &str, files: &BTreeMap<String, String>) -> Option<String> {
+    let parts: Vec<&str> = path.split("::").collect();
+    (1..=parts.len()).rev().map(|length| parts[..length].join("::")).find(|module| files.contains_key(module))
 }
 
 /// Functions by indentation, as rustfmt leaves them, with their length in lines.

@@ -4,11 +4,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use chime::context::fitting::{
+use chime::context::training::{
     About, BESIDE, BEYOND_FEATURES, BEYOND_NAMES, BeyondWeights, MOST_OF_A_WORD, ReadSpan, Said, Sought, Span, Word,
     around, beside, compared, spans,
 };
-use chime::context::{History, Params, Reading, Scorers, get_smart_context, without_bots};
+use chime::context::{History, MessageFeatures, Params, Scorers, get_smart_context, without_bots};
 use chime::domain::{MessageId, Seq, StoredMessage, Timestamp, UserId, estimate_tokens};
 use chime::eval::pack::PackQuery;
 use chime::store::{Language, stems};
@@ -121,7 +121,7 @@ fn look(chats: &[Chat], words: &[Vec<HashSet<String>>], number: usize, query: &P
 /// All that is older than the pool: the older part of the group, and other groups around it.
 struct Archive {
     messages: Vec<StoredMessage>,
-    readings: Vec<Arc<Reading>>,
+    readings: Vec<Arc<MessageFeatures>>,
     /// The id in its own chat, of what is of this chat.
     own: Vec<Option<i64>>,
     said: HashMap<String, Vec<u32>>,
@@ -201,7 +201,7 @@ impl Archive {
 
     fn spans(&self, history: &History, picked: &HashMap<i64, f64>, gold: &HashSet<i64>) -> Vec<Spotted> {
         let pool: Vec<&StoredMessage> = history.recent.iter().collect();
-        let readings: Vec<Arc<Reading>> = pool.iter().map(|stored| history.evidence.reading(stored)).collect();
+        let readings: Vec<Arc<MessageFeatures>> = pool.iter().map(|stored| history.evidence.reading(stored)).collect();
         let places: Vec<(usize, f64)> = (pool.iter().enumerate())
             .filter_map(|(place, stored)| Some((place, *picked.get(&stored.message.id.0)?)))
             .collect();

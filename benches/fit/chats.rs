@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use chime::context::fitting::Asking;
-use chime::context::{Reading, Scorers};
+use chime::context::training::{Asking, SeedRule};
+use chime::context::{MessageFeatures, Scorers};
 use chime::domain::StoredMessage;
 use chime::embed::Embedder;
 use chime::eval::context::Prepared;
@@ -94,7 +94,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    pub fn readings(&self) -> Vec<Arc<Reading>> {
+    pub fn readings(&self) -> Vec<Arc<MessageFeatures>> {
         self.prepared.messages.iter().map(|stored| self.prepared.evidence.reading(stored)).collect()
     }
 
@@ -109,7 +109,7 @@ impl Chat {
 
     /// The message at `place` as if it tagged the bot with these words.
     pub fn asking<'a>(&'a self, place: usize, text: &'a str) -> Asking<'a> {
-        Asking { message: &self.prepared.messages[place], text, is_tag: true, older: 0 }
+        Asking { message: &self.prepared.messages[place], text, is_tag: true, older: 0, seed: SeedRule::default() }
     }
 
     #[must_use]

@@ -1,8 +1,8 @@
 //! Fits the weights of the selector on labelled chats, and says how good they are on chats that they have not seen.
 //!
 //! Chats are dealt to folds. For every fold, and for all of them together, the weights are fitted on the other chats, part
-//! after part: the links first; with these, what takes up a matter; with both, what a tag hangs on, what belongs to it at
-//! first sight and at each further look, and whether it starts something new. A chat is always read with links and bridges that have not seen it, in training too.
+//! after part: the links first; with these, what takes up a matter; with both, what a tag points at, what belongs to it at first sight and at each further look,
+//! and whether it starts something new. A chat is always read with links and bridges that have not seen it, in training too.
 //! Every fold's chats are then scored with the weights of the others, written and read back as they would ship.
 //!
 //! What is taken from further back than the candidates is fitted apart, with the shipped weights of all else: `--beyond`.
@@ -25,15 +25,17 @@ mod written;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chime::context::fitting::{AGAIN_NAMES, ANCHOR_NAMES, BRIDGE_NAMES, GATE_NAMES, GATE_OF_TAG, KIN_NAMES, Weights};
-use chime::context::{LinkModel, Scorers};
+use chime::context::training::{
+    FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, REFINE_NAMES, SEGMENT_NAMES, Weights,
+};
+use chime::context::{ReplyModel, Scorers};
 use chime::embed::Embedder;
 use clap::Parser;
 
 use crate::chats::{Chat, PackName};
 use crate::learn::{Examples, Restraint, fit};
 use crate::report::Report;
-use crate::rows::{BARE, OfTags};
+use crate::rows::OfTags;
 use crate::written::{Part, Written};
 
 /// Fits the weights of the selector on labelled chats.
@@ -75,7 +77,7 @@ struct Arguments {
     /// Packs with questions that the weights of recall are judged on and not fitted on
     #[arg(long = "judge", requires = "recall", value_name = "PACK")]
     judged: Vec<PathBuf>,
-    /// Score other thresholds of the test for new matters too
+    /// Score other thresholds of the test for new matters, and prices of a token, too
     #[arg(long)]
     thresholds: bool,
     /// Passed by cargo
@@ -92,24 +94,25 @@ fn main() -> Outcome<()> {
         let folds = usize::from(arguments.folds);
         return recall::run(&arguments.chats, &arguments.judged, folds, arguments.out.as_deref());
     }
-    let mut fitting = Fitting::begin(&arguments)?;
+    let mut training = Fitting::begin(&arguments)?;
     if arguments.beyond {
-        return fitting.beyond(arguments.out.as_deref());
+        return training.beyond(arguments.out.as_deref());
     }
     if arguments.links {
-        fitting.links()?;
+        training.links()?;
     }
-    fitting.bridges()?;
-    fitting.tags()?;
-    println!("{}", fitting.report(arguments.every));
-    if arguments.thresholds {
-        fitting.thresholds();
-    }
+    training.bridges()?;
+    training.tags()?;
+    println!("{}", training.report(arguments.every));
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)?;
-        let all = &fitting.written[fitting.folds];
+        let all = &training.written[training.folds];
         std::fs::write(folder.join("links.json"), all.links())?;
         std::fs::write(folder.join("matters.json"), all.matters())?;
+    }
+    // What was fitted is written before: these are changed for the figures alone.
+    if arguments.thresholds {
+        training.thresholds();
     }
     Ok(())
 }
@@ -137,7 +140,7 @@ impl Fitting {
         if arguments.by_kind {
             chats.iter_mut().filter(|chat| !chat.is_test).for_each(|chat| chat.fold = chat.kind.family());
         }
-        let shipped = Written::read(LinkModel::WRITTEN, Weights::WRITTEN)?;
+        let shipped = Written::read(ReplyModel::WRITTEN, Weights::WRITTEN)?;
         Ok(Self { chats, folds, written: vec![shipped; folds + 1] })
     }
 
@@ -177,12 +180,12 @@ impl Fitting {
                 chat.linked(&scorers[fold])
             })
             .collect();
-        let mut examples = Examples::new(BRIDGE_NAMES.len());
+        let mut examples = Examples::new(SEGMENT_NAMES.len());
         for chat in self.chats.iter().filter(|chat| !chat.is_test) {
             rows::bridges(chat, &scorers[chat.fold], &mut examples);
         }
         let restraint = Restraint { ridge: 10.0, is_clamped: true, iterations: 150 };
-        self.learn(Part::Bridge, &examples, &BRIDGE_NAMES, restraint);
+        self.learn(Part::SegmentLink, &examples, &SEGMENT_NAMES, restraint);
         Ok(())
     }
 
@@ -193,19 +196,18 @@ impl Fitting {
             rows::tags(chat, &scorers[chat.fold], &mut of_tags);
         }
         let restraint = |ridge| Restraint { ridge, is_clamped: true, iterations: 150 };
-        self.learn(Part::AnchorBare, &of_tags.anchor_bare, &ANCHOR_NAMES[..BARE], restraint(10.0));
-        self.learn(Part::AnchorText, &of_tags.anchor_text, &ANCHOR_NAMES, restraint(10.0));
-        self.learn(Part::Kinship, &of_tags.kinship, &KIN_NAMES, restraint(20.0));
+        self.learn(Part::FocusBare, &of_tags.focus_bare, &FOCUS_NAMES[..OF_BARE_TAG], restraint(10.0));
+        self.learn(Part::FocusText, &of_tags.focus_text, &FOCUS_NAMES, restraint(10.0));
+        self.learn(Part::Pairwise, &of_tags.pairwise, &PAIR_NAMES, restraint(20.0));
         for look in 0..2 {
             let scorers = self.scorers()?;
-            let mut examples = Examples::new(AGAIN_NAMES.len());
+            let mut examples = Examples::new(REFINE_NAMES.len());
             for chat in self.chats.iter().filter(|chat| !chat.is_test) {
                 rows::again(chat, &scorers[chat.fold], look, &mut examples);
             }
-            self.learn(Part::Again(look), &examples, &AGAIN_NAMES, restraint(20.0));
+            self.learn(Part::Refine(look), &examples, &REFINE_NAMES, restraint(20.0));
         }
-        let gate = Restraint { is_clamped: false, ..restraint(1.0) };
-        self.learn(Part::Gate, &of_tags.gate, &GATE_NAMES[..GATE_OF_TAG], gate);
+        self.learn(Part::Novelty, &of_tags.novelty, &NOVELTY_NAMES, restraint(1.0));
         Ok(())
     }
 
@@ -218,11 +220,11 @@ impl Fitting {
         }
     }
 
-    /// How the labelled chats are read with other thresholds.
+    /// How the labelled chats are read with other thresholds, and prices of a token.
     fn thresholds(&mut self) {
-        for percent in [50, 60, 80, 90] {
-            self.written.iter_mut().for_each(|written| written.set_threshold(f64::from(percent) / 100.0));
-            println!("threshold {percent} %{}", self.report(usize::MAX));
+        for (percent, price) in [(35, 0.002), (50, 0.002), (50, 0.004), (70, 0.002), (70, 0.006)] {
+            self.written.iter_mut().for_each(|written| written.set_threshold(f64::from(percent) / 100.0, price));
+            println!("threshold {percent} %, price {price}{}", self.report(usize::MAX));
         }
     }
 

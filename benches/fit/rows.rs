@@ -1,8 +1,9 @@
 //! Which rows each part of the weights is fitted on, and how much each counts.
 
 use chime::context::Scorers;
-use chime::context::fitting::{
-    ANCHOR_NAMES, BRIDGE_NAMES, GATE_OF_TAG, KIN_NAMES, TagRows, again_rows, bridge_lessons, link_rows, tag_rows,
+use chime::context::training::{
+    Asking, FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, SEGMENT_NAMES, SeedRule, TagRows, link_rows,
+    refine_rows, segment_lessons, tag_rows,
 };
 
 use crate::chats::{Chat, Kind, WINDOW};
@@ -10,22 +11,19 @@ use crate::learn::{Examples, Weighed};
 
 /// What is fitted on tags, and on messages as if they were tags.
 pub struct OfTags {
-    pub anchor_bare: Examples,
-    pub anchor_text: Examples,
-    pub kinship: Examples,
-    pub gate: Examples,
+    pub focus_bare: Examples,
+    pub focus_text: Examples,
+    pub pairwise: Examples,
+    pub novelty: Examples,
 }
-
-/// Features of a tag without words are the first of all.
-pub const BARE: usize = 16;
 
 impl OfTags {
     pub fn new() -> Self {
         Self {
-            anchor_bare: Examples::new(BARE),
-            anchor_text: Examples::new(ANCHOR_NAMES.len()),
-            kinship: Examples::new(KIN_NAMES.len()),
-            gate: Examples::new(GATE_OF_TAG),
+            focus_bare: Examples::new(OF_BARE_TAG),
+            focus_text: Examples::new(FOCUS_NAMES.len()),
+            pairwise: Examples::new(PAIR_NAMES.len()),
+            novelty: Examples::new(NOVELTY_NAMES.len()),
         }
     }
 }
@@ -91,7 +89,7 @@ pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
         let truth: Vec<Option<usize>> = (first..place).map(|other| chat.truth.about(other)).collect();
         let asking = chat.asking(place, "");
         let known = (&truth[..], WORLDS);
-        for lesson in bridge_lessons(asking, &chat.before(place), &chat.prepared.evidence, scorers, known) {
+        for lesson in segment_lessons(asking, &chat.before(place), &chat.prepared.evidence, scorers, known) {
             let best = lesson.shares.iter().copied().fold(0.0, f64::max);
             for (row, share) in lesson.rows.iter().zip(&lesson.shares) {
                 into.row(row.map(|value| value as f32), *share as f32, 0.0);
@@ -100,7 +98,7 @@ pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
             into.close(Weighed { none: Some((1.0 - best) as f32), weight, fold: chat.fold });
         }
     }
-    debug_assert_eq!(BRIDGE_NAMES.len(), 24);
+    debug_assert_eq!(SEGMENT_NAMES.len(), 24);
 }
 
 /// Adds what the tags of a chat hang on and what belongs to it, and the same of other messages as if they were tags.
@@ -126,7 +124,7 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
         for text in ["", stored.message.text.as_str()] {
             let mut message = stored.clone();
             message.message.reply_to = None;
-            let asking = chime::context::fitting::Asking { message: &message, text, is_tag: true, older: 0 };
+            let asking = Asking { message: &message, text, is_tag: true, older: 0, seed: SeedRule::default() };
             let rows = tag_rows(asking, &chat.before(place), &chat.prepared.evidence, scorers, &[]);
             if let Some(rows) = rows.filter(|rows| rows.is_bare == text.is_empty()) {
                 anchors(&rows, &right, AS_IF, chat.fold, into);
@@ -135,22 +133,21 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
     }
     for query in &chat.queries {
         let history = chat.prepared.history(&query.ask);
-        let asking =
-            chime::context::fitting::Asking { message: &history.trigger, text: &history.ask, is_tag: true, older: 0 };
+        let asking = Asking { is_tag: true, ..Asking::of(&history, 0, SeedRule::default()) };
         let recent: Vec<&_> = history.recent.iter().collect();
         let Some(rows) = tag_rows(asking, &recent, &history.evidence, scorers, &[]) else { continue };
         let is_new = flag(query.gold.context.is_empty());
         // What replies takes something up: the gate is not asked.
         if !rows.is_reply {
-            into.gate.row(rows.gate[..GATE_OF_TAG].iter().map(|value| *value as f32), is_new, 0.0);
-            into.gate.close(Weighed { none: Some(1.0 - is_new), weight: 1.0, fold: chat.fold });
+            into.novelty.row(rows.novelty.iter().map(|value| *value as f32), is_new, 0.0);
+            into.novelty.close(Weighed { none: Some(1.0 - is_new), weight: 1.0, fold: chat.fold });
         }
         let right: Vec<bool> = recent.iter().map(|stored| query.gold.context.contains(&stored.message.id.0)).collect();
         if !rows.is_reply {
             anchors(&rows, &right, REAL, chat.fold, into);
         }
     }
-    kin(chat, scorers, &mut into.kinship);
+    kin(chat, scorers, &mut into.pairwise);
 }
 
 fn anchors(rows: &TagRows, right: &[bool], weight: f32, fold: usize, into: &mut OfTags) {
@@ -158,10 +155,10 @@ fn anchors(rows: &TagRows, right: &[bool], weight: f32, fold: usize, into: &mut 
         return;
     }
     let (examples, width) = match rows.is_bare {
-        true => (&mut into.anchor_bare, BARE),
-        false => (&mut into.anchor_text, ANCHOR_NAMES.len()),
+        true => (&mut into.focus_bare, OF_BARE_TAG),
+        false => (&mut into.focus_text, FOCUS_NAMES.len()),
     };
-    for (row, right) in rows.anchors.iter().zip(right) {
+    for (row, right) in rows.targets.iter().zip(right) {
         examples.row(row[..width].iter().map(|value| *value as f32), flag(*right), 0.0);
     }
     examples.close(Weighed { none: None, weight, fold });
@@ -188,7 +185,7 @@ pub fn again(chat: &Chat, scorers: &Scorers, looks: usize, into: &mut Examples) 
     for (place, first, known) in asked_about(chat) {
         let anchors: Vec<usize> = known.iter().map(|anchor| anchor - first).collect();
         let (asking, before, evidence) = (chat.asking(place, ""), chat.before(place), &chat.prepared.evidence);
-        let rows = again_rows(asking, &before, evidence, scorers, (&anchors, looks));
+        let rows = refine_rows(asking, &before, evidence, scorers, (&anchors, looks));
         for (anchor, of_anchor) in known.iter().zip(&rows) {
             of_anchor.iter().for_each(|(other, row)| add_kin(chat, (*anchor, first + other), row, place - first, into));
         }

@@ -30,7 +30,7 @@ mod tests {
 
     use super::*;
     use crate::context::{History, Params, get_smart_context};
-    use crate::domain::{BotIdentity, UserId};
+    use crate::domain::{BotIdentity, Reason, UserId};
     use crate::testkit::{moment, transcript};
 
     fn identity() -> BotIdentity {
@@ -47,7 +47,8 @@ mod tests {
         let mut recent = transcript(chat);
         let trigger = recent.pop().expect("a trigger");
         let history = History::new(trigger, recent, Vec::new());
-        let window = get_smart_context(&history, &Params::clusters(str::len));
+        let mut window = get_smart_context(&history, &Params::new(str::len));
+        window.entries.iter_mut().for_each(|entry| entry.reason = Reason::Strand);
         let bot = identity();
         let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot };
         expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC))));

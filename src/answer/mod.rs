@@ -9,7 +9,7 @@
 //! `tools` (what the model may look up),
 //! `lines` (the window as text), `citations`, `grounding` (what a strict chat asks of an answer), `uncertainty`, `used`
 //! (what of memory an answer repeats), `echo` (a prompt that is repeated), `concepts`, `telling` (the messages to show
-//! when there is no model), `digest`, `wording`, `notices` (what is short,
+//! when there is no model), `digest`, `wording`, `why`, `notices` (what is short,
 //! in the chat's language), `plain` (members' words made safe to show), `stream` (what is shown of an unfinished answer),
 //! `delivery` (what becomes of a send), `press` (what becomes of a press on a button), `followup` (asks that go on with a
 //! suggestion).
@@ -35,4 +35,5 @@ mod telling;
 pub mod tools;
 pub mod uncertainty;
 mod used;
+pub mod why;
 pub mod wording;

@@ -1,7 +1,8 @@
 //! What commands and notices say.
 
-use crate::answer::wording::{self, UsedMessage};
-use crate::domain::{AnswerRecord, ChatKey, CommandName, FollowUp, Seq, Zone};
+use crate::answer::why::{Reader, UsedMessage, why};
+use crate::answer::wording;
+use crate::domain::{AnswerRecord, ChatKey, CommandName, FollowUp, Seq};
 
 /// What there is to say, before it becomes words.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +14,7 @@ pub enum Notice {
         record: Box<AnswerRecord>,
         used: Vec<UsedMessage>,
         follow_up: Option<Box<FollowUp>>,
-        zone: Zone,
+        to: Reader,
         /// The messages that the answer rests on: what is told goes with them.
         rests_on: Vec<Seq>,
     },
@@ -40,9 +41,7 @@ impl Notice {
     pub fn markdown(&self) -> Option<String> {
         match self {
             Self::Help { username } => Some(wording::help(username)),
-            Self::Why { record, used, follow_up, zone, .. } => {
-                Some(wording::why(record, used, follow_up.as_deref(), *zone))
-            }
+            Self::Why { record, used, follow_up, to, .. } => Some(why(record, used, follow_up.as_deref(), *to)),
             Self::WhyWhat => {
                 Some("Send /why as a reply to one of my answers, and I show which messages it rests on.".to_owned())
             }

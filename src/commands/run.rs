@@ -17,7 +17,7 @@ use crate::access::run::served;
 use crate::answer::concepts;
 use crate::answer::notices::{Notices, notices};
 use crate::answer::run::{format_own, format_parts};
-use crate::answer::wording::UsedMessage;
+use crate::answer::why::{self, UsedMessage};
 use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
 use crate::config::{AccessConfig, Streaming};
@@ -264,7 +264,8 @@ fn explain(conn: &Reader, message: &StoredMessage, zone: Zone) -> store::Result<
     let used = used(conn, &record)?;
     let follow_up = follow_ups::find(conn, answer)?.map(Box::new);
     let rests_on = answers::grounds(conn, answer)?;
-    Ok(Some(Notice::Why { record: Box::new(record), used, follow_up, zone, rests_on }))
+    let to = why::Reader { member: message.message.sender.id, zone };
+    Ok(Some(Notice::Why { record: Box::new(record), used, follow_up, to, rests_on }))
 }
 
 /// The concepts of the chat, those in scope first.
@@ -283,9 +284,13 @@ fn used(conn: &Reader, record: &AnswerRecord) -> store::Result<Vec<UsedMessage>>
         if let Some(stored) = messages::by_seq(conn, record.chat, chosen.seq)? {
             used.push(UsedMessage {
                 seq: stored.seq,
-                name: stored.message.sender.name.clone(),
+                id: stored.message.id,
+                role: stored.message.role,
                 sent_at: stored.message.sent_at,
+                reply_to: stored.message.reply_to,
                 link: message_link(&row.chat, &stored.message),
+                text: stored.message.rendered(),
+                name: stored.message.sender.name.clone(),
             });
         }
     }

@@ -3,24 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::context::pool::Pool;
-use crate::context::strands::{self, Asking};
-use crate::context::{History, Params};
+use crate::context::candidates::CandidateSet;
+use crate::context::contributions::Feature;
+use crate::context::history::History;
+use crate::context::params::Params;
+use crate::context::pick;
+use crate::context::pick::Asking;
 use crate::domain::MessageId;
-
-/// Features that are named of a message, the weightiest ones.
-const NAMED: usize = 12;
-
-/// A number that was looked at, and what it did.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Feature {
-    /// `tag.` what a tag may hang on, `kin.` what belongs to the message that it hangs on most likely, `link.` what goes on
-    /// from what.
-    pub name: String,
-    pub value: f64,
-    /// What it added to the score (log odds), above the average of all candidates.
-    pub contribution: f64,
-}
 
 /// What is known of a message that could have been chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,11 +23,11 @@ pub struct Explained {
 
 /// Explains every candidate of a trigger, oldest first.
 pub fn explain(history: &History, params: &Params) -> Vec<Explained> {
-    let pool = Pool::new(history, &[]);
+    let pool = CandidateSet::new(history, &[]);
     let conversation = pool.talk();
-    let asking = Asking { message: &history.trigger, text: &history.ask, is_tag: history.is_tag, older: pool.older };
+    let asking = Asking::of(history, pool.older, params.seed);
     let (picked, features) =
-        strands::explain(asking, &conversation, &history.evidence, &params.scorers, params.strand_limit);
+        pick::explain(asking, &conversation, &history.evidence, &params.scorers, params.focus_limit);
     let likely: BTreeMap<usize, f32> = picked.marginals.into_iter().collect();
     let explained = |(place, features): (usize, Vec<Feature>)| Explained {
         id: conversation[place].message.id,
@@ -46,48 +35,4 @@ pub fn explain(history: &History, params: &Params) -> Vec<Explained> {
         features,
     };
     features.into_iter().map(explained).collect()
-}
-
-/// What one feature was worth at every candidate.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Column {
-    pub name: String,
-    /// Value and contribution, by candidate.
-    pub rows: Vec<(f64, f64)>,
-}
-
-/// The features of each of `count` candidates. What a feature adds everywhere decides nothing, so the average is taken off.
-pub fn by_candidate(columns: &[Column], count: usize) -> Vec<Vec<Feature>> {
-    let means: Vec<f64> = columns
-        .iter()
-        .map(|column| column.rows.iter().map(|(_, worth)| worth).sum::<f64>() / count.max(1) as f64)
-        .collect();
-    let features = |place: usize| {
-        let mut features: Vec<Feature> = columns
-            .iter()
-            .zip(&means)
-            .filter_map(|(column, mean)| {
-                let (value, worth) = column.rows.get(place)?;
-                Some(Feature { name: column.name.clone(), value: *value, contribution: worth - mean })
-            })
-            .filter(|feature| feature.contribution.abs() > 1e-3)
-            .collect();
-        features.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()).then(a.name.cmp(&b.name)));
-        features.truncate(NAMED);
-        features
-    };
-    (0..count).map(features).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_feature_adds_everywhere_decides_nothing() {
-        let column = |name: &str, rows: [(f64, f64); 2]| Column { name: name.to_owned(), rows: rows.to_vec() };
-        let columns = [column("same", [(1.0, 5.0), (1.0, 5.0)]), column("near", [(2.0, 1.0), (0.0, -1.0)])];
-        let feature = |value, contribution| Feature { name: "near".to_owned(), value, contribution };
-        assert_eq!(by_candidate(&columns, 2), [vec![feature(2.0, 1.0)], vec![feature(0.0, -1.0)]]);
-    }
 }

@@ -32,6 +32,11 @@ impl<const N: usize> Terms<N> {
         Ok(Self { bias, terms: terms(rows, names)? })
     }
 
+    /// Every score is 0.
+    pub fn empty() -> Self {
+        Self { bias: 0.0, terms: [Term::default(); N] }
+    }
+
     pub fn score(&self, values: &[f64; N]) -> f64 {
         self.bias + self.terms.iter().zip(values).map(|(term, value)| term.weigh(*value)).sum::<f64>()
     }
@@ -55,7 +60,7 @@ impl Term {
 }
 
 /// Rows by the places of their names; a feature without a row counts nothing.
-pub fn terms<const N: usize>(rows: &[Row], names: &[&str; N]) -> Result<[Term; N], String> {
+fn terms<const N: usize>(rows: &[Row], names: &[&str; N]) -> Result<[Term; N], String> {
     let mut terms = [Term::default(); N];
     for row in rows {
         terms[place(&row.name, names)?] = Term { weight: row.w, low: row.lo, high: row.hi };
@@ -64,7 +69,7 @@ pub fn terms<const N: usize>(rows: &[Row], names: &[&str; N]) -> Result<[Term; N
 }
 
 /// The place of a name.
-pub fn place(name: &str, names: &[&str]) -> Result<usize, String> {
+fn place(name: &str, names: &[&str]) -> Result<usize, String> {
     names.iter().position(|known| *known == name).ok_or_else(|| format!("no feature `{name}`"))
 }
 

@@ -1,26 +1,29 @@
 //! Fetches what the pure part needs: one read of the store, no network, no model.
 //!
-//! In reading order: [`gather`] and [`window`]; `beyond` (what is further back); `readings` (what is known of the messages it
-//! fetches), `shelf` (where that is remembered), `foresight` (who sees to it before anybody asks), `vectors` (the same for what
+//! In reading order: [`gather`] and [`window`]; `archive` (what is further back); `precomputed` (what is known of the messages
+//! it fetches), `cache` (where that is remembered), `warm` (who sees to it before anybody asks), `vectors` (the same for what
 //! a server makes of them).
 
-mod beyond;
-mod foresight;
-mod readings;
-mod shelf;
+mod archive;
+mod cache;
+mod precomputed;
 mod vectors;
+mod warm;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub use foresight::{AT_ONCE, ENOUGH, Foresight, NOTED, WRITTEN_AT_ONCE};
-pub use readings::Readings;
+pub use precomputed::Readings;
 pub use vectors::Vectors;
+pub use warm::{AT_ONCE, ENOUGH, NOTED, WRITTEN_AT_ONCE, Warmer};
 
-use crate::context::links::WINDOW;
-use crate::context::reading::{Address, address};
-use crate::context::token::{Quick, QuickSet};
-use crate::context::{ContextWindow, History, Params, Picker, Sources, get_smart_context_with};
+use crate::context::context_window::ContextWindow;
+use crate::context::features::message::{Address, address};
+use crate::context::features::rhythm::WINDOW;
+use crate::context::features::token::{Quick, QuickSet};
+use crate::context::history::{History, Sources};
+use crate::context::params::Params;
+use crate::context::window::get_smart_context_with;
 use crate::domain::{MessageId, Part, Role, StoredMessage};
 use crate::store::{self, Reader, answers, messages, outbox};
 
@@ -60,21 +63,15 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         found.add_all(messages::replies_to(conn, anchor.message.chat, anchor.message.id, REPLIES)?);
     }
     // Only what can be in the window can pull its ancestors in.
-    for member in recent.iter().rev().take(params.lookback_limit) {
+    for member in recent.iter().rev().take(params.seed.lookback_limit) {
         found.follow_up(conn, member, params.chain_depth)?;
     }
-    found.complete_albums(conn, &recent, params.lookback_limit)?;
+    found.complete_albums(conn, &recent, params.seed.lookback_limit)?;
     let sources = found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent)))?;
-    let evidence = match params.picker {
-        Picker::Strands => {
-            let mut evidence = readings.evidence(conn, (&trigger, &ask), (&recent, marks))?;
-            // An old anchor is a candidate with what surrounds it.
-            let read = readings.further_back(conn, &found.found)?;
-            evidence.readings.extend(found.found.iter().map(address).zip(read));
-            evidence
-        }
-        Picker::Clusters => Default::default(),
-    };
+    let mut evidence = readings.evidence(conn, (&trigger, &ask), (&recent, marks))?;
+    // An old anchor is a candidate with what surrounds it.
+    let read = readings.further_back(conn, &found.found)?;
+    evidence.readings.extend(found.found.iter().map(address).zip(read));
     let (linked, evidence) = (found.found, Arc::new(evidence));
     Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given: None, sources, evidence })
 }
@@ -82,7 +79,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
 /// The window that `history` gives, with what is found further back than it reaches.
 pub fn window(conn: &Reader, history: &History, params: &Params, readings: &Readings) -> ContextWindow {
     get_smart_context_with(history, params, |question| {
-        beyond::look_further_back(conn, (history, params), question, readings)
+        archive::look_further_back(conn, (history, params), question, readings)
     })
 }
 

@@ -2,19 +2,19 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::context::links::LinkModel;
-use crate::context::matters::Weights;
+use crate::context::replies::model::ReplyModel;
+use crate::context::weights::Weights;
 
 #[derive(Debug, Clone)]
 pub struct Scorers {
     /// Which message goes on from which.
-    pub links: LinkModel,
-    /// What a talk takes up across silences; without them every chat is read as a busy one.
-    pub matters: Option<Weights>,
+    pub links: ReplyModel,
+    /// What a tag is about.
+    pub matters: Weights,
 }
 
 static SHIPPED: LazyLock<Arc<Scorers>> =
-    LazyLock::new(|| Arc::new(Scorers { links: LinkModel::shipped().clone(), matters: Weights::shipped().cloned() }));
+    LazyLock::new(|| Arc::new(Scorers { links: ReplyModel::shipped().clone(), matters: Weights::shipped().clone() }));
 
 impl Scorers {
     pub fn shipped() -> Arc<Self> {
@@ -23,6 +23,6 @@ impl Scorers {
 
     /// From the two files as they are written.
     pub fn read(links: &str, matters: &str) -> serde_json::Result<Self> {
-        Ok(Self { links: serde_json::from_str(links)?, matters: Some(serde_json::from_str(matters)?) })
+        Ok(Self { links: serde_json::from_str(links)?, matters: serde_json::from_str(matters)? })
     }
 }

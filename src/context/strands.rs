@@ -1,399 +1,214 @@
-//! The strand that a trigger belongs to: links, worlds, and the set worth taking.
-//!
-//! In a busy chat the strands of the worlds are the hypotheses. In a slow one, where matters are taken up after silences, a
-//! message that goes on with the talk chooses among the matters of the worlds, and a tag asks what it hangs on (`tag`); so
-//! does a tag that replies, however busy the chat is: what it hangs on is known.
+//! How often two candidates are found together, over all forests.
 
-mod drawn;
-mod foreseen;
-mod rivals;
-pub mod rows;
-mod tag;
+use std::collections::BTreeMap;
 
-use std::sync::Arc;
+use crate::context::features::corpus::Corpus;
+use crate::context::features::message::{Address, address};
+use crate::context::index_set::IndexSet;
+use crate::domain::StoredMessage;
 
-pub use foreseen::{Foreseen, foresee};
-pub use rivals::Rivals;
-
-use crate::context::choose::{Choice, Taken, best_set, marginals};
-use crate::context::explain::{Column, Feature, by_candidate};
-use crate::context::links::{Antecedents, LinkModel, Past, Turn, WINDOW, silence_ranks};
-use crate::context::matters::{
-    BestMatch, Drawing, Ground, Opening, Remark, Weights, fragments, says_little, slowness, starts_new,
-};
-use crate::context::reading::{Evidence, Reading, address};
-use crate::context::scorers::Scorers;
-use crate::context::token::Token;
-use crate::context::worlds::{Hypotheses, REMARK_WORLDS, STRAND_WORLDS};
-use crate::domain::{MessageId, Role, StoredMessage, UserId};
-
-/// A trigger that more likely than this starts something new is given nothing earlier.
-const STARTS_NEW: f32 = 0.86;
-
-/// A trigger as the scorer reads it.
-#[derive(Debug, Clone, Copy)]
-pub struct Asking<'a> {
-    pub message: &'a StoredMessage,
-    /// Its words without the bot's name.
-    pub text: &'a str,
-    /// Whether it tags the bot. A tag with words asks about its words; another message goes on with the talk.
-    pub is_tag: bool,
-    /// How many of the conversation are from further back than the rest, which is unbroken.
-    pub older: usize,
-}
-
-/// What was picked.
+/// Sets that each of a number of forests puts the candidates into, each candidate into one.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Picked {
-    /// By their places in the conversation, best first.
-    pub taken: Vec<Taken>,
-    /// How likely each candidate belongs, by its place in the conversation.
-    pub marginals: Vec<(usize, f32)>,
-    /// Where two matters are truly open.
-    pub rivals: Option<Rivals>,
+pub struct Partitions {
+    count: usize,
+    /// The number of each candidate's set, forest after forest: there are fewer sets than a byte can tell apart, since there
+    /// are no more than candidates.
+    labels: Vec<u8>,
 }
 
-impl Picked {
-    /// For a trigger that starts something new: nothing is taken, and how likely each candidate belongs stays known.
-    fn starting_new(self) -> Self {
-        Self { marginals: self.marginals, ..Self::default() }
-    }
-}
-
-/// The candidates made ready to be scored.
-struct Candidates<'a> {
-    /// Oldest first; the places of all the others count from the first of these.
-    messages: &'a [&'a StoredMessage],
-    readings: &'a [Arc<Reading>],
-    /// The same of the whole conversation.
-    of_all: &'a [Arc<Reading>],
-    /// How many of them come from further back than the rest.
-    older: usize,
-    evidence: &'a Evidence,
-    links: &'a LinkModel,
-    /// How far back the message is that each replies to, and its place if it is a candidate.
-    parents: Vec<Option<usize>>,
-    replies: Vec<Option<usize>>,
-    /// What was worked out of them before.
-    foreseen: Option<Arc<Foreseen>>,
-}
-
-/// The candidates that the trigger is about, at most `most`. `conversation` is oldest first; of it the last [`WINDOW`] are
-/// candidates, and what is before them is their past.
-pub fn pick(
-    asking: Asking<'_>,
-    conversation: &[&StoredMessage],
-    evidence: &Evidence,
-    scorers: &Scorers,
-    most: usize,
-) -> Picked {
-    pick_from(asking, conversation, evidence, (scorers, most), None)
-}
-
-/// The same, with the features of each candidate, by its place in the conversation.
-pub fn explain(
-    asking: Asking<'_>,
-    conversation: &[&StoredMessage],
-    evidence: &Evidence,
-    scorers: &Scorers,
-    most: usize,
-) -> (Picked, Vec<(usize, Vec<Feature>)>) {
-    let mut columns = Vec::new();
-    let picked = pick_from(asking, conversation, evidence, (scorers, most), Some(&mut columns));
-    let first = conversation.len().saturating_sub(WINDOW);
-    (picked, (first..).zip(by_candidate(&columns, conversation.len() - first)).collect())
-}
-
-/// `seen` takes what each feature was worth, where somebody wants to know.
-fn pick_from(
-    asking: Asking<'_>,
-    conversation: &[&StoredMessage],
-    evidence: &Evidence,
-    (scorers, most): (&Scorers, usize),
-    seen: Option<&mut Vec<Column>>,
-) -> Picked {
-    let readings: Vec<Arc<Reading>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let first = conversation.len().saturating_sub(WINDOW);
-    let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
-    let mut picked = candidates.pick((asking, &read(asking, evidence)), scorers, most, seen);
-    picked.taken.iter_mut().for_each(|one| one.place += first);
-    picked.marginals.iter_mut().for_each(|(place, _)| *place += first);
-    if let Some(rivals) = &mut picked.rivals {
-        rivals.first.iter_mut().chain(&mut rivals.second).for_each(|one| one.place += first);
-    }
-    picked
-}
-
-/// Reads a trigger: its vector was made from its ask; what else is known of it here.
-fn read(asking: Asking<'_>, evidence: &Evidence) -> Reading {
-    let vector = evidence.readings.get(&address(asking.message)).map_or_else(Vec::new, |known| known.vector.clone());
-    Reading::of(&asking.message.message, asking.text, vector)
-}
-
-impl<'a> Candidates<'a> {
-    /// The last of a `conversation`, of whose every message `readings` has one.
-    fn of(
-        (conversation, older): (&'a [&'a StoredMessage], usize),
-        readings: &'a [Arc<Reading>],
-        evidence: &'a Evidence,
-        links: &'a LinkModel,
-    ) -> Self {
-        let first = conversation.len().saturating_sub(WINDOW);
-        let earlier = evidence.earlier.iter().copied().filter(|_| older == 0);
-        let ids: Vec<MessageId> = earlier.chain(conversation.iter().map(|stored| stored.message.id)).collect();
-        let before = ids.len() - (conversation.len() - first);
-        let messages = &conversation[first..];
-        let parents: Vec<Option<usize>> = (before..)
-            .zip(messages)
-            .map(|(place, stored)| distance_of(stored.message.reply_to, &ids[..place]))
-            .collect();
-        Self {
-            messages,
-            readings: &readings[first..],
-            of_all: readings,
-            older,
-            evidence,
-            links,
-            replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
-            parents,
-            foreseen: evidence.foreseen.clone().filter(|foreseen| foreseen.is_of(messages)),
-        }
-    }
-}
-
-impl Candidates<'_> {
-    fn pick(
-        &self,
-        (asking, trigger): (Asking<'_>, &Reading),
-        scorers: &Scorers,
-        most: usize,
-        seen: Option<&mut Vec<Column>>,
-    ) -> Picked {
-        let heard = self.heard(asking, trigger, &scorers.links);
-        let points = asking.is_tag && heard.reply.is_some();
-        let weights = scorers.matters.as_ref().filter(|_| heard.slowness > 0.0 || points);
-        if let Some(weights) = weights.filter(|_| asking.is_tag) {
-            return self.matched((asking, trigger), &heard, weights, |matching| self.of_tag(matching, most, seen));
-        }
-        if let Some(seen) = seen {
-            let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
-            seen.extend(Past::of(&turns, trigger.turn()).columns(&scorers.links, heard.bare));
-        }
-        match weights {
-            Some(weights) => {
-                self.matched((asking, trigger), &heard, weights, |matching| self.of_remark(matching, most))
+impl Partitions {
+    /// `forests` are the sets of each, which together hold all of `count` candidates.
+    pub fn of<'a>(forests: impl IntoIterator<Item = &'a [IndexSet]>, count: usize) -> Self {
+        let mut labels = Vec::new();
+        for sets in forests {
+            let start = labels.len();
+            labels.resize(start + count, 0);
+            for (label, set) in (0..).zip(sets) {
+                set.places().for_each(|place| labels[start + place] = label);
             }
-            None => self.of_strands(&heard.links, most),
         }
+        Self { count, labels }
     }
 
-    /// What is asked of every trigger.
-    fn heard(&self, asking: Asking<'_>, trigger: &Reading, model: &LinkModel) -> Heard<'_> {
-        let moments: Vec<f64> = self.messages.iter().copied().chain([asking.message]).map(seconds).collect();
-        let stems: Vec<&[Token]> = self.readings.iter().map(|reading| reading.stems.as_slice()).collect();
-        let bare = says_little(asking.text, |stem| stems.iter().any(|known| known.binary_search(&stem).is_ok()));
-        let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
-        let past = Past::of(&turns, trigger.turn());
-        let links = past.antecedents(model, bare);
-        let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
-        let reply = distance_of(asking.message.message.reply_to, &ids);
-        let links = match reply {
-            Some(distance) => links.with_reply(distance),
-            None => links,
+    /// In how many forests each candidate lies in one set with `one`.
+    pub fn times_with(&self, one: usize) -> Vec<u8> {
+        let mut times = vec![0; self.count];
+        for labels in self.forests() {
+            let own = labels[one];
+            times.iter_mut().zip(labels).for_each(|(times, label)| *times += u8::from(*label == own));
+        }
+        times
+    }
+
+    /// The share of the forests in which each candidate lies in one set with `one`.
+    pub fn shares_with(&self, one: usize) -> impl Iterator<Item = f32> + use<> {
+        let share = self.share() as f32;
+        self.times_with(one).into_iter().map(move |times| f32::from(times) * share)
+    }
+
+    /// The sets of all forests that `links` lead to, a probability for each candidate: how likely each set is meant, the
+    /// weights of all summing to 1, and 1 for each of its members.
+    pub fn led_to(&self, links: &[f64]) -> Vec<(f32, Vec<f32>)> {
+        /// Links weaker than this lead nowhere.
+        const WEAK: f64 = 0.002;
+        let mut sets: BTreeMap<IndexSet, f64> = BTreeMap::new();
+        for labels in self.forests() {
+            let mut of_label: BTreeMap<u8, f64> = BTreeMap::new();
+            for (label, link) in labels.iter().zip(links).filter(|(_, link)| **link >= WEAK) {
+                *of_label.entry(*label).or_default() += link;
+            }
+            for (label, link) in of_label {
+                let members = labels.iter().enumerate().filter(|(_, other)| **other == label);
+                *sets.entry(IndexSet::of(members.map(|(place, _)| place))).or_default() += link;
+            }
+        }
+        let all: f64 = sets.values().sum::<f64>().max(1e-9);
+        let members = |set: &IndexSet| (0..self.count).map(|place| f32::from(u8::from(set.contains(place)))).collect();
+        sets.iter().map(|(set, weight)| ((weight / all) as f32, members(set))).collect()
+    }
+
+    /// What one forest counts.
+    pub fn share(&self) -> f64 {
+        1.0 / self.forests().count().max(1) as f64
+    }
+
+    fn forests(&self) -> impl Iterator<Item = &[u8]> {
+        self.labels.chunks_exact(self.count.max(1))
+    }
+}
+
+/// Who lies in one segment with whom. In a slow chat hardly anybody: the pairs are few.
+#[derive(Debug)]
+pub struct Consensus {
+    count: usize,
+    /// In how many forests two candidates lie in one segment, row after row.
+    times: Vec<u8>,
+    /// What one forest counts.
+    share: f64,
+    /// The candidates that each was ever together with, itself included, one's after the other's, ascending; each with its
+    /// share.
+    near: Vec<(usize, f32)>,
+    /// Where each one's begin, and the end.
+    starts: Vec<usize>,
+}
+
+impl Consensus {
+    /// `segments` are those of at most 255 forests.
+    pub fn of(segments: &Partitions) -> Self {
+        let (count, share) = (segments.count, segments.share());
+        let (mut times, mut near, mut starts) = (Vec::with_capacity(count * count), Vec::new(), vec![0]);
+        for one in 0..count {
+            let row = segments.times_with(one);
+            let met = (0..).zip(&row).filter(|(_, times)| **times > 0);
+            near.extend(met.map(|(place, times)| (place, f32::from(*times) * share as f32)));
+            starts.push(near.len());
+            times.extend(row);
+        }
+        Self { count, times, share, near, starts }
+    }
+
+    /// The share of the forests in which two candidates lie in one segment; 1 for a candidate with itself.
+    pub fn share(&self, one: usize, other: usize) -> f64 {
+        f64::from(self.times[one * self.count + other]) * self.share
+    }
+
+    /// The candidates that `one` was ever together with, itself included, each with its share; ascending.
+    pub fn with(&self, one: usize) -> impl Iterator<Item = (usize, f64)> {
+        self.near(one).iter().map(move |(other, _)| (*other, self.share(one, *other)))
+    }
+
+    /// The same, as precise as vectors are.
+    pub fn near(&self, one: usize) -> &[(usize, f32)] {
+        &self.near[self.starts[one]..self.starts[one + 1]]
+    }
+
+    /// For every candidate the sum of what those have that it was together with: `what` as places and values.
+    pub fn gathered(&self, what: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
+        let mut gathered = vec![0.0; self.count];
+        for (place, value) in what {
+            for (other, share) in self.with(place) {
+                gathered[other] += share * value;
+            }
+        }
+        gathered
+    }
+
+    /// How many messages each candidate's segment has, itself included, as a mean over the forests.
+    pub fn sizes(&self) -> Vec<f64> {
+        (0..self.count).map(|place| self.with(place).map(|(_, share)| share).sum()).collect()
+    }
+}
+
+/// Strands of a forest, which drew these `antecedents`, cut where a silence is longer than `far` seconds and no reply bridges
+/// it; in the order of their first messages.
+pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: f64) -> Vec<IndexSet> {
+    let mut segments: Vec<IndexSet> = Vec::new();
+    let mut of: Vec<usize> = Vec::with_capacity(antecedents.len());
+    for (place, antecedent) in antecedents.iter().enumerate() {
+        let utterance = &corpus.utterances[place];
+        let joined = antecedent
+            .filter(|from| utterance.at - corpus.utterances[*from].at <= far || utterance.reply == Some(*from));
+        let segment = match joined {
+            Some(from) => of[from],
+            None => {
+                segments.push(IndexSet::default());
+                segments.len() - 1
+            }
         };
-        Heard {
-            slowness: slowness(moments.iter().copied()),
-            moments,
-            stems,
-            mentions: past.mentions(),
-            bare,
-            links,
-            reply,
-        }
+        segments[segment].insert(place);
+        of.push(segment);
     }
+    segments
+}
 
-    fn matched<R>(
-        &self,
-        (asking, trigger): (Asking<'_>, &Reading),
-        heard: &Heard<'_>,
-        weights: &Weights,
-        then: impl FnOnce(&Matching<'_>) -> R,
-    ) -> R {
-        let silences = silence_ranks(&heard.moments).into_iter().map(f64::from).collect();
-        let Heard { slowness, ref stems, ref mentions, bare, ref links, reply, .. } = *heard;
-        then(&Matching { asking, trigger, links, reply, bare, slowness, stems, mentions, silences, weights })
-    }
+/// How the candidates of a conversation hang together, in every forest. With two hundred of them it takes 12 KB.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SampledStrands {
+    /// Whom it is about, oldest first: the sets below count from the first of them.
+    pub candidates: Vec<Address>,
+    pub partitioned: Partitioned,
+}
 
-    /// In a busy chat: the strand that most worlds lead to.
-    fn of_strands(&self, links: &Antecedents, most: usize) -> Picked {
-        let picked = self.picked(self.worlds(STRAND_WORLDS).hypotheses(links), most, 0.0);
-        if links.starts_new() >= STARTS_NEW { picked.starting_new() } else { picked }
-    }
+/// The sets that each forest puts the candidates into.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Partitioned {
+    /// Strands of stage one, never cut.
+    pub strands: Partitions,
+    /// Strands, cut where the silence is long.
+    pub segments: Partitions,
+    /// Segments that take up each other.
+    pub matters: Partitions,
+}
 
-    /// In a slow chat: the matters that a message goes on with, those included that are taken up after silences.
-    fn of_remark(&self, matching: &Matching<'_>, most: usize) -> Picked {
-        let weights = matching.weights;
-        let hypotheses = self.matters(matching);
-        let is_new =
-            starts_new(&matching.opening(f64::from(hypotheses.mass()), BestMatch::default()), &weights.remark.gate);
-        let picked = self.picked(hypotheses, most, (weights.lambda_slow * matching.slowness) as f32);
-        if is_new { picked.starting_new() } else { picked }
-    }
-
-    fn picked(&self, hypotheses: Hypotheses, most: usize, smoothing: f32) -> Picked {
-        let hypotheses = hypotheses.normalised();
-        let count = self.messages.len();
-        let marginals = marginals(&hypotheses, count).into_iter().enumerate().collect();
-        let choice = Choice { count, most, smoothing };
-        let rivals = rivals::of_hypotheses(&hypotheses, choice);
-        Picked { taken: best_set(&hypotheses, choice), marginals, rivals }
-    }
-
-    /// The matters of every world, with how likely the trigger goes on with each.
-    fn matters(&self, matching: &Matching<'_>) -> Hypotheses {
-        let Matching { bare, reply, weights, .. } = *matching;
-        let mut remarks = self.remarks(matching.mentions);
-        if !bare {
-            remarks.push(matching.remark());
-        }
-        let ground = matching.ground(remarks);
-        let pull = self.pull(matching);
-        let rest = 1.0 - pull.iter().sum::<f64>();
-        let mut drawing = Drawing::new(&ground, reply.is_none(), &weights.remark.bridge);
-        let mut hypotheses = Hypotheses::default();
-        let worlds = self.worlds(REMARK_WORLDS);
-        for (world, chances) in worlds.chances().into_iter().enumerate() {
-            let fragments = fragments(&ground, &worlds.antecedents(world), weights.far);
-            for matter in drawing.world(&fragments, &chances) {
-                let linked: f64 = matter.members.places().map(|place| pull[place]).sum();
-                let mass = linked + rest * matter.taken_up;
-                if mass > weights.mass_min {
-                    hypotheses.add((mass / REMARK_WORLDS as f64) as f32, matter.members);
-                }
-            }
-        }
-        hypotheses
-    }
-
-    /// `mentions` are those whom each candidate speaks to.
-    fn remarks<'a>(&'a self, mentions: &'a [Vec<UserId>]) -> Vec<Remark<'a>> {
-        let candidates = self.messages.iter().zip(self.readings).zip(mentions).zip(&self.replies);
-        candidates.map(|(((stored, reading), mentions), reply)| remark(stored, reading, mentions, *reply)).collect()
-    }
-
-    /// How likely the trigger goes on from each candidate.
-    fn linked(&self, links: &Antecedents) -> Vec<f64> {
-        let mut linked = vec![0.0; self.messages.len()];
-        for link in &links.0 {
-            if let Some(place) = linked.len().checked_sub(link.distance) {
-                linked[place] += f64::from(link.probability);
-            }
-        }
-        linked
-    }
-
-    /// How strongly the trigger's links pull each candidate in. Words of its own say more than a link over a silence.
-    fn pull(&self, matching: &Matching<'_>) -> Vec<f64> {
-        let Matching { asking, links, reply, bare, weights, .. } = *matching;
-        let count = self.messages.len();
-        let reply = reply.and_then(|distance| count.checked_sub(distance));
-        let mut pull = self.linked(links);
-        for (place, pull) in pull.iter_mut().enumerate() {
-            let is_near = seconds(asking.message) - seconds(self.messages[place]) <= weights.far;
-            if !(bare || is_near || reply == Some(place)) {
-                *pull = 0.0;
-            }
-        }
-        pull
+impl SampledStrands {
+    /// Whether it is about just these. A tag may have others: pictures of its own album that came after it.
+    pub fn is_of(&self, candidates: &[&StoredMessage]) -> bool {
+        candidates.iter().map(|stored| address(stored)).eq(self.candidates.iter().copied())
     }
 }
 
-/// A trigger among the candidates.
-struct Heard<'a> {
-    /// Unix seconds of the candidates, and last of the trigger.
-    moments: Vec<f64>,
-    slowness: f64,
-    /// The candidates' stems.
-    stems: Vec<&'a [Token]>,
-    /// Whom each candidate speaks to, and last the trigger.
-    mentions: Vec<Vec<UserId>>,
-    /// The trigger says too little to go by.
-    bare: bool,
-    links: Antecedents,
-    /// How far back the message is that the trigger replies to.
-    reply: Option<usize>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// What the matters of a slow chat are matched with.
-struct Matching<'a> {
-    asking: Asking<'a>,
-    trigger: &'a Reading,
-    links: &'a Antecedents,
-    /// How far back the message is that the trigger replies to.
-    reply: Option<usize>,
-    /// The trigger says too little to go by.
-    bare: bool,
-    slowness: f64,
-    /// The candidates' stems.
-    stems: &'a [&'a [Token]],
-    /// Whom each candidate speaks to, and last the trigger.
-    mentions: &'a [Vec<UserId>],
-    /// How long the silence before each candidate was for this chat, and last that before the trigger.
-    silences: Vec<f64>,
-    weights: &'a Weights,
-}
-
-impl<'a> Matching<'a> {
-    /// The trigger as one more remark.
-    fn remark(&self) -> Remark<'a> {
-        let mentions = self.mentions.last().map_or(&[][..], Vec::as_slice);
-        remark(self.asking.message, self.trigger, mentions, None)
+    fn forests() -> Partitions {
+        let sets = |sets: &[&[usize]]| sets.iter().map(|places| IndexSet::of(places.iter().copied())).collect();
+        let forests: [Vec<IndexSet>; 2] = [sets(&[&[0, 1], &[2]]), sets(&[&[0], &[1, 2]])];
+        Partitions::of(forests.iter().map(Vec::as_slice), 3)
     }
 
-    fn ground<'b>(&self, remarks: Vec<Remark<'b>>) -> Ground<'b> {
-        let silences = &self.silences[..remarks.len()];
-        Ground::new(remarks, silences, self.asking.message.message.sender.id, self.slowness)
+    #[test]
+    fn shares_count_the_worlds_in_which_two_are_together() {
+        let consensus = Consensus::of(&forests());
+        assert_eq!(consensus.with(1).collect::<Vec<_>>(), [(0, 0.5), (1, 1.0), (2, 0.5)]);
+        assert_eq!((consensus.share(0, 2), consensus.share(2, 2)), (0.0, 1.0));
+        assert_eq!(consensus.sizes(), [1.5, 2.0, 1.5]);
+        assert_eq!((forests().times_with(1), forests().share()), (vec![1, 2, 1], 0.5));
     }
 
-    fn opening(&self, mass: f64, best: BestMatch) -> Opening<'a> {
-        Opening {
-            unlinked: f64::from(self.links.starts_new()),
-            mass,
-            is_reply: self.reply.is_some(),
-            stems: (!self.bare).then_some(&self.trigger.stems),
-            known: self.stems,
-            has_meaning: !self.trigger.vector.is_empty(),
-            best,
-        }
+    #[test]
+    fn what_one_has_its_company_has_in_part() {
+        let consensus = Consensus::of(&forests());
+        assert_eq!(consensus.gathered([(2, 4.0)].into_iter()), [0.0, 2.0, 4.0]);
     }
-}
-
-fn remark<'a>(
-    stored: &StoredMessage,
-    reading: &'a Reading,
-    mentions: &'a [UserId],
-    reply: Option<usize>,
-) -> Remark<'a> {
-    Remark {
-        at: seconds(stored),
-        author: reading.speech.author,
-        is_ours: stored.message.role == Role::Assistant,
-        mentions,
-        stems: &reading.stems,
-        is_question: reading.speech.is_question,
-        is_greeting: reading.speech.is_greeting,
-        chars: reading.speech.chars,
-        vector: &reading.vector,
-        reply,
-    }
-}
-
-fn seconds(stored: &StoredMessage) -> f64 {
-    stored.message.sent_at.secs() as f64
-}
-
-/// How far back a message is among `past`, 1 being the last.
-fn distance_of(id: Option<MessageId>, past: &[MessageId]) -> Option<usize> {
-    let id = id?;
-    past.iter().rev().position(|other| *other == id).map(|back| back + 1)
 }

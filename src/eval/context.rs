@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::context::{
-    Archive, Evidence, Found, History, LinkModel, MOST_OF_A_WORD, Params, Reading, Scorers, Sought, Word,
+    Archive, Evidence, Found, History, MOST_OF_A_WORD, MessageFeatures, Params, ReplyModel, Scorers, Sought, Word,
     antecedent_rows, find_further_back, without_bots,
 };
 use crate::domain::{
@@ -77,7 +77,7 @@ impl Prepared {
         for one in &stored {
             let text = without_bots(&one.message.text);
             let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&text));
-            let reading = Reading::of(&one.message, &text, vector);
+            let reading = MessageFeatures::of(&one.message, &text, vector);
             evidence.readings.insert((one.message.chat, one.message.id), Arc::new(reading));
         }
         let lengths = messages.iter().map(|message| (message.message_id, message.text.chars().count())).collect();
@@ -96,10 +96,10 @@ impl Prepared {
 
     /// The same with the antecedents that a table of links gives.
     #[must_use]
-    pub fn with_links(mut self, links: &LinkModel) -> Self {
+    pub fn with_links(mut self, links: &ReplyModel) -> Self {
         let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
         let Evidence { readings, earlier, .. } = Arc::unwrap_or_clone(self.evidence);
-        self.evidence = Arc::new(Evidence { readings, antecedents, earlier, foreseen: None });
+        self.evidence = Arc::new(Evidence { readings, antecedents, earlier, sampled: None });
         self
     }
 
@@ -186,7 +186,7 @@ impl Archive for Older<'_> {
         Ok(self.slice(at.saturating_sub(back), at + forth + 1))
     }
 
-    fn readings(&self, messages: &[StoredMessage]) -> Result<Vec<Arc<Reading>>, Infallible> {
+    fn readings(&self, messages: &[StoredMessage]) -> Result<Vec<Arc<MessageFeatures>>, Infallible> {
         Ok(messages.iter().map(|stored| self.chat.evidence.reading(stored)).collect())
     }
 }

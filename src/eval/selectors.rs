@@ -1,9 +1,8 @@
 //! The selectors that can be compared: ours, and what others do.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use crate::context::{ContextWindow, Found, History, Params, Scorers, Sought, get_smart_context_with};
+use crate::context::{ContextWindow, Found, History, Params, Scorers, SeedRule, Sought, get_smart_context_with};
 use crate::domain::MessageId;
 use crate::eval::score::Prediction;
 
@@ -23,8 +22,6 @@ pub enum Selector {
 
 /// Messages around a reply target that `recent-windows` takes.
 const AROUND: usize = 5;
-const SEED_COUNT: usize = 20;
-const SEED_SILENCE: Duration = Duration::from_secs(60 * 60);
 const RECENT: usize = 50;
 const CHAIN: usize = 4;
 
@@ -50,7 +47,7 @@ impl Selector {
 /// The default budget, counted as packs count tokens.
 fn params(k: usize, scorers: &Arc<Scorers>) -> Params {
     let estimate = |text: &str| 1 + text.chars().count() / 4;
-    Params { strand_limit: k, scorers: Arc::clone(scorers), ..Params::new(estimate) }
+    Params { focus_limit: k, scorers: Arc::clone(scorers), ..Params::new(estimate) }
 }
 
 fn of_window(query_id: &str, window: &ContextWindow) -> Prediction {
@@ -69,15 +66,7 @@ fn newest_first(history: &History, count: usize) -> (Vec<i64>, Vec<i64>) {
 }
 
 fn seed(history: &History) -> (Vec<i64>, Vec<i64>) {
-    let mut after = history.trigger.message.sent_at;
-    let run = history.recent.iter().rev().take(SEED_COUNT).take_while(|stored| {
-        let silence = after.since(stored.message.sent_at);
-        after = stored.message.sent_at;
-        silence <= SEED_SILENCE
-    });
-    let mut selected: Vec<i64> = run.map(|stored| stored.message.id.0).collect();
-    let anchor = history.trigger.message.reply_to.filter(|anchor| !selected.contains(&anchor.0));
-    selected.extend(anchor.filter(|id| history.recent.iter().any(|stored| stored.message.id == *id)).map(|id| id.0));
+    let selected: Vec<i64> = SeedRule::default().select(history).iter().map(|stored| stored.message.id.0).collect();
     (selected.clone(), selected)
 }
 

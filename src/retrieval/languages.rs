@@ -44,6 +44,7 @@ struct File {
     seasons: String,
     season_marks: String,
     today: String,
+    tomorrow: String,
     yesterday: String,
     days_before: String,
     this_week: String,
@@ -89,6 +90,7 @@ pub struct Table {
 #[derive(Debug)]
 pub struct Relative {
     pub today: Phrases,
+    pub tomorrow: Phrases,
     pub yesterday: Phrases,
     pub day_before_yesterday: Phrases,
     pub this_week: Phrases,
@@ -164,6 +166,12 @@ impl Phrases {
             .max()
     }
 
+    /// Those of one word, each with whether its ending is open.
+    pub fn single_words(&self) -> impl Iterator<Item = (&str, bool)> {
+        let all = self.closed.values().flatten().chain(&self.open).filter(|patterns| patterns.len() == 1);
+        all.flatten().map(|pattern| (pattern.text.as_str(), pattern.is_open))
+    }
+
     pub fn any_in(&self, words: &[String]) -> bool {
         (0..words.len()).any(|place| self.at(words, place).is_some())
     }
@@ -195,6 +203,7 @@ impl Table {
             season_marks: of(&file.season_marks),
             relative: Relative {
                 today: of(&file.today),
+                tomorrow: of(&file.tomorrow),
                 yesterday: of(&file.yesterday),
                 day_before_yesterday: of(&file.days_before),
                 this_week: of(&file.this_week),
@@ -212,6 +221,11 @@ impl Table {
 /// The tables inside the binary. A file that does not parse is left out, which a test rules out.
 static SHIPPED: LazyLock<Vec<Table>> =
     LazyLock::new(|| FILES.iter().filter_map(|file| Table::parse(file).ok()).collect());
+
+/// The tables of all languages.
+pub fn all() -> impl Iterator<Item = &'static Table> {
+    SHIPPED.iter()
+}
 
 /// The languages that count for one question in one chat.
 #[derive(Debug, Clone, Copy, Default)]

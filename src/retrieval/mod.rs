@@ -8,11 +8,12 @@
 //! is a sum of absolute features, so scores of different chats and questions compare. [`rank_sessions`] ranks sessions by
 //! their best messages and their summaries. [`run::Recaller`] fetches from a chat's past and ranks.
 //!
-//! In reading order: `languages`, `lexicon`, `dates`, `question`, `passage`, `similarity`, `features`, `profile`, `rank`,
+//! In reading order: `languages`, `lexicon`, `dates`, `days`, `question`, `passage`, `similarity`, `features`, `profile`, `rank`,
 //! `baselines`, `sessions`.
 
 mod baselines;
 mod dates;
+mod days;
 mod features;
 mod languages;
 mod lexicon;
@@ -26,12 +27,13 @@ mod sessions;
 mod similarity;
 
 pub use dates::{Span, spans_named};
+pub use days::days_named;
 pub use features::Features;
 pub use languages::Tables;
 pub use lexicon::Lexicon;
 pub use passage::{Passage, SESSION_SILENCE, in_sessions};
 pub use profile::{Profile, Weights};
-pub use question::{Asked, Person, Question};
+pub use question::{Asked, Person, Question, asks_number_or_time};
 pub use rank::{Frequencies, Ranked, rank};
 pub use recalled::{Recalled, RecalledMessage, RecalledSession};
 pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};

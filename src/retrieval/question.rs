@@ -41,6 +41,13 @@ pub struct Question {
     pub asks_number: bool,
 }
 
+/// Whether a text asks for a number or a time.
+pub fn asks_number_or_time(text: &str) -> bool {
+    let said = words(text);
+    let tables = Tables::of(Language::DEFAULT, text);
+    tables.iter().any(|table| table.asks_number.any_in(&said) || table.asks_when.any_in(&said))
+}
+
 /// A name in another case form ends otherwise; shorter names must be met whole.
 const MIN_INFLECTED_CHARS: usize = 4;
 /// Characters that an ending may have.

@@ -52,6 +52,8 @@ pub(super) struct Language {
     questions: HashSet<String>,
     /// What points or asks in general, as it is written, without politeness.
     asks: HashSet<String>,
+    /// Words that speak of the people here, of what they said, or of their days.
+    ours: HashSet<String>,
 }
 
 /// The file's form. What the lists mean is explained in `languages/en.toml`.
@@ -74,6 +76,7 @@ struct Rows {
     thanks: Vec<String>,
     questions: Vec<String>,
     stop_words: Vec<String>,
+    ours: Vec<String>,
 }
 
 impl Languages {
@@ -109,6 +112,14 @@ impl Languages {
         let head = text.get(..text.floor_char_boundary(OPENING)).unwrap_or(text);
         let opening = words(head);
         self.likely(head).any(|language| language.begins_question(&opening))
+    }
+
+    /// How many words of a text speak of the people here, of what they said, or of their days, in the language that its stop
+    /// words speak for: an ask with such words is seldom about the world at large.
+    pub fn ours_in(&self, text: &str) -> usize {
+        let said = words(text);
+        let counts = self.likely(text).map(|language| said.iter().filter(|word| language.ours.contains(*word)).count());
+        counts.max().unwrap_or_default()
     }
 
     /// The languages of which a text has the most stop words; all of them where it has none.
@@ -150,7 +161,8 @@ impl Language {
         let around = phrases([&rows.fillers, &rows.politeness]).filter(|phrase| !thanks.contains(phrase)).collect();
         let questions = phrases([&rows.questions]).collect();
         let asks = phrases([&rows.pointers, &rows.phrases]).collect();
-        Self { code: file.language, fillers, generic, thanks, around, questions, asks }
+        let ours = phrases([&rows.ours]).collect();
+        Self { code: file.language, fillers, generic, thanks, around, questions, asks, ours }
     }
 
     fn begins_question(&self, said: &[String]) -> bool {
@@ -197,7 +209,7 @@ mod tests {
     use super::*;
 
     /// Every list of every language, by its name.
-    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 7] {
+    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 8] {
         [
             ("fillers", rows.fillers),
             ("politeness", rows.politeness),
@@ -206,6 +218,7 @@ mod tests {
             ("thanks", rows.thanks),
             ("questions", rows.questions),
             ("stop_words", rows.stop_words),
+            ("ours", rows.ours),
         ]
     }
 
@@ -215,6 +228,7 @@ mod tests {
             "phrases" => 50,
             "thanks" => 15,
             "questions" => 40,
+            "ours" => 30,
             "stop_words" => 250,
             _ => 10,
         };
@@ -256,6 +270,15 @@ mod tests {
         for word in ["restaurant", "room", "order", "boiler", "комната", "kodu", "problem"] {
             assert!(!languages.is_stop_word(word), "{word}");
         }
+    }
+
+    #[test]
+    fn words_of_the_people_here_are_counted_in_the_language_of_the_text() {
+        let ours = |text: &str| Languages::shipped().ours_in(text);
+        assert_eq!(ours("where are we eating, did they say"), 3);
+        assert_eq!(ours("как отмыть кастрюлю"), 0);
+        assert_eq!(ours("was haben wir gestern beschlossen"), 4);
+        assert_eq!(ours("how do you get rust off a knife"), 0);
     }
 
     #[test]

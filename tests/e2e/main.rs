@@ -2,7 +2,7 @@
 //!
 //! `answering` speaks with it, `another` presses its button, `updates` pours everything into it that Telegram might send,
 //! `faults` breaks what is around it, and `kills` ends it at the worst moments, as a process of its own. `dialogue` goes on
-//! with the talk, `limits` and `budgets` ask too much of it, `access` asks who may come in, `privacy` and `provenance` who
+//! with the talk, `matter` asks what a tag is about, `limits` and `budgets` ask too much of it, `access` asks who may come in, `privacy` and `provenance` who
 //! wants to be forgotten, `trust` looks at what is posted of what a model wrote, `operator` looks after it, `showcase` types
 //! into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
@@ -25,6 +25,7 @@ mod grounding;
 mod injection;
 mod kills;
 mod limits;
+mod matter;
 mod memory;
 mod notes;
 mod operator;

@@ -1,16 +1,16 @@
-use chime::context::fitting::{GATE_NAMES, KIN_NAMES, Weights};
-use chime::context::{LinkModel, Scorers};
+use chime::context::training::{NOVELTY_NAMES, PAIR_NAMES, Weights};
+use chime::context::{ReplyModel, Scorers};
 
 use crate::learn::{Score, Term};
 use crate::written::{Part, Written};
 
 fn shipped() -> Written {
-    Written::read(LinkModel::WRITTEN, Weights::WRITTEN).expect("the shipped files")
+    Written::read(ReplyModel::WRITTEN, Weights::WRITTEN).expect("the shipped files")
 }
 
 #[test]
 fn what_is_read_is_written_again_letter_by_letter() {
-    assert_eq!(shipped().links(), LinkModel::WRITTEN);
+    assert_eq!(shipped().links(), ReplyModel::WRITTEN);
     assert_eq!(shipped().matters(), Weights::WRITTEN);
 }
 
@@ -19,11 +19,11 @@ fn what_is_fitted_is_read_back_by_the_selector() {
     let mut written = shipped();
     let term = |place: usize| Term { weight: 0.25 * place as f64, low: -1.0, high: 123.456_789 };
     let score = |count: usize| Score { bias: -1.5, terms: (0..count).map(term).collect() };
-    written.set(Part::Kinship, &score(KIN_NAMES.len()), &KIN_NAMES);
-    written.set(Part::Gate, &score(GATE_NAMES.len()), &GATE_NAMES);
+    written.set(Part::Pairwise, &score(PAIR_NAMES.len()), &PAIR_NAMES);
+    written.set(Part::Novelty, &score(NOVELTY_NAMES.len()), &NOVELTY_NAMES);
     written.set(Part::Links, &score(115), &[]);
     let matters = written.matters();
-    assert!(matters.contains(r#"{"name": "lct", "w": 0.5, "lo": -1.0, "hi": 123.457}"#), "{matters}");
+    assert!(matters.contains(r#"{"name": "same_matter_odds", "w": 0.5, "lo": -1.0, "hi": 123.457}"#), "{matters}");
     assert!(written.links().contains(r#"[["id", "ldt"]], "w": 0.25, "lo": -1.0, "hi": 123.457}"#));
     Scorers::read(&written.links(), &matters).expect("the selector reads it");
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::answer::wording::in_plain_words;
+use crate::answer::why::in_plain_words;
 use crate::cli::explain::{Decision, in_a_line};
 use crate::context::{Entry, Explained, Feature};
 use crate::domain::{MessageId, Part, Reason};
@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn features_are_told_in_plain_words() {
         let feature = |name: &str, contribution| Feature { name: name.to_owned(), value: 1.0, contribution };
-        let features = [feature("tag.lastburst", 1.2), feature("link.ldt*same", -0.4), feature("new.one", 0.1)];
-        assert_eq!(told(&features), "of the newest burst +1.20, time between × by who asks -0.40, one +0.10");
+        let features =
+            [feature("tag.in_newest_segment", 1.2), feature("pair.same_author", -0.4), feature("new.one", 0.1)];
+        assert_eq!(told(&features), "of the newest burst +1.20, by the same author -0.40, one +0.10");
     }
 }

@@ -1,41 +1,42 @@
-//! What the weights of a bridge are fitted on: fragments with the matters before them, put together by somebody who knows.
+//! What the weights of a segment_link are fitted on: segments with the matters before them, put together by somebody who knows.
 
-use crate::context::matters::bridge::{self, Bond, Ranks, bond, scores};
-use crate::context::matters::fragment::Fragment;
-use crate::context::matters::ground::Ground;
+use crate::context::features::corpus::Corpus;
+use crate::context::index_set::IndexSet;
+use crate::context::matters::link;
+use crate::context::matters::link::SegmentLink;
+use crate::context::matters::link::{Bond, Ranks, bond, scores};
 use crate::context::matters::matter::Matter;
-use crate::context::matters::weights::Bridge;
-use crate::context::places::PlaceSet;
+use crate::context::matters::segment::Segment;
 
-/// A fragment, the matters that it may take up, and which of them it does.
+/// A segment, the matters that it may take up, and which of them it does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
-    /// The features of the fragment with each matter.
-    pub rows: Vec<[f64; bridge::FEATURES]>,
-    /// The share of each matter that is of the fragment's own.
+    /// The features of the segment with each matter.
+    pub rows: Vec<[f64; link::FEATURES]>,
+    /// The share of each matter that is of the segment's own.
     pub shares: Vec<f64>,
-    /// Whether the fragment is known to be about anything.
+    /// Whether the segment is known to be about anything.
     pub is_known: bool,
 }
 
-/// Goes through the `fragments` of one world, oldest first. `truth` is what each message of the ground is about.
-pub fn lessons(ground: &Ground<'_>, fragments: &[PlaceSet], truth: &[Option<usize>]) -> Vec<Lesson> {
-    let probes: Vec<Bridge> = (0..bridge::FEATURES).map(Bridge::probe).collect();
+/// Goes through the `segments` of one forest, oldest first. `truth` is what each message of the corpus is about.
+pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize>]) -> Vec<Lesson> {
+    let probes: Vec<SegmentLink> = (0..link::FEATURES).map(SegmentLink::probe).collect();
     let mut matters: Vec<(Option<usize>, Matter)> = Vec::new();
     let mut lessons = Vec::new();
-    for members in fragments {
-        let fragment = Fragment::new(members.places().collect(), ground);
+    for members in segments {
+        let segment = Segment::new(members.places().collect(), corpus);
         let about = about(members, truth);
         if !matters.is_empty() {
-            lessons.push(lesson(ground, (&fragment, about), &matters, truth, &probes));
+            lessons.push(lesson(corpus, (&segment, about), &matters, truth, &probes));
         }
         let own = matters.iter_mut().rfind(|(known, _)| about.is_some() && *known == about);
         match own {
-            Some((_, matter)) => matter.add(&fragment, ground),
+            Some((_, matter)) => matter.add(&segment, corpus),
             None => {
                 let mut matter = Matter::default();
-                matter.clear(ground);
-                matter.add(&fragment, ground);
+                matter.clear(corpus);
+                matter.add(&segment, corpus);
                 matters.push((about, matter));
             }
         }
@@ -44,18 +45,17 @@ pub fn lessons(ground: &Ground<'_>, fragments: &[PlaceSet], truth: &[Option<usiz
 }
 
 fn lesson(
-    ground: &Ground<'_>,
-    (fragment, about): (&Fragment, Option<usize>),
+    corpus: &Corpus<'_>,
+    (segment, about): (&Segment, Option<usize>),
     matters: &[(Option<usize>, Matter)],
     truth: &[Option<usize>],
-    probes: &[Bridge],
+    probes: &[SegmentLink],
 ) -> Lesson {
-    let mut rows = vec![[0.0; bridge::FEATURES]; matters.len()];
+    let mut rows = vec![[0.0; link::FEATURES]; matters.len()];
     for (place, probe) in probes.iter().enumerate() {
-        let bonds: Vec<(Bond, usize)> = (matters.iter())
-            .map(|(_, matter)| (bond(ground, (fragment, matter), false, probe), matter.count))
-            .collect();
-        let values = scores(ground, &bonds, false, probe, &mut Ranks::default());
+        let bonds: Vec<(Bond, usize)> =
+            (matters.iter()).map(|(_, matter)| (bond(corpus, (segment, matter), probe), matter.count)).collect();
+        let values = scores(corpus, &bonds, probe, &mut Ranks::default());
         rows.iter_mut().zip(values).for_each(|(row, value)| row[place] = value);
     }
     let share = |matter: &Matter| match about {
@@ -66,7 +66,7 @@ fn lesson(
 }
 
 /// What at least half of the messages are about.
-fn about(members: &PlaceSet, truth: &[Option<usize>]) -> Option<usize> {
+fn about(members: &IndexSet, truth: &[Option<usize>]) -> Option<usize> {
     let matters: Vec<usize> = members.places().filter_map(|place| truth[place]).collect();
     let count = |matter: usize| matters.iter().filter(|other| **other == matter).count();
     // The first of equals.

@@ -1,16 +1,16 @@
-//! A matter: fragments that take up each other.
+//! A matter: segments that take up each other.
 
-use crate::context::links::dot;
-use crate::context::matters::fragment::{Fragment, add};
-use crate::context::matters::ground::Ground;
-use crate::context::places::PlaceSet;
+use crate::context::features::corpus::Corpus;
+use crate::context::index_set::IndexSet;
+use crate::context::matters::segment::{Segment, add};
+use crate::context::replies::similarity::dot;
 
-/// Made once and used again in every world: what counts people and words is as wide as the window knows of them.
+/// Made once and used again in every forest: what counts people and words is as wide as the window knows of them.
 #[derive(Debug, Clone, Default)]
 pub struct Matter {
-    /// Matters of the same members have the same number, in whatever worlds.
+    /// Matters of the same members have the same number, in whatever forests.
     pub number: u32,
-    pub members: PlaceSet,
+    pub members: IndexSet,
     pub count: usize,
     /// The place that came first.
     pub first: usize,
@@ -28,39 +28,39 @@ pub struct Matter {
 }
 
 impl Matter {
-    /// Makes it empty, with room for the people and words of `ground`.
-    pub fn clear(&mut self, ground: &Ground<'_>) {
+    /// Makes it empty, with room for the people and words of `corpus`.
+    pub fn clear(&mut self, corpus: &Corpus<'_>) {
         self.authors.clear();
-        self.authors.resize(ground.people, 0.0);
+        self.authors.resize(corpus.people, 0.0);
         self.stems.clear();
-        self.stems.resize(ground.spread.len(), 0);
+        self.stems.resize(corpus.spread.len(), 0);
         self.vector.clear();
         let (authors, stems, vector) =
             (std::mem::take(&mut self.authors), std::mem::take(&mut self.stems), std::mem::take(&mut self.vector));
         *self = Self { authors, stems, vector, ..Self::default() };
     }
 
-    pub fn add(&mut self, fragment: &Fragment, ground: &Ground<'_>) {
+    pub fn add(&mut self, segment: &Segment, corpus: &Corpus<'_>) {
         if self.count == 0 {
-            self.first = fragment.start();
+            self.first = segment.start();
         }
-        fragment.places.iter().for_each(|place| self.members.insert(*place));
-        self.count += fragment.count();
-        for (author, times) in &fragment.authors {
+        segment.places.iter().for_each(|place| self.members.insert(*place));
+        self.count += segment.count();
+        for (author, times) in &segment.authors {
             let before = self.authors[*author];
             self.authors_square += times * (2.0 * before + times);
             self.authors[*author] = before + times;
         }
-        self.stem_count += fragment.stem_count;
+        self.stem_count += segment.stem_count;
         self.wordiness = self.stem_count.ln_1p();
-        for (stem, times) in &fragment.all_stems {
+        for (stem, times) in &segment.all_stems {
             let before = usize::from(self.stems[*stem]);
             let after = before + usize::from(*times);
-            let square = |count: usize| (ground.logarithms.damped(count) * ground.idf[*stem]).powi(2);
+            let square = |count: usize| (corpus.logarithms.damped(count) * corpus.idf[*stem]).powi(2);
             self.lexical_square += square(after) - if before > 0 { square(before) } else { 0.0 };
             self.stems[*stem] += times;
         }
-        add(&mut self.vector, &fragment.vector);
+        add(&mut self.vector, &segment.vector);
         self.vector_length = dot(&self.vector, &self.vector).sqrt();
     }
 

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::context::run::{Asked, Readings, gather};
-use crate::context::{ContextWindow, Evidence, Params, SCORER_VERSION};
+use crate::context::context_window::ContextWindow;
+use crate::context::evidence::Evidence;
+use crate::context::params::Params;
+use crate::context::replies::model::SCORER_VERSION;
+use crate::context::run::precomputed::Readings;
+use crate::context::run::{Asked, gather};
 use crate::domain::{
     Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId, estimate_tokens,
 };
@@ -175,16 +179,16 @@ async fn what_was_foreseen_is_found_until_a_message_changes() {
     let readings = Arc::new(Readings::new(None));
     prepare(&store, &readings).await;
     take_in(&store, vec![message(431, 60)]).await;
-    assert!(known(&store, &readings, 431).await.foreseen.is_some());
-    let foreseen = window(&store, &readings, 431, "").await;
+    assert!(known(&store, &readings, 431).await.sampled.is_some());
+    let sampled = window(&store, &readings, 431, "").await;
     assert_eq!(
-        foreseen,
+        sampled,
         window(&store, &Arc::new(Readings::new(None)), 431, "").await,
         "it is what it would have drawn"
     );
     let edited = START.plus(Duration::from_secs(90_000_000));
     take_in(&store, vec![Message { edited_at: Some(edited), text: "Sorry".to_owned(), ..message(300, 60) }]).await;
-    assert!(known(&store, &readings, 431).await.foreseen.is_none());
+    assert!(known(&store, &readings, 431).await.sampled.is_none());
 }
 
 #[tokio::test]
@@ -197,7 +201,7 @@ async fn what_was_foreseen_is_not_taken_for_other_candidates() {
     prepare(&store, &readings).await;
     // The picture after the one with the tag is a candidate, too: all others are a place further back.
     take_in(&store, vec![picture(432), picture(433)]).await;
-    assert!(known(&store, &readings, 432).await.foreseen.is_some());
+    assert!(known(&store, &readings, 432).await.sampled.is_some());
     let fresh = Arc::new(Readings::new(None));
     assert_eq!(window(&store, &readings, 432, "").await, window(&store, &fresh, 432, "").await);
 }

@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::context::links::WINDOW;
-use crate::context::reading::without_bots;
+use crate::context::features::message::without_bots;
+use crate::context::features::rhythm::WINDOW;
 use crate::domain::Conversation;
 use crate::llm::{Embeddings, LlmError, Recovery};
 use crate::resilience::{Backoff, random};

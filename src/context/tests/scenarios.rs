@@ -5,8 +5,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::context::reading::address;
-use crate::context::{ContextWindow, Evidence, History, Params, Reading, Sources, get_smart_context};
+use crate::context::context_window::ContextWindow;
+use crate::context::evidence::Evidence;
+use crate::context::features::message::MessageFeatures;
+use crate::context::features::message::address;
+use crate::context::history::{History, Sources};
+use crate::context::params::Params;
+use crate::context::window::get_smart_context;
 use crate::domain::{Chosen, MessageId, Reason, Seq, StoredMessage};
 use crate::embed::Embedder;
 use crate::testkit::transcript;
@@ -16,8 +21,8 @@ fn embedder() -> &'static Embedder {
     &SHIPPED
 }
 
-fn reading(stored: &StoredMessage, text: &str) -> Arc<Reading> {
-    Arc::new(Reading::of(&stored.message, text, embedder().embed(text)))
+fn reading(stored: &StoredMessage, text: &str) -> Arc<MessageFeatures> {
+    Arc::new(MessageFeatures::of(&stored.message, text, embedder().embed(text)))
 }
 
 fn window(chat: &str) -> ContextWindow {

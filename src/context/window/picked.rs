@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::context::beyond::Bridged;
-use crate::context::chain;
-use crate::context::fit::Pick;
-use crate::context::pool::{Place, Pool};
+use crate::context::budget::Pick;
+use crate::context::candidates::{CandidateSet, Index};
+use crate::context::history::Sources;
+use crate::context::retrieval::found::Bridged;
 use crate::context::window::surroundings;
-use crate::context::window::{Params, Sources};
 use crate::domain::{Chosen, Reason, Seq};
 
 /// A direct reply link. An explicit link says more than closeness in time.
@@ -21,22 +20,23 @@ const CLUSTER_DECAY: f64 = 0.95;
 
 /// What has been picked so far. The first reason given to a message stays.
 #[derive(Default)]
-pub struct Picked(BTreeMap<Place, (Reason, f64)>);
+pub struct Picked(BTreeMap<Index, (Reason, f64)>);
 
 impl Picked {
-    pub fn add(&mut self, place: Place, reason: Reason, score: f64) {
+    pub fn add(&mut self, place: Index, reason: Reason, score: f64) {
         self.0.entry(place).or_insert((reason, score));
     }
 
-    /// Adds what reply links lead to from `members`.
-    pub fn add_linked(&mut self, pool: &Pool<'_>, members: &[Place], params: &Params) {
-        for (place, links) in chain::linked(pool, members, params.chain_depth) {
-            self.add(place, Reason::Chain, CHAIN_SCORE * decay(CHAIN_DECAY, links - 1));
+    /// Adds the ancestors of the anchor by reply links, nearest first.
+    pub fn add_chain(&mut self, pool: &CandidateSet<'_>, anchor: Option<Index>, depth: usize) {
+        let ancestors = std::iter::successors(anchor, |place| pool.parent(*place)).skip(1);
+        for (links, place) in ancestors.take(depth).enumerate() {
+            self.add(place, Reason::Chain, CHAIN_SCORE * decay(CHAIN_DECAY, links));
         }
     }
 
     /// Adds what was picked before, as far as it is still there.
-    pub fn add_given(&mut self, pool: &Pool<'_>, given: &[Chosen]) {
+    pub fn add_given(&mut self, pool: &CandidateSet<'_>, given: &[Chosen]) {
         for place in pool.conversation.iter().copied() {
             if let Some(chosen) = given.iter().find(|chosen| chosen.seq == pool.messages[place].seq) {
                 self.add(place, chosen.reason, chosen.score);
@@ -45,12 +45,12 @@ impl Picked {
     }
 
     /// What was picked above all, the newest of equals.
-    pub fn likeliest(&self) -> Option<Place> {
+    pub fn likeliest(&self) -> Option<Index> {
         self.0.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).map(|(place, _)| *place)
     }
 
     /// Where the trigger is about an answer of the bot, its sources come back with it.
-    pub fn add_sources(&mut self, pool: &Pool<'_>, about: Option<Place>, sources: Option<&Sources>) {
+    pub fn add_sources(&mut self, pool: &CandidateSet<'_>, about: Option<Index>, sources: Option<&Sources>) {
         let (Some(about), Some(sources)) = (about, sources) else { return };
         if sources.of != pool.messages[about].message.id {
             return;
@@ -63,14 +63,14 @@ impl Picked {
         }
     }
 
-    pub fn add_cluster(&mut self, nearest_first: &[Place]) {
+    pub fn add_cluster(&mut self, nearest_first: &[Index]) {
         for (position, place) in nearest_first.iter().enumerate() {
             self.add(*place, Reason::Cluster, CLUSTER_SCORE * decay(CLUSTER_DECAY, position));
         }
     }
 
     /// An album is one unit: who has one picture of it has them all.
-    pub fn complete_albums(&mut self, pool: &Pool<'_>) {
+    pub fn complete_albums(&mut self, pool: &CandidateSet<'_>) {
         for (place, (_, score)) in self.0.clone() {
             for mate in pool.album_mates(place) {
                 self.add(mate, Reason::Cluster, score);
@@ -82,8 +82,8 @@ impl Picked {
     }
 
     /// Adds what comes from further back. `pool` has it, and `before` is the pool that everything was picked from.
-    pub fn with_bridged(self, before: &Pool<'_>, pool: &Pool<'_>, bridged: &[Bridged]) -> Self {
-        let moved = |(place, it): (Place, (Reason, f64))| Some((pool.place_of(before.messages[place])?, it));
+    pub fn with_bridged(self, before: &CandidateSet<'_>, pool: &CandidateSet<'_>, bridged: &[Bridged]) -> Self {
+        let moved = |(place, it): (Index, (Reason, f64))| Some((pool.place_of(before.messages[place])?, it));
         let mut picked = Self(self.0.into_iter().filter_map(moved).collect());
         for one in bridged {
             if let Some(place) = pool.place_of(&one.message) {
@@ -98,18 +98,18 @@ impl Picked {
     }
 
     /// Adds the rest of the conversation as surroundings. `likely` is how likely each message belongs to the focus.
-    pub fn add_surroundings(&mut self, pool: &Pool<'_>, likely: &BTreeMap<Seq, f32>) {
+    pub fn add_surroundings(&mut self, pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>) {
         for (score, place) in surroundings::ranked(pool, likely) {
             self.add(place, Reason::Nearby, score);
         }
     }
 
     /// What was picked, each with its score.
-    pub fn shares(&self) -> impl Iterator<Item = (Place, f64)> {
+    pub fn shares(&self) -> impl Iterator<Item = (Index, f64)> {
         self.0.iter().map(|(place, (_, score))| (*place, *score))
     }
 
-    pub fn into_picks(self, pool: &Pool<'_>) -> Vec<Pick> {
+    pub fn into_picks(self, pool: &CandidateSet<'_>) -> Vec<Pick> {
         let just_said = surroundings::just_said(pool);
         let pick = |(place, (reason, score))| Pick { place, reason, score, is_pinned: just_said.contains(&place) };
         self.0.into_iter().map(pick).collect()

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::context::pool::{Place, Pool};
+use crate::context::candidates::{CandidateSet, Index};
 use crate::domain::{Role, Seq};
 
 /// What the newest message gains over one that is equally likely and far away.
@@ -16,8 +16,8 @@ const JUST_SAID: usize = 3;
 const JUST_NOW: Duration = Duration::from_secs(10 * 60);
 
 /// The conversation before the trigger, each message with its score from 0 to 1.
-pub fn ranked(pool: &Pool<'_>, likely: &BTreeMap<Seq, f32>) -> Vec<(f64, Place)> {
-    let scored = |(back, place): (usize, &Place)| {
+pub fn ranked(pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>) -> Vec<(f64, Index)> {
+    let scored = |(back, place): (usize, &Index)| {
         let share = likely.get(&pool.messages[*place].seq).copied().unwrap_or(0.0);
         let recency = (-(back as f64) / RECENCY_SPAN).exp();
         ((f64::from(share) + RECENCY * recency).min(1.0), *place)
@@ -26,9 +26,9 @@ pub fn ranked(pool: &Pool<'_>, likely: &BTreeMap<Seq, f32>) -> Vec<(f64, Place)>
 }
 
 /// What members said last, right before the trigger.
-pub fn just_said(pool: &Pool<'_>) -> BTreeSet<Place> {
+pub fn just_said(pool: &CandidateSet<'_>) -> BTreeSet<Index> {
     let now = pool.trigger.message.sent_at;
-    let by_member = |place: &Place| pool.messages[*place].message.role == Role::User;
+    let by_member = |place: &Index| pool.messages[*place].message.role == Role::User;
     let newest = pool.conversation.iter().rev().copied().filter(by_member).take(JUST_SAID);
     newest.filter(|place| now.since(pool.sent_at(*place)) <= JUST_NOW).collect()
 }

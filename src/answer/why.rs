@@ -1,0 +1,328 @@
+//! `/why`: which messages an answer used, in a few of their own words, and why each. Markdown.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::answer::followup::show;
+use crate::answer::plain::{clean_name, escape_markdown, gist};
+use crate::domain::{
+    AnswerRecord, AnswerStatus, Chosen, FollowUp, Matter, MessageId, Part, Reason, Role, Seq, Timestamp, UserId, Zone,
+    grouped, span_in_words,
+};
+
+/// Characters of a message that are quoted.
+const QUOTED_CHARS: usize = 60;
+/// What was said within this time before the tag was said just before.
+const JUST_BEFORE: Duration = Duration::from_secs(15 * 60);
+
+/// A message that an answer used, as it can be shown now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedMessage {
+    pub seq: Seq,
+    pub id: MessageId,
+    pub role: Role,
+    /// The present name of its author.
+    pub name: String,
+    pub sent_at: Timestamp,
+    pub text: String,
+    pub reply_to: Option<MessageId>,
+    /// Its address, where Telegram has one.
+    pub link: Option<String>,
+}
+
+/// Who is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reader {
+    pub member: UserId,
+    pub zone: Zone,
+}
+
+/// What the answer of `record` used: each message of the focus and each that was cited with a few of its words, its reason
+/// and its link; what surrounded them in one line; what was left out, and what the answer took. `to` is who sent `/why`. A
+/// message of the record that is not among `used` is no longer kept.
+pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&FollowUp>, to: Reader) -> String {
+    let known: BTreeMap<Seq, &UsedMessage> = used.iter().map(|message| (message.seq, message)).collect();
+    let (listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =
+        record.window.iter().partition(|chosen| chosen.reason.part() == Part::Focus || is_cited(record, chosen));
+    let explained = Explained { record, used, to };
+    let mut parts = Vec::new();
+    if listed.is_empty() {
+        parts.push("I used no earlier message for this answer.".to_owned());
+    } else {
+        let lines: Vec<String> =
+            listed.iter().map(|chosen| explained.line(chosen, known.get(&chosen.seq).copied())).collect();
+        parts.push(format!("I used these messages:\n\n{}", lines.join("\n")));
+    }
+    let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
+    parts.extend(around(&kept, (to.zone, record.created_at)));
+    parts.extend(follow_up.and_then(show::why));
+    parts.extend(meant(record));
+    parts.extend(left_out(record));
+    if record.guard_used {
+        parts.push("Nothing known was relevant enough for a strict answer, so no model was asked.".to_owned());
+    }
+    if let Some(uncertainty) = record.uncertainty {
+        parts.push(format!("The model called its uncertainty {}.", uncertainty.as_str()));
+    }
+    parts.push(effort(record));
+    parts.join("\n\n")
+}
+
+fn is_cited(record: &AnswerRecord, chosen: &Chosen) -> bool {
+    record.sources.iter().any(|source| source.id == format!("m{}", chosen.seq))
+}
+
+/// An answer that is explained to a member.
+struct Explained<'a> {
+    record: &'a AnswerRecord,
+    used: &'a [UsedMessage],
+    to: Reader,
+}
+
+impl Explained<'_> {
+    /// `- [Ana 14:02](link) “The thai restaurant …”: said just before, cited`.
+    fn line(&self, chosen: &Chosen, message: Option<&UsedMessage>) -> String {
+        let cited = if is_cited(self.record, chosen) { ", cited" } else { "" };
+        let Some(message) = message else { return format!("- a message that is no longer kept{cited}") };
+        let name = escape_markdown(&clean_name(&message.name));
+        let when = self.to.zone.short_time(message.sent_at, self.record.created_at);
+        let head = match &message.link {
+            Some(link) => format!("[{name} {when}]({link})"),
+            None => format!("{name} {when}"),
+        };
+        let quoted = escape_markdown(&gist(&message.text, QUOTED_CHARS));
+        format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
+    }
+
+    fn reason(&self, reason: Reason, message: &UsedMessage) -> String {
+        let who = if self.to.member == self.record.asked_by { "you" } else { "the tag" };
+        match reason {
+            Reason::Anchor => format!("{who} replied to it"),
+            Reason::Quoted => format!("{who} replied to it and marked a part"),
+            Reason::Source => "my earlier answer rested on it".to_owned(),
+            Reason::Tool => "looked up for the answer".to_owned(),
+            Reason::Chain | Reason::Cluster | Reason::Strand | Reason::Bridge | Reason::Query | Reason::Nearby => {
+                self.link_to_anchor(message).unwrap_or_else(|| self.distance(reason, message))
+            }
+        }
+    }
+
+    /// How a message hangs together with the one that the tag replied to.
+    fn link_to_anchor(&self, message: &UsedMessage) -> Option<String> {
+        let anchor = self.used.iter().find(|other| Some(other.id) == self.record.anchor)?;
+        if message.reply_to == Some(anchor.id) {
+            return Some("the answer to it".to_owned());
+        }
+        (anchor.reply_to == Some(message.id)).then(|| "what it answered".to_owned())
+    }
+
+    /// Why it is there, by how long before the answer it was said.
+    fn distance(&self, reason: Reason, message: &UsedMessage) -> String {
+        let before = self.record.created_at.since(message.sent_at);
+        let is_ours = message.role == Role::Assistant;
+        match reason {
+            Reason::Query => "it speaks of what was asked".to_owned(),
+            _ if before <= JUST_BEFORE && is_ours => "my answer just before".to_owned(),
+            _ if before <= JUST_BEFORE => "said just before".to_owned(),
+            _ if is_ours => format!("my answer, {} earlier", span_in_words(before)),
+            Reason::Chain => format!("linked by replies, {} earlier", span_in_words(before)),
+            Reason::Nearby => format!("said nearby, {} earlier", span_in_words(before)),
+            _ => format!("same matter, {} earlier", span_in_words(before)),
+        }
+    }
+}
+
+/// `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
+fn around(surroundings: &[&UsedMessage], (zone, now): (Zone, Timestamp)) -> Option<String> {
+    let (first, last) = (surroundings.first()?, surroundings.last()?);
+    let (from, to) = (zone.short_time(first.sent_at, now), zone.short_time(last.sent_at, now));
+    Some(match surroundings.len() {
+        1 => format!("Around them I was shown 1 more message, of {from}."),
+        many => format!("Around them I was shown {many} more messages, {from} to {to}."),
+    })
+}
+
+/// Why a message was chosen.
+pub fn in_plain_words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Anchor => "the message the tag replied to",
+        Reason::Quoted => "the message the tag replied to, with a part marked",
+        Reason::Chain => "linked by replies",
+        Reason::Cluster => "said shortly before or after",
+        Reason::Strand => "part of the same talk",
+        Reason::Bridge => "an earlier part of the same matter",
+        Reason::Query => "about what the tag asks",
+        Reason::Source => "an earlier answer rested on it",
+        Reason::Nearby => "said nearby",
+        Reason::Tool => "looked up for the answer",
+    }
+}
+
+/// That the tag could have meant another matter, where that was a close call.
+fn meant(record: &AnswerRecord) -> Option<String> {
+    match (record.matter, &record.alternative) {
+        (Matter::Second, _) => Some("This is about the other talk that the tag could have meant.".to_owned()),
+        (Matter::First, Some(_)) => {
+            Some("The tag could have meant another talk as well; the button below the answer leads there.".to_owned())
+        }
+        (Matter::First, None) => None,
+    }
+}
+
+/// `Left out: 3 messages (no room), 20 messages (before a silence of 26 h).`
+fn left_out(record: &AnswerRecord) -> Option<String> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for omitted in &record.omitted {
+        match counts.iter_mut().find(|(why, _)| *why == omitted.why) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&omitted.why, 1)),
+        }
+    }
+    counts.sort_by_key(|(why, _)| *why != "no room");
+    let told: Vec<String> = counts
+        .into_iter()
+        .map(|(why, count)| {
+            format!("{count} {} ({})", if count == 1 { "message" } else { "messages" }, escape_markdown(why))
+        })
+        .collect();
+    (!told.is_empty()).then(|| format!("Left out: {}.", told.join(", ")))
+}
+
+/// Model, tokens, time and the answer's id.
+fn effort(record: &AnswerRecord) -> String {
+    let model = escape_markdown(&record.model);
+    let made_by = match record.status {
+        AnswerStatus::Answered => format!(
+            "Model {model}: {} tokens read, {} written",
+            grouped(record.tokens.prompt),
+            grouped(record.tokens.completion)
+        ),
+        AnswerStatus::Offline => "No model".to_owned(),
+        AnswerStatus::Apologised => format!("Model {model} gave no usable answer"),
+    };
+    let (secs, tenths) = (record.latency_ms / 1000, record.latency_ms % 1000 / 100);
+    format!("{made_by}, {secs}.{tenths} s. Answer `{}`.", record.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::domain::{AnswerId, ChatKey, Omitted, SourceRef, TokenUse};
+    use crate::testkit::{here, moment};
+
+    fn record() -> AnswerRecord {
+        let chosen = |seq: u32, reason| Chosen { seq: Seq(seq), id: MessageId(seq.into()), reason, score: 0.5 };
+        let omitted = |id, why: &str| Omitted { id: MessageId(id), why: why.to_owned() };
+        AnswerRecord {
+            id: AnswerId(ulid::Ulid::from_parts(1, 2)),
+            chat: ChatKey(1),
+            thread: None,
+            trigger: Seq(9),
+            matter: Matter::First,
+            asked_by: UserId(1),
+            created_at: moment("15:00"),
+            status: AnswerStatus::Answered,
+            text: "Thai.".to_owned(),
+            anchor: Some(MessageId(1)),
+            window: vec![
+                chosen(1, Reason::Anchor),
+                chosen(2, Reason::Strand),
+                chosen(3, Reason::Nearby),
+                chosen(4, Reason::Strand),
+                chosen(5, Reason::Chain),
+            ],
+            omitted: vec![
+                omitted(2, "before a silence of 26 h"),
+                omitted(3, "no room"),
+                omitted(6, "before a silence of 26 h"),
+            ],
+            alternative: None,
+            slots: Vec::new(),
+            sources: vec![SourceRef { id: "m4".to_owned(), text: "The thai one?".to_owned() }],
+            model: "some_model-1".to_owned(),
+            tokens: TokenUse { prompt: 1204, completion: 88 },
+            latency_ms: 2140,
+            uncertainty: None,
+            guard_used: false,
+        }
+    }
+
+    fn used(seq: u32, reply_to: Option<i64>, at: &str, text: &str) -> UsedMessage {
+        UsedMessage {
+            seq: Seq(seq),
+            id: MessageId(seq.into()),
+            role: Role::User,
+            name: format!("Member *{seq}"),
+            sent_at: moment(at),
+            text: text.to_owned(),
+            reply_to: reply_to.map(MessageId),
+            link: (seq == 1).then(|| "https://t.me/c/1/1".to_owned()),
+        }
+    }
+
+    fn told(member: i64) -> Reader {
+        Reader { member: UserId(member), zone: here() }
+    }
+
+    #[test]
+    fn why_quotes_each_message_and_tells_reasons_apart() {
+        let used = [
+            used(1, None, "-3d 14:02", "Which *restaurant*?"),
+            used(2, Some(1), "-3d 14:05", &"the thai one ".repeat(9)),
+            used(3, None, "14:40", "lunch"),
+            used(4, None, "14:55", "The thai one?"),
+        ];
+        expect![[r#"
+            I used these messages:
+
+            - [Member \*1 2 Jan 14:02](https://t.me/c/1/1) “Which \*restaurant\*?”: you replied to it
+            - Member \*2 2 Jan 14:05 “the thai one the thai one the thai one the thai one the tha…”: the answer to it
+            - Member \*4 14:55 “The thai one?”: said just before, cited
+            - a message that is no longer kept
+
+            Around them I was shown 1 more message, of 14:40.
+
+            Left out: 1 message (no room), 2 messages (before a silence of 26 h).
+
+            Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
+        .assert_eq(&why(&record(), &used, None, told(1)));
+    }
+
+    #[test]
+    fn distances_are_told_in_plain_words() {
+        let record = record();
+        let all = [used(1, None, "-3d 14:02", ""), used(4, None, "-2d 10:00", "x")];
+        let reason = |reason, message: &UsedMessage| {
+            Explained { record: &record, used: &all, to: told(9) }.reason(reason, message)
+        };
+        assert_eq!(reason(Reason::Anchor, &all[0]), "the tag replied to it");
+        assert_eq!(reason(Reason::Strand, &all[1]), "same matter, 2 days earlier");
+        assert_eq!(reason(Reason::Query, &all[1]), "it speaks of what was asked");
+        let ours = UsedMessage { role: Role::Assistant, ..all[1].clone() };
+        assert_eq!(reason(Reason::Strand, &ours), "my answer, 2 days earlier");
+    }
+
+    #[test]
+    fn why_of_an_answer_from_nothing_says_so() {
+        let record = AnswerRecord {
+            status: AnswerStatus::Offline,
+            window: Vec::new(),
+            omitted: Vec::new(),
+            latency_ms: 7,
+            ..record()
+        };
+        expect![[r#"
+            I used no earlier message for this answer.
+
+            No model, 0.0 s. Answer `00000000010000000000000002`."#]]
+        .assert_eq(&why(&record, &[], None, told(1)));
+    }
+
+    #[test]
+    fn why_of_an_apology_blames_the_model() {
+        let record = AnswerRecord { status: AnswerStatus::Apologised, ..record() };
+        assert!(why(&record, &[], None, told(1)).contains(r"Model some\_model-1 gave no usable answer, 2.1 s."));
+    }
+}

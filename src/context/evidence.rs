@@ -1,0 +1,95 @@
+//! What is known beside the messages themselves: what was read off them, and what was worked out for them before.
+
+use std::sync::Arc;
+
+use crate::context::features::mentions::Turn;
+use crate::context::features::message::{Address, MessageFeatures, address, without_bots};
+use crate::context::features::rhythm::WINDOW;
+use crate::context::features::token::Quick;
+use crate::context::replies::antecedents::{Antecedents, Past};
+use crate::context::replies::model::ReplyModel;
+use crate::context::strands::SampledStrands;
+use crate::domain::{MessageId, StoredMessage};
+
+/// What is known beside the messages themselves. All of it may be missing: then it is worked out, or done without.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    pub readings: Quick<Address, Arc<MessageFeatures>>,
+    /// Antecedents from the text alone: reply links are added where they are used.
+    pub antecedents: Quick<Address, Arc<Antecedents>>,
+    /// Ids of the messages right before the oldest candidate, oldest first: where replies may lead to.
+    pub earlier: Vec<MessageId>,
+    /// What the messages are about, if the last of them are those that it was worked out of.
+    pub sampled: Option<Arc<SampledStrands>>,
+}
+
+impl Evidence {
+    /// What was read off a message; without a vector where nothing was.
+    pub fn reading(&self, stored: &StoredMessage) -> Arc<MessageFeatures> {
+        match self.readings.get(&address(stored)) {
+            Some(reading) => Arc::clone(reading),
+            None => Arc::new(MessageFeatures::of(&stored.message, &without_bots(&stored.message.text), Vec::new())),
+        }
+    }
+}
+
+/// Antecedents of the message at `place` among `readings` (oldest first), from the text alone: what is worth keeping.
+pub fn antecedents_at(readings: &[Arc<MessageFeatures>], place: usize) -> Antecedents {
+    antecedents_by(ReplyModel::shipped(), readings, place)
+}
+
+/// The same by another table.
+pub fn antecedents_by(model: &ReplyModel, readings: &[Arc<MessageFeatures>], place: usize) -> Antecedents {
+    let past: Vec<Turn<'_>> =
+        readings[place.saturating_sub(WINDOW)..place].iter().map(|reading| reading.turn()).collect();
+    Past::of(&past, readings[place].turn()).antecedents(model, false).kept()
+}
+
+/// Antecedents of every message of a conversation (oldest first), from the text alone.
+pub fn antecedent_rows(
+    conversation: &[StoredMessage],
+    evidence: &Evidence,
+    links: &ReplyModel,
+) -> Quick<Address, Arc<Antecedents>> {
+    let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
+    let rows = (0..readings.len()).map(|place| Arc::new(antecedents_by(links, &readings, place)));
+    conversation.iter().map(address).zip(rows).collect()
+}
+
+/// Fingerprints of messages, each with the up to [`WINDOW`] before it that it is scored against. The same fingerprint
+/// means the same antecedents. `marks` are those of the messages, oldest first; of the first `earlier` none is made.
+pub fn fingerprints(marks: &[u64], earlier: usize) -> Vec<i64> {
+    let mut sum = 0;
+    // Sums up to each place: what is between two of them is their difference.
+    let sums: Vec<u64> = std::iter::once(0)
+        .chain(marks.iter().map(|mark| {
+            sum ^= mark;
+            sum
+        }))
+        .collect();
+    (earlier..marks.len())
+        .map(|place| {
+            let past = sums[place] ^ sums[place.saturating_sub(WINDOW)];
+            (past ^ marks[place].rotate_left(1)).cast_signed()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fingerprint_is_of_the_message_and_the_window_before_it() {
+        let marks: Vec<u64> = (1..=WINDOW as u64 + 2).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let all = fingerprints(&marks, 0);
+        assert_eq!(fingerprints(&marks, 5), all[5..], "whatever is asked for");
+        assert_eq!(fingerprints(&marks[1..], WINDOW + 1), [] as [i64; 0]);
+        assert_eq!(fingerprints(&marks[1..], WINDOW), all[WINDOW + 1..], "what is further back does not matter");
+        let mut edited = marks.clone();
+        edited[1] ^= 1;
+        let after = fingerprints(&edited, 0);
+        assert_eq!(after[0], all[0]);
+        assert!((1..=WINDOW + 1).all(|place| after[place] != all[place]), "it and all that follow within the window");
+    }
+}

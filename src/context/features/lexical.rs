@@ -1,0 +1,132 @@
+//! Words that carry a matter: crude stems that work in any language that is written with spaces.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::context::features::token::{Token, token};
+use crate::trigger::Languages;
+
+/// A stem is the beginning of a word: four letters meet their other forms in all the languages tried.
+const STEM_CHARS: usize = 4;
+/// Parts of words shorter than this say too little.
+const MIN_PART_CHARS: usize = 3;
+/// Words joined by a dot, hyphen or apostrophe count whole as well, from this length on.
+const MIN_JOINED_CHARS: usize = 5;
+/// Characters of a text whose words count.
+const WITHIN: usize = 1500;
+
+#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
+static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[^\W_]+(?:[.\-'’][^\W_]+)*").expect("a constant pattern"));
+#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
+static RUN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a constant pattern"));
+
+/// The stems of a text as numbers, ascending, each once.
+pub fn stems(text: &str) -> Vec<Token> {
+    let mut found = Vec::new();
+    each_stem(text, |stem| found.push(numbered(stem)));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The number of a stem. Its last bit tells whether there is a digit in the word.
+fn numbered(stem: &str) -> Token {
+    token(stem) & !1 | Token::from(stem.contains(char::is_numeric))
+}
+
+/// Whether a stem is a word with a digit: a time, a price, a version.
+pub fn has_digit(stem: Token) -> bool {
+    stem & 1 == 1
+}
+
+/// The stems of what somebody is called: all parts of it, whatever they are.
+pub fn stems_of_name(name: &str) -> impl Iterator<Item = Token> {
+    let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.map(|part| numbered(&part.to_lowercase().chars().take(STEM_CHARS).collect::<String>()))
+}
+
+/// The words of a text that have a stem, in lower case, each with it: of a word of several parts the part.
+pub fn words_of(text: &str) -> Vec<(Token, String)> {
+    let mut found = Vec::new();
+    each_word(text, |stem, word| found.push((numbered(stem), word.to_owned())));
+    found
+}
+
+/// Calls `each` with the stems of a text as they come.
+fn each_stem(text: &str, mut each: impl FnMut(&str)) {
+    each_word(text, |stem, _| each(stem));
+}
+
+/// Calls `each` with every stem of a text and the word that it is the beginning of.
+fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
+    let languages = Languages::shipped();
+    let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
+    for word in WORD.find_iter(&lower).map(|word| word.as_str()).filter(|word| !languages.is_stop_word(word)) {
+        let chars = word.chars().count();
+        if word.chars().any(|c| c.is_numeric()) {
+            if chars >= 2 {
+                each(word, word);
+            }
+            continue;
+        }
+        let parts: Vec<&str> = word.split(['.', '-', '\'', '’']).collect();
+        if parts.len() > 1 && chars >= MIN_JOINED_CHARS {
+            each(word, word);
+        }
+        let telling =
+            parts.into_iter().filter(|part| !languages.is_stop_word(part) && part.chars().count() >= MIN_PART_CHARS);
+        telling.for_each(|part| each(part.char_indices().nth(STEM_CHARS).map_or(part, |(end, _)| &part[..end]), part));
+    }
+}
+
+/// Whether a text says too little to go by: hardly a word, or a few that nobody here has used.
+pub fn says_little(text: &str, known: impl Fn(Token) -> bool) -> bool {
+    let words = RUN.find_iter(text).count();
+    words <= 2 || (words <= 5 && !stems(text).into_iter().any(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut found = Vec::new();
+        each_stem(text, |stem| found.push(stem.to_owned()));
+        found.sort();
+        found.dedup();
+        assert_eq!(found.join(" "), expected);
+    }
+
+    #[test]
+    fn words_meet_their_other_forms_in_many_languages() {
+        check("The restaurant, the restaurants!", "rest");
+        check("Рестораны ресторана", "рест");
+        check("Häuser im Garten", "gart häus");
+    }
+
+    #[test]
+    fn numbers_and_joined_words_count_whole() {
+        check("F28 at 12.30 with a t-shirt", "12.30 f28 shir t-shirt");
+    }
+
+    #[test]
+    fn a_stem_remembers_whether_there_was_a_digit() {
+        let digits = |text: &str| stems(text).into_iter().filter(|stem| has_digit(*stem)).count();
+        assert_eq!((digits("bus 28 at 12.30"), digits("a bus at noon")), (2, 0));
+    }
+
+    #[test]
+    fn a_name_has_the_stems_that_its_words_have_in_a_text() {
+        let of_name: Vec<Token> = stems_of_name("Nana Jean_46").collect();
+        assert!(stems("nana and Jean").iter().all(|stem| of_name.contains(stem)));
+    }
+
+    #[test]
+    fn a_pointer_says_little() {
+        assert!(says_little("thoughts?", |_| false));
+        assert!(says_little("what do you all think", |_| false));
+        assert!(!says_little("does the chapel have wifi", |stem| stem == numbered("chap")));
+    }
+}

@@ -1,0 +1,288 @@
+//! From a trigger and its candidates to the focus: the candidates that the trigger points at (`guess`), each with the matter
+//! that it would bring along, and the set with the highest expected F1 over these guesses.
+//!
+//! A guess about a matter is made of the relatedness of each pair in a slow chat, and of the strands of sampled reply forests
+//! in a busy one; what lies between is a mean of the two by the chat's slowness.
+
+mod guess;
+pub mod precompute;
+pub mod training;
+
+use std::sync::Arc;
+
+use crate::context::contributions::{Column, Feature, by_candidate};
+use crate::context::evidence::Evidence;
+use crate::context::features::corpus::{Corpus, Utterance};
+use crate::context::features::lexical::says_little;
+use crate::context::features::mentions::Turn;
+use crate::context::features::message::{MessageFeatures, address};
+use crate::context::features::rhythm::slowness;
+use crate::context::features::rhythm::{WINDOW, silence_ranks};
+use crate::context::features::token::Token;
+use crate::context::focus::BestMatch;
+use crate::context::history::History;
+use crate::context::novelty::TagSummary;
+use crate::context::replies::antecedents::{Antecedents, Past};
+use crate::context::replies::model::ReplyModel;
+use crate::context::scorers::Scorers;
+use crate::context::seed::SeedRule;
+use crate::context::select::ambiguity::Rivals;
+use crate::context::select::expected_f1::Taken;
+use crate::context::strands::SampledStrands;
+use crate::context::weights::Weights;
+use crate::domain::{MessageId, Role, StoredMessage, UserId};
+use crate::trigger::Languages;
+
+/// A trigger as the scorer reads it.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking<'a> {
+    pub message: &'a StoredMessage,
+    /// Its words without the bot's name.
+    pub text: &'a str,
+    /// Whether it tags the bot. A tag with words asks about its words; another message goes on with the talk.
+    pub is_tag: bool,
+    /// How many of the conversation are from further back than the rest, which is unbroken.
+    pub older: usize,
+    /// What tells the newest run without a long silence.
+    pub seed: SeedRule,
+}
+
+impl<'a> Asking<'a> {
+    pub fn of(history: &'a History, older: usize, seed: SeedRule) -> Self {
+        Self { message: &history.trigger, text: &history.ask, is_tag: history.is_tag, older, seed }
+    }
+}
+
+/// What was picked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Picked {
+    /// By their places in the conversation, best first.
+    pub taken: Vec<Taken>,
+    /// How likely each candidate belongs, by its place in the conversation.
+    pub marginals: Vec<(usize, f32)>,
+    /// Where two matters are truly open.
+    pub rivals: Option<Rivals>,
+}
+
+/// The candidates made ready to be scored.
+struct Candidates<'a> {
+    /// Oldest first; the places of all the others count from the first of these.
+    messages: &'a [&'a StoredMessage],
+    readings: &'a [Arc<MessageFeatures>],
+    /// The same of the whole conversation.
+    of_all: &'a [Arc<MessageFeatures>],
+    /// How many of them come from further back than the rest.
+    older: usize,
+    evidence: &'a Evidence,
+    links: &'a ReplyModel,
+    /// How far back the message is that each replies to, and its place if it is a candidate.
+    parents: Vec<Option<usize>>,
+    replies: Vec<Option<usize>>,
+    /// What was worked out of them before.
+    sampled: Option<Arc<SampledStrands>>,
+}
+
+/// The candidates that the trigger is about, at most `most`. `conversation` is oldest first; of it the last [`WINDOW`] are
+/// candidates, and what is before them is their past.
+pub fn pick(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    scorers: &Scorers,
+    most: usize,
+) -> Picked {
+    pick_from(asking, conversation, evidence, (scorers, most), None)
+}
+
+/// The same, with the features of each candidate, by its place in the conversation.
+pub fn explain(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    scorers: &Scorers,
+    most: usize,
+) -> (Picked, Vec<(usize, Vec<Feature>)>) {
+    let mut columns = Vec::new();
+    let picked = pick_from(asking, conversation, evidence, (scorers, most), Some(&mut columns));
+    let first = conversation.len().saturating_sub(WINDOW);
+    (picked, (first..).zip(by_candidate(&columns, conversation.len() - first)).collect())
+}
+
+/// `seen` takes what each feature was worth, where somebody wants to know.
+fn pick_from(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    (scorers, most): (&Scorers, usize),
+    seen: Option<&mut Vec<Column>>,
+) -> Picked {
+    let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
+    let first = conversation.len().saturating_sub(WINDOW);
+    let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
+    let trigger = read(asking, evidence);
+    let mut picked = candidates.pick(&candidates.matching(asking, &trigger, scorers), most, seen);
+    picked.taken.iter_mut().for_each(|one| one.place += first);
+    picked.marginals.iter_mut().for_each(|(place, _)| *place += first);
+    if let Some(rivals) = &mut picked.rivals {
+        rivals.first.iter_mut().chain(&mut rivals.second).for_each(|one| one.place += first);
+    }
+    picked
+}
+
+/// Reads a trigger: its vector was made from its ask; what else is known of it here.
+fn read(asking: Asking<'_>, evidence: &Evidence) -> MessageFeatures {
+    let vector = evidence.readings.get(&address(asking.message)).map_or_else(Vec::new, |known| known.vector.clone());
+    MessageFeatures::of(&asking.message.message, asking.text, vector)
+}
+
+impl<'a> Candidates<'a> {
+    /// The last of a `conversation`, of whose every message `readings` has one.
+    fn of(
+        (conversation, older): (&'a [&'a StoredMessage], usize),
+        readings: &'a [Arc<MessageFeatures>],
+        evidence: &'a Evidence,
+        links: &'a ReplyModel,
+    ) -> Self {
+        let first = conversation.len().saturating_sub(WINDOW);
+        let earlier = evidence.earlier.iter().copied().filter(|_| older == 0);
+        let ids: Vec<MessageId> = earlier.chain(conversation.iter().map(|stored| stored.message.id)).collect();
+        let before = ids.len() - (conversation.len() - first);
+        let messages = &conversation[first..];
+        let parents: Vec<Option<usize>> = (before..)
+            .zip(messages)
+            .map(|(place, stored)| distance_of(stored.message.reply_to, &ids[..place]))
+            .collect();
+        Self {
+            messages,
+            readings: &readings[first..],
+            of_all: readings,
+            older,
+            evidence,
+            links,
+            replies: (0..).zip(&parents).map(|(place, parent)| usize::checked_sub(place, (*parent)?)).collect(),
+            parents,
+            sampled: evidence.sampled.clone().filter(|sampled| sampled.is_of(messages)),
+        }
+    }
+}
+
+impl Candidates<'_> {
+    /// What is known of a trigger among the candidates.
+    fn matching<'b>(&'b self, asking: Asking<'b>, trigger: &'b MessageFeatures, scorers: &'b Scorers) -> Matching<'b> {
+        let moments: Vec<f64> = self.messages.iter().copied().chain([asking.message]).map(seconds).collect();
+        let stems: Vec<&[Token]> = self.readings.iter().map(|reading| reading.stems.as_slice()).collect();
+        let bare = says_little(asking.text, |stem| stems.iter().any(|known| known.binary_search(&stem).is_ok()));
+        let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
+        let past = Past::of(&turns, trigger.turn());
+        let links = past.antecedents(&scorers.links, bare);
+        let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
+        let reply = distance_of(asking.message.message.reply_to, &ids);
+        Matching {
+            asking,
+            trigger,
+            links: reply.map_or_else(|| links.clone(), |distance| links.clone().with_reply(distance)),
+            is_reply: reply.is_some(),
+            bare,
+            slowness: slowness(moments.iter().copied()),
+            stems,
+            mentions: past.mentions(),
+            silences: silence_ranks(&moments).into_iter().map(f64::from).collect(),
+            weights: &scorers.matters,
+        }
+    }
+
+    /// `mentions` are those whom each candidate speaks to.
+    fn utterances<'a>(&'a self, mentions: &'a [Vec<UserId>]) -> Vec<Utterance<'a>> {
+        let candidates = self.messages.iter().zip(self.readings).zip(mentions).zip(&self.replies);
+        candidates.map(|(((stored, reading), mentions), reply)| utterance(stored, reading, mentions, *reply)).collect()
+    }
+
+    /// How likely the trigger goes on from each candidate.
+    fn linked(&self, links: &Antecedents) -> Vec<f64> {
+        let mut linked = vec![0.0; self.messages.len()];
+        for link in &links.0 {
+            if let Some(place) = linked.len().checked_sub(link.distance) {
+                linked[place] += f64::from(link.probability);
+            }
+        }
+        linked
+    }
+}
+
+/// A trigger among the candidates.
+struct Matching<'a> {
+    asking: Asking<'a>,
+    trigger: &'a MessageFeatures,
+    links: Antecedents,
+    /// The trigger replies to a candidate.
+    is_reply: bool,
+    /// The trigger says too little to go by.
+    bare: bool,
+    /// 0 in a busy chat, 1 in a slow one.
+    slowness: f64,
+    /// The candidates' stems.
+    stems: Vec<&'a [Token]>,
+    /// Whom each candidate speaks to, and last the trigger.
+    mentions: Vec<Vec<UserId>>,
+    /// How long the silence before each candidate was for this chat, and last that before the trigger.
+    silences: Vec<f64>,
+    weights: &'a Weights,
+}
+
+impl Matching<'_> {
+    /// The trigger as one more utterance.
+    fn utterance(&self) -> Utterance<'_> {
+        let mentions = self.mentions.last().map_or(&[][..], Vec::as_slice);
+        utterance(self.asking.message, self.trigger, mentions, None)
+    }
+
+    fn corpus<'b>(&self, utterances: Vec<Utterance<'b>>) -> Corpus<'b> {
+        let silences = &self.silences[..utterances.len()];
+        Corpus::new(utterances, silences, self.asking.message.message.sender.id, self.slowness)
+    }
+
+    fn summary(&self, best: BestMatch) -> TagSummary<'_> {
+        TagSummary {
+            unlinked: f64::from(self.links.starts_new()),
+            stems: (!self.bare).then_some(&self.trigger.stems),
+            known: &self.stems,
+            has_meaning: !self.trigger.vector.is_empty(),
+            best,
+            ours: Languages::shipped().ours_in(self.asking.text),
+            names_people: self.mentions.last().is_some_and(|named| !named.is_empty()),
+            names_day: !self.trigger.days.is_empty(),
+        }
+    }
+}
+
+fn utterance<'a>(
+    stored: &StoredMessage,
+    reading: &'a MessageFeatures,
+    mentions: &'a [UserId],
+    reply: Option<usize>,
+) -> Utterance<'a> {
+    Utterance {
+        at: seconds(stored),
+        author: reading.speech.author,
+        is_ours: stored.message.role == Role::Assistant,
+        mentions,
+        stems: &reading.stems,
+        is_question: reading.speech.is_question,
+        is_greeting: reading.speech.is_greeting,
+        chars: reading.speech.chars,
+        vector: &reading.vector,
+        reply,
+        days: &reading.days,
+        calls_bot: reading.calls_bot,
+    }
+}
+
+fn seconds(stored: &StoredMessage) -> f64 {
+    stored.message.sent_at.secs() as f64
+}
+
+/// How far back a message is among `past`, 1 being the last.
+fn distance_of(id: Option<MessageId>, past: &[MessageId]) -> Option<usize> {
+    let id = id?;
+    past.iter().rev().position(|other| *other == id).map(|back| back + 1)
+}

@@ -1,0 +1,115 @@
+//! What is worked out before anybody tags: how the candidates hang together by themselves, whoever asks about them. It is
+//! two fifths of all that a tag takes.
+
+use std::sync::Arc;
+
+use crate::context::evidence::Evidence;
+use crate::context::evidence::antecedents_by;
+use crate::context::features::corpus::Corpus;
+use crate::context::features::mentions::Hearing;
+use crate::context::features::message::{MessageFeatures, address};
+use crate::context::features::rhythm::{silence_ranks, slowness};
+use crate::context::index_set::IndexSet;
+use crate::context::matters::assign::Assignment;
+use crate::context::pick::{Candidates, seconds};
+use crate::context::replies::antecedents::Antecedents;
+use crate::context::replies::sample::Forest;
+use crate::context::replies::sample::Forests;
+use crate::context::scorers::Scorers;
+use crate::context::strands::Partitioned;
+use crate::context::strands::SampledStrands;
+use crate::context::strands::{Partitions, segments};
+use crate::context::weights::Weights;
+use crate::domain::{StoredMessage, UserId};
+
+/// What the next tag in a `conversation` (oldest first) finds. The last
+/// [`WINDOW`](crate::context::features::rhythm::WINDOW) messages are its candidates.
+pub fn sample_strands(conversation: &[&StoredMessage], evidence: &Evidence, scorers: &Scorers) -> SampledStrands {
+    let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
+    let candidates = Candidates::of((conversation, 0), &readings, evidence, &scorers.links);
+    candidates.foreseen_in(&candidates.drawn(), &scorers.matters)
+}
+
+impl Candidates<'_> {
+    /// How the candidates hang together in `forests`.
+    pub(super) fn foreseen_in(&self, forests: &[Forest], weights: &Weights) -> SampledStrands {
+        let talk = self.talk();
+        let candidates = self.messages.iter().map(|stored| address(stored)).collect();
+        SampledStrands { candidates, partitioned: Partitioned::of(&self.corpus(&talk), forests, weights) }
+    }
+
+    /// What is known of the candidates without a trigger.
+    pub(super) fn talk(&self) -> Talk {
+        let moments: Vec<f64> = self.messages.iter().copied().map(seconds).collect();
+        Talk {
+            slowness: slowness(moments.iter().copied()),
+            silences: silence_ranks(&moments).into_iter().map(f64::from).collect(),
+            mentions: Hearing::of(self.readings.iter().map(|reading| &reading.speech)).mentions(),
+        }
+    }
+
+    pub(super) fn corpus<'a>(&'a self, talk: &'a Talk) -> Corpus<'a> {
+        // Nobody asks yet: whoever spoke last adds no person.
+        let last = self.messages.last().map_or(UserId(0), |stored| stored.message.sender.id);
+        Corpus::new(self.utterances(&talk.mentions), &talk.silences, last, talk.slowness)
+    }
+}
+
+/// The candidates by themselves.
+pub(super) struct Talk {
+    slowness: f64,
+    /// How long the silence before each candidate was for this chat.
+    silences: Vec<f64>,
+    /// Whom each candidate speaks to.
+    mentions: Vec<Vec<UserId>>,
+}
+
+impl Partitioned {
+    pub(super) fn of(corpus: &Corpus<'_>, forests: &[Forest], weights: &Weights) -> Self {
+        let cut = |far: f64| -> Vec<Vec<IndexSet>> {
+            forests.iter().map(|forest| segments(corpus, &forest.antecedents, far)).collect()
+        };
+        let partitions =
+            |sets: &[Vec<IndexSet>]| Partitions::of(sets.iter().map(Vec::as_slice), corpus.utterances.len());
+        let segments = cut(weights.far);
+        let mut assignment = Assignment::new(corpus, &weights.segment_link);
+        let matters: Vec<Vec<IndexSet>> = segments
+            .iter()
+            .zip(forests)
+            .map(|(segments, forest)| assignment.forest(segments, &forest.chances))
+            .collect();
+        Self {
+            strands: partitions(&cut(f64::INFINITY)),
+            segments: partitions(&segments),
+            matters: partitions(&matters),
+        }
+    }
+}
+
+impl Candidates<'_> {
+    /// Sampled reply forests of the candidates.
+    pub(super) fn drawn(&self) -> Vec<Forest> {
+        let addresses = self.messages.iter().map(|stored| address(stored));
+        let forests = Forests::draw(addresses.zip(self.rows().iter().map(Arc::as_ref)));
+        let chances = forests.chances().into_iter().enumerate();
+        chances.map(|(forest, chances)| Forest { antecedents: forests.antecedents(forest), chances }).collect()
+    }
+
+    /// Where each goes on from.
+    fn rows(&self) -> Vec<Arc<Antecedents>> {
+        let first = self.of_all.len() - self.messages.len();
+        let row = |((place, stored), parent): ((usize, &&StoredMessage), &Option<usize>)| {
+            let known = match self.evidence.antecedents.get(&address(stored)) {
+                // What was left out between the older candidates and the others is no antecedent here.
+                Some(known) if self.older > 0 => Arc::new(known.within(place.saturating_sub(self.older))),
+                Some(known) => Arc::clone(known),
+                None => Arc::new(antecedents_by(self.links, self.of_all, place)),
+            };
+            match parent {
+                Some(distance) => Arc::new(Antecedents::clone(&known).with_reply(*distance)),
+                None => known,
+            }
+        };
+        (first..).zip(self.messages).zip(&self.parents).map(row).collect()
+    }
+}

@@ -1,0 +1,150 @@
+//! What weights are fitted on, by the code that chooses: rows of features, and the weights as they are written.
+//!
+//! The daemon does not come here: `benches/fit` does, which knows the right answers.
+
+use std::sync::Arc;
+
+pub use crate::context::focus::{NAMES as FOCUS_NAMES, WORDS as OF_BARE_TAG};
+pub use crate::context::matters::link::NAMES as SEGMENT_NAMES;
+pub use crate::context::novelty::NAMES as NOVELTY_NAMES;
+pub use crate::context::pick::Asking;
+pub use crate::context::relatedness::pairwise::NAMES as PAIR_NAMES;
+pub use crate::context::relatedness::refine::NAMES as REFINE_NAMES;
+pub use crate::context::retrieval::expand::around;
+pub use crate::context::retrieval::passages::{MOST_OF_A_WORD, Said, Span, spans};
+pub use crate::context::retrieval::query::{About, Sought, Word};
+pub use crate::context::retrieval::rerank::{
+    BESIDE, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, ReadSpan, Weights as BeyondWeights, beside, compared,
+};
+pub use crate::context::seed::SeedRule;
+pub use crate::context::weights::Weights;
+
+use crate::context::evidence::Evidence;
+use crate::context::features::mentions::Turn;
+use crate::context::features::message::MessageFeatures;
+use crate::context::features::rhythm::WINDOW;
+use crate::context::focus::{best_match, features as focus_features};
+use crate::context::matters::lessons::{Lesson, lessons};
+use crate::context::novelty::features as novelty_features;
+use crate::context::pick::guess::Agreement;
+use crate::context::pick::{Candidates, Matching, read};
+use crate::context::relatedness::refine::Refinement;
+use crate::context::replies::antecedents::Past;
+use crate::context::replies::model::ReplyModel;
+use crate::context::replies::sample::Forest;
+use crate::context::scorers::Scorers;
+use crate::context::strands::segments;
+use crate::domain::StoredMessage;
+
+/// A tag, and what the selector sees of it. Places count from the oldest candidate.
+#[derive(Debug, Clone)]
+pub struct TagRows {
+    pub is_bare: bool,
+    pub is_reply: bool,
+    pub novelty: Vec<f64>,
+    /// How likely it goes on from each candidate, by the links.
+    pub links: Vec<f64>,
+    /// The features of each candidate as what the tag points at.
+    pub targets: Vec<Vec<f64>>,
+    /// For each of the candidates that were asked about, the features of all candidates as its kin.
+    pub kin: Vec<Vec<Vec<f64>>>,
+}
+
+/// The rows of a tag, its candidates the last of `conversation` (oldest first); `kin_of` are places of candidates. None
+/// where there are no candidates.
+pub fn tag_rows(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    scorers: &Scorers,
+    kin_of: &[usize],
+) -> Option<TagRows> {
+    with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
+        let corpus = matching.corpus(candidates.utterances(&matching.mentions));
+        let sampled = candidates.foreseen_in(forests, matching.weights);
+        let agreement = Agreement::of(&corpus, &sampled.partitioned);
+        let tag = candidates.tag(matching);
+        let pairwise = agreement.pairwise();
+        let kin = |target: &usize| pairwise.rows(*target).iter().map(|row| row.to_vec()).collect();
+        let targets = focus_features(&tag, agreement.scene());
+        TagRows {
+            is_bare: matching.bare,
+            is_reply: matching.is_reply,
+            novelty: novelty_features(&matching.summary(best_match(&targets))).to_vec(),
+            targets: targets.iter().map(|row| row.to_vec()).collect(),
+            links: tag.links,
+            kin: kin_of.iter().map(kin).collect(),
+        }
+    })
+}
+
+/// What a later look is fitted on, with `looks` of them before it: for each of `kin_of`, the places of the candidates that
+/// come into question and their features as its kin.
+pub fn refine_rows(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    scorers: &Scorers,
+    (kin_of, looks): (&[usize], usize),
+) -> Vec<Vec<(usize, Vec<f64>)>> {
+    let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
+        let corpus = matching.corpus(candidates.utterances(&matching.mentions));
+        let sampled = candidates.foreseen_in(forests, matching.weights);
+        let agreement = Agreement::of(&corpus, &sampled.partitioned);
+        let pairwise = agreement.pairwise();
+        let mut refinement = Refinement::around(&pairwise, kin_of, &matching.weights.pairwise);
+        matching.weights.refine.iter().take(looks).for_each(|weights| refinement.look(weights));
+        let rows = |rows: Vec<(usize, [f64; _])>| rows.into_iter().map(|(place, row)| (place, row.to_vec())).collect();
+        refinement.rows().into_iter().map(rows).collect()
+    });
+    of_all.unwrap_or_default()
+}
+
+/// What the linking of segments is fitted on: how the segments of the last of `conversation` take up matters in the first `count` forests.
+/// `truth` is what each candidate is about.
+pub fn segment_lessons(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    scorers: &Scorers,
+    (truth, count): (&[Option<usize>], usize),
+) -> Vec<Lesson> {
+    let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
+        let talk = candidates.talk();
+        let corpus = candidates.corpus(&talk);
+        let segments =
+            forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, matching.weights.far));
+        segments.flat_map(|segments| lessons(&corpus, &segments, truth)).collect()
+    });
+    of_all.unwrap_or_default()
+}
+
+fn with_matching<R>(
+    asking: Asking<'_>,
+    conversation: &[&StoredMessage],
+    evidence: &Evidence,
+    scorers: &Scorers,
+    then: impl FnOnce(&Candidates<'_>, &Matching<'_>, &[Forest]) -> R,
+) -> Option<R> {
+    if conversation.is_empty() {
+        return None;
+    }
+    let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
+    let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
+    let trigger = read(asking, evidence);
+    Some(then(&candidates, &candidates.matching(asking, &trigger, scorers), &candidates.drawn()))
+}
+
+/// What the weights of the links are applied to, of each message before the one at `place`, newest first: the distance and
+/// the row. With `is_bare`, as if the message said nothing.
+pub fn link_rows(
+    readings: &[Arc<MessageFeatures>],
+    place: usize,
+    is_bare: bool,
+    model: &ReplyModel,
+    each: impl FnMut(usize, Vec<f32>),
+) {
+    let past: Vec<Turn<'_>> =
+        readings[place.saturating_sub(WINDOW)..place].iter().map(|reading| reading.turn()).collect();
+    Past::of(&past, readings[place].turn()).rows(model, is_bare, each);
+}

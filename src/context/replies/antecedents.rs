@@ -1,0 +1,110 @@
+//! From scores to a distribution: which message a message goes on from, or that it starts something new.
+
+use crate::context::features::mentions::Hearing;
+use crate::context::features::mentions::Turn;
+use crate::context::features::rhythm::WINDOW;
+use crate::context::replies::model::{ReplyModel, Values};
+use crate::context::replies::pairs::{RAW, pairs};
+use crate::domain::UserId;
+
+/// Links kept of a message. The others hardly ever decide anything.
+const KEPT: usize = 32;
+
+/// A possible antecedent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Antecedent {
+    /// How many messages back, 1 being the one right before.
+    pub distance: usize,
+    pub probability: f32,
+}
+
+/// Where a message may go on from, best first. What is missing to 1 is that it starts something new.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Antecedents(pub Vec<Antecedent>);
+
+impl Antecedents {
+    /// How likely the message starts something new.
+    pub fn starts_new(&self) -> f32 {
+        (1.0 - self.0.iter().map(|link| link.probability).sum::<f32>()).max(0.0)
+    }
+
+    /// The best links, made heavier so that "starts something new" stays as likely as it was.
+    #[must_use]
+    pub fn kept(mut self) -> Self {
+        let all: f32 = self.0.iter().map(|link| link.probability).sum();
+        self.0.truncate(KEPT);
+        // These stay in memory, and the room for all others would take ten times theirs.
+        self.0.shrink_to_fit();
+        let kept: f32 = self.0.iter().map(|link| link.probability).sum();
+        for link in &mut self.0 {
+            link.probability *= all / kept.max(f32::MIN_POSITIVE);
+        }
+        self
+    }
+
+    /// Those at most so far back.
+    pub fn within(&self, distance: usize) -> Self {
+        Self(self.0.iter().filter(|link| link.distance <= distance).copied().collect())
+    }
+
+    /// The same when it is known to reply to the message `distance` back: all but certain, and never quite.
+    #[must_use]
+    pub fn with_reply(mut self, distance: usize) -> Self {
+        /// Some replies only answer "somewhere here".
+        const CERTAIN: f32 = 0.97;
+        for link in &mut self.0 {
+            link.probability *= 1.0 - CERTAIN;
+        }
+        match self.0.iter_mut().find(|link| link.distance == distance) {
+            Some(link) => link.probability += CERTAIN,
+            None => self.0.push(Antecedent { distance, probability: CERTAIN }),
+        }
+        self.0.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.distance.cmp(&b.distance)));
+        self
+    }
+}
+
+/// A message and those before it, with what is read off them.
+pub struct Past<'a> {
+    message: Turn<'a>,
+    turns: &'a [Turn<'a>],
+    hearing: Hearing,
+}
+
+impl<'a> Past<'a> {
+    /// Of the `turns` before `message`, oldest first, the last [`WINDOW`] count.
+    pub fn of(turns: &'a [Turn<'a>], message: Turn<'a>) -> Self {
+        let turns = &turns[turns.len().saturating_sub(WINDOW)..];
+        Self { message, turns, hearing: Hearing::of(turns.iter().chain([&message]).map(|turn| turn.speech)) }
+    }
+
+    /// Whom each names, and last the message.
+    pub fn mentions(self) -> Vec<Vec<UserId>> {
+        self.hearing.mentions()
+    }
+
+    /// The distribution for the message by a table. With `bare`, as if it said nothing.
+    pub fn antecedents(&self, model: &ReplyModel, bare: bool) -> Antecedents {
+        let (mut scores, mut values) = (Vec::with_capacity(self.turns.len()), Values::default());
+        self.pairs(bare, |place, raw| scores.push((self.turns.len() - place, model.score(raw, &mut values))));
+        // "Starts something new" has the score 0.
+        let highest = scores.iter().map(|(_, score)| *score).fold(0.0, f32::max);
+        let sum = (-highest).exp() + scores.iter().map(|(_, score)| (score - highest).exp()).sum::<f32>();
+        let mut links: Vec<Antecedent> = scores
+            .into_iter()
+            .map(|(distance, score)| Antecedent { distance, probability: (score - highest).exp() / sum })
+            .collect();
+        links.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.distance.cmp(&b.distance)));
+        Antecedents(links)
+    }
+
+    /// Calls `each` with every candidate, newest first: its distance, and what the weights of `model` are applied to.
+    pub fn rows(&self, model: &ReplyModel, bare: bool, mut each: impl FnMut(usize, Vec<f32>)) {
+        let mut values = Values::default();
+        self.pairs(bare, |place, raw| each(self.turns.len() - place, model.products(raw, &mut values)));
+    }
+
+    fn pairs(&self, bare: bool, each: impl FnMut(usize, &[f32; RAW])) {
+        pairs((self.message, self.turns), &self.hearing, bare, each);
+    }
+}

@@ -1,0 +1,180 @@
+//! The fitted table: every feature is a product of raw features, clamped to what was seen in training, times a weight.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::context::replies::pairs::{RAW, RAW_NAMES};
+
+/// Raised with every change of features or weights: rows of another version are not read.
+pub const SCORER_VERSION: u32 = 3;
+
+/// The shipped table. A test reads it, so it cannot fail to be read.
+static SHIPPED: LazyLock<ReplyModel> =
+    LazyLock::new(|| serde_json::from_str(ReplyModel::WRITTEN).unwrap_or_else(|_| ReplyModel::empty()));
+
+/// A linear model over products of raw features, fitted by `cargo bench --bench fit`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Table")]
+pub struct ReplyModel {
+    bias: f32,
+    terms: Vec<Term>,
+    /// Raw features of which only what exceeds a bound counts: max(0, x - bound).
+    hinges: Vec<(usize, f32)>,
+}
+
+#[derive(Debug, Clone)]
+struct Term {
+    /// Places in [`Values`].
+    factors: [u8; FACTORS],
+    weight: f32,
+    /// What was seen in training, nearly all of it: no extrapolation.
+    low: f32,
+    high: f32,
+}
+
+/// Most factors of a term.
+const FACTORS: usize = 3;
+/// Everything that a factor may be: 1, each raw feature x, each 1 - x, and the hinges. As long as a `u8` counts, so that
+/// looking one up needs no check.
+pub struct Values([f32; 256]);
+/// Where the raw features begin, where what is missing to 1 does, and where the hinges do.
+const IS: usize = 1;
+const NOT: usize = IS + RAW;
+const ABOVE: usize = NOT + RAW;
+
+impl Default for Values {
+    fn default() -> Self {
+        Self([1.0; 256])
+    }
+}
+
+impl ReplyModel {
+    /// The shipped table as it is written.
+    pub const WRITTEN: &str = include_str!("weights.json");
+
+    pub fn shipped() -> &'static Self {
+        &SHIPPED
+    }
+
+    fn empty() -> Self {
+        Self { bias: 0.0, terms: Vec::new(), hinges: Vec::new() }
+    }
+
+    /// The log odds of an antecedent against "starts something new". `values` is room to work in.
+    pub fn score(&self, raw: &[f32; RAW], values: &mut Values) -> f32 {
+        self.fill(raw, values);
+        let weigh = |term: &Term| term.weight * term.product(values).max(term.low).min(term.high);
+        self.bias + self.terms.iter().map(weigh).sum::<f32>()
+    }
+
+    /// What the weights are applied to, in the order of the table, before anything is clamped.
+    pub fn products(&self, raw: &[f32; RAW], values: &mut Values) -> Vec<f32> {
+        self.fill(raw, values);
+        self.terms.iter().map(|term| term.product(values)).collect()
+    }
+
+    fn fill(&self, raw: &[f32; RAW], values: &mut Values) {
+        let Values(values) = values;
+        for (place, value) in raw.iter().enumerate() {
+            values[IS + place] = *value;
+            values[NOT + place] = 1.0 - value;
+        }
+        for (place, (feature, bound)) in self.hinges.iter().enumerate() {
+            values[ABOVE + place] = (raw[*feature] - bound).max(0.0);
+        }
+    }
+}
+
+impl Term {
+    fn product(&self, Values(values): &Values) -> f32 {
+        self.factors.iter().fold(1.0, |product, factor| product * values[usize::from(*factor)])
+    }
+}
+
+/// The table as it is written.
+#[derive(Deserialize)]
+struct Table {
+    bias: f32,
+    features: Vec<TableRow>,
+}
+
+#[derive(Deserialize)]
+struct TableRow {
+    factors: Vec<TableFactor>,
+    w: f32,
+    lo: f32,
+    hi: f32,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum TableFactor {
+    Plain(String, String),
+    From(String, String, f32),
+}
+
+impl TryFrom<Table> for ReplyModel {
+    type Error = String;
+
+    fn try_from(table: Table) -> Result<Self, String> {
+        let mut model = Self { bias: table.bias, ..Self::empty() };
+        for row in table.features {
+            let mut factors = [0; FACTORS];
+            if row.factors.len() > FACTORS {
+                return Err(format!("more than {FACTORS} factors"));
+            }
+            for (place, written) in factors.iter_mut().zip(row.factors) {
+                *place = model.factor(written)?;
+            }
+            model.terms.push(Term { factors, weight: row.w, low: row.lo, high: row.hi });
+        }
+        Ok(model)
+    }
+}
+
+impl ReplyModel {
+    /// The place of a factor among the values.
+    fn factor(&mut self, written: TableFactor) -> Result<u8, String> {
+        let (operation, name, bound) = match written {
+            TableFactor::Plain(operation, name) => (operation, name, 0.0),
+            TableFactor::From(operation, name, bound) => (operation, name, bound),
+        };
+        let index = RAW_NAMES.iter().position(|raw| *raw == name).ok_or_else(|| format!("no feature `{name}`"))?;
+        let place = match operation.as_str() {
+            "id" => IS + index,
+            "not" => NOT + index,
+            "hinge" => {
+                self.hinges.push((index, bound));
+                ABOVE + self.hinges.len() - 1
+            }
+            other => return Err(format!("no operation `{other}`")),
+        };
+        u8::try_from(place).map_err(|_| "too many hinges".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_table_can_be_read() {
+        assert!(ReplyModel::shipped().terms.len() > 100);
+    }
+
+    #[test]
+    fn a_term_is_a_clamped_product_of_its_factors() {
+        let table = r#"{"bias": 0.5, "features": [
+            {"name": "x", "factors": [["id", "ld"], ["not", "same"]], "w": 2.0, "lo": 0.0, "hi": 3.0},
+            {"name": "y", "factors": [["hinge", "ld", 1.5]], "w": 1.0, "lo": 0.0, "hi": 9.0}]}"#;
+        let model: ReplyModel = serde_json::from_str(table).unwrap();
+        let mut raw = [0.0; RAW];
+        raw[RAW_NAMES.iter().position(|name| *name == "ld").unwrap()] = 2.0;
+        assert_eq!(model.score(&raw, &mut Values::default()), 0.5 + 4.0 + 0.5);
+        raw[RAW_NAMES.iter().position(|name| *name == "same").unwrap()] = 1.0;
+        assert_eq!(model.score(&raw, &mut Values::default()), 0.5 + 0.0 + 0.5);
+        let unknown = table.replace("\"ld\"", "\"no such\"");
+        assert!(serde_json::from_str::<ReplyModel>(&unknown).is_err());
+    }
+}

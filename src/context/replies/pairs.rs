@@ -1,0 +1,347 @@
+//! What is known of a pair: a message and one before it. Every number is documented where it is made.
+//!
+//! Time enters twice: capped at half an hour, and relative to the chat's own rhythm, so that a chat with a message a day
+//! and one with ten a minute look alike.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::context::features::mentions::Turn;
+use crate::context::features::mentions::{Heard, Hearing, Speech};
+use crate::context::features::rhythm::{WINDOW, rhythm_of};
+use crate::context::features::token::Quick;
+use crate::context::replies::similarity::Similarity;
+use crate::domain::UserId;
+
+/// Raw features of a pair.
+pub const RAW: usize = 51;
+/// Their names, as the table writes them, in the order of their places.
+pub const RAW_NAMES: [&str; RAW] = [
+    "ld",
+    "ldt",
+    "lmg",
+    "lgi",
+    "d1",
+    "same",
+    "lbi",
+    "lbj",
+    "j_last_self",
+    "j_last",
+    "lcntj",
+    "lcnti",
+    "ld_own",
+    "ldt_own",
+    "nsp20",
+    "lnauth",
+    "alt",
+    "i_men_j",
+    "i_first_j",
+    "j_men_i",
+    "j_first_i",
+    "same_target",
+    "i_addr_other",
+    "j_addr_other",
+    "n_ij",
+    "i_lasttarget_j",
+    "j_lastaddr_i",
+    "cosT",
+    "RT",
+    "ctxT",
+    "cosE",
+    "ctxE",
+    "cosE_n",
+    "q_i",
+    "q_j",
+    "greet_i",
+    "greet_j",
+    "thx_i",
+    "thx_j",
+    "yes_i",
+    "len_i",
+    "len_j",
+    "i_first_msg",
+    "j_q_unans",
+    "bare",
+    "gq_i",
+    "mq",
+    "n90",
+    "n98",
+    "rdt",
+    "mq_own",
+];
+
+/// ln(1 + 1800 s): absolute time says no more beyond half an hour.
+const TIME_CAP: f32 = 7.496_097;
+/// A gap counts at most this much, in seconds, towards the chat's own scale of time.
+const SCALE_CAP: f64 = 21_600.0;
+/// How far around a candidate its author's other messages lend it their similarity.
+const NEIGHBOURS: usize = 3;
+/// Where the author has not spoken in the window.
+const NEVER_MQ: f32 = 4.0;
+
+/// Computes the features of `message` with each of `past` (oldest first, at most [`WINDOW`]); calls `each` with the place
+/// in `past` and the features, newest first. `hearing` is of all of them, `message` being the last. `bare` reads the message
+/// as if it said nothing.
+pub fn pairs(
+    (message, past): (Turn<'_>, &[Turn<'_>]),
+    hearing: &Hearing,
+    bare: bool,
+    mut each: impl FnMut(usize, &[f32; RAW]),
+) {
+    let scene = Scene::new((message, past), hearing, bare);
+    let mut walk = Walk::default();
+    for place in (0..past.len()).rev() {
+        let raw = scene.features(place, &mut walk);
+        each(place, &raw);
+        walk.pass(place, &scene);
+    }
+}
+
+/// What is the same for all candidates of one message.
+struct Scene<'a> {
+    message: Turn<'a>,
+    past: &'a [Turn<'a>],
+    bare: bool,
+    /// Whom each of the past speaks to, and last the message.
+    heard: &'a [Heard],
+    /// Seconds before the message at the same place; the last is the one before `message`.
+    gaps: Vec<f64>,
+    /// `-ln(1.02 - q)` of each gap's rank among all of them.
+    rhythm: Vec<f32>,
+    /// Seconds that pass for a message here.
+    scale: f64,
+    texts: Similarity,
+    /// Index of the author's last message.
+    own: Option<usize>,
+    own_count: f32,
+    /// Distinct authors of the last 20.
+    speakers: f32,
+    spoken: Quick<UserId, f32>,
+    /// Messages in which one of the pair names the other.
+    naming: Quick<UserId, f32>,
+    /// Places where the author and somebody else follow each other.
+    alternation: Quick<UserId, f32>,
+    /// Whom the author named last.
+    last_target: Option<UserId>,
+    /// Index of the last message that names the author.
+    last_addressed: Option<usize>,
+}
+
+/// What grows while walking back from the message.
+#[derive(Default)]
+struct Walk {
+    longest: f32,
+    longest_gap: f64,
+    over_90: f32,
+    over_98: f32,
+    by_author: f32,
+    by: Quick<UserId, f32>,
+}
+
+impl Walk {
+    fn pass(&mut self, place: usize, scene: &Scene<'_>) {
+        let author = scene.past[place].speech.author;
+        *self.by.entry(author).or_default() += 1.0;
+        if author == scene.message.speech.author {
+            self.by_author += 1.0;
+        }
+    }
+}
+
+impl<'a> Scene<'a> {
+    fn new((message, past): (Turn<'a>, &'a [Turn<'a>]), hearing: &'a Hearing, bare: bool) -> Self {
+        let gaps = gaps(message, past);
+        let author = message.speech.author;
+        let Hearing { names, heard } = hearing;
+        let own = past.iter().rposition(|turn| turn.speech.author == author);
+        let mut scene = Self {
+            message,
+            past,
+            bare,
+            rhythm: ranks(&gaps),
+            scale: scale(&gaps),
+            gaps,
+            texts: if bare { Similarity::none(past.len()) } else { Similarity::of(message, past, names) },
+            own,
+            own_count: 0.0,
+            speakers: distinct(past.iter().rev().take(20)),
+            spoken: Quick::default(),
+            naming: Quick::default(),
+            alternation: Quick::default(),
+            last_target: None,
+            // The message itself does not name its author.
+            last_addressed: heard.iter().rposition(|heard| heard.mentions.contains(&author)),
+            heard,
+        };
+        scene.count(author);
+        scene
+    }
+
+    fn count(&mut self, author: UserId) {
+        for (place, (turn, heard)) in self.past.iter().zip(self.heard).enumerate() {
+            let speaker = turn.speech.author;
+            *self.spoken.entry(speaker).or_default() += 1.0;
+            if speaker == author {
+                for named in &heard.mentions {
+                    *self.naming.entry(*named).or_default() += 1.0;
+                }
+                self.last_target = heard.mentions.first().copied().or(self.last_target);
+            } else if heard.mentions.contains(&author) {
+                *self.naming.entry(speaker).or_default() += 1.0;
+            }
+            let before = place.checked_sub(1).map(|before| self.past[before].speech.author);
+            match before {
+                Some(before) if before != speaker && speaker == author => {
+                    *self.alternation.entry(before).or_default() += 1.0;
+                }
+                Some(before) if before == author && speaker != author => {
+                    *self.alternation.entry(speaker).or_default() += 1.0;
+                }
+                Some(_) | None => {}
+            }
+        }
+        self.own_count = self.spoken.get(&author).copied().unwrap_or(0.0);
+    }
+
+    fn features(&self, place: usize, walk: &mut Walk) -> [f32; RAW] {
+        let (i, j) = (self.message.speech, self.past[place].speech);
+        let (to, heard) = (&self.heard[self.past.len()], &self.heard[place]);
+        let distance = self.past.len() - place;
+        // The gap after the candidate is one of those between the two.
+        walk.longest_gap = walk.longest_gap.max(self.gaps[place + 1]);
+        let gap_rank = self.rhythm[place + 1];
+        walk.longest = walk.longest.max(gap_rank);
+        walk.over_90 += flag(gap_rank > rhythm_of(0.9));
+        walk.over_98 += flag(gap_rank > rhythm_of(0.98));
+        let seconds = seconds_between(j, i);
+        let same = j.author == i.author;
+        let between_j = walk.by.get(&j.author).copied().unwrap_or(0.0);
+        let names_j = !self.bare && to.mentions.contains(&j.author);
+        let named_by_j = heard.mentions.contains(&i.author);
+        let text = |value: f32| if self.bare { 0.0 } else { value };
+        let own_seconds = self.own.map(|own| seconds_between(self.past[own].speech, i));
+        let last = self.past.len() - 1;
+        [
+            ln(distance as f32),
+            capped(seconds),
+            capped(walk.longest_gap),
+            capped(self.gaps[self.past.len()]),
+            flag(distance == 1),
+            flag(same),
+            ln_after(walk.by_author),
+            ln_after(between_j),
+            flag(same && walk.by_author == 0.0),
+            flag(between_j == 0.0),
+            ln_after(self.spoken.get(&j.author).copied().unwrap_or(0.0)),
+            ln_after(self.own_count),
+            self.own.map_or((WINDOW as f32 + 1.0).ln(), |own| ln((last + 1 - own) as f32)),
+            own_seconds.map_or(TIME_CAP, capped),
+            self.speakers,
+            ln_after(walk.by.len() as f32),
+            ln_after(self.alternation.get(&j.author).copied().filter(|_| !same).unwrap_or(0.0)),
+            flag(names_j),
+            text(flag(to.first == Some(j.author))),
+            flag(named_by_j),
+            flag(heard.first == Some(i.author)),
+            text(flag(to.mentions.iter().any(|named| heard.mentions.contains(named)))),
+            text(flag(!to.mentions.is_empty() && !names_j)),
+            flag(!heard.mentions.is_empty() && !named_by_j),
+            ln_after(self.naming.get(&j.author).copied().unwrap_or(0.0)),
+            flag(self.last_target == Some(j.author)),
+            flag(self.last_addressed == Some(place)),
+            self.texts.words[place],
+            self.texts.rarest[place],
+            self.nearby(place, &self.texts.words),
+            self.texts.meaning[place],
+            self.nearby(place, &self.texts.meaning),
+            text(self.texts.meaning[place] - self.texts.background),
+            text(flag(i.is_question)),
+            flag(j.is_question),
+            text(flag(i.is_greeting)),
+            flag(j.is_greeting),
+            text(flag(i.is_thanks)),
+            flag(j.is_thanks),
+            text(flag(i.is_yes)),
+            text(ln_after(i.chars as f32)),
+            ln_after(j.chars as f32),
+            flag(self.own.is_none()),
+            flag(j.is_question && !named_by_j && heard.mentions.is_empty()),
+            flag(self.bare),
+            self.rhythm[self.past.len()],
+            walk.longest,
+            ln_after(walk.over_90),
+            ln_after(walk.over_98),
+            (((seconds + self.scale) / self.scale) as f32).ln(),
+            self.longest_since_own(),
+        ]
+    }
+
+    /// The highest similarity among the candidate's author's messages near it.
+    fn nearby(&self, place: usize, similarity: &[f32]) -> f32 {
+        let author = self.past[place].speech.author;
+        let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 1).min(self.past.len());
+        near.filter(|near| self.past[*near].speech.author == author)
+            .map(|near| similarity[near])
+            .fold(similarity[place], f32::max)
+    }
+
+    /// The longest silence since the author last spoke, by rank.
+    fn longest_since_own(&self) -> f32 {
+        self.own.map_or(NEVER_MQ, |own| self.rhythm[own + 1..].iter().copied().fold(0.0, f32::max))
+    }
+}
+
+/// Seconds between neighbours; the place of a gap is that of the later message, `past.len()` being the message itself.
+fn gaps(message: Turn<'_>, past: &[Turn<'_>]) -> Vec<f64> {
+    let turns = || past.iter().map(|turn| turn.speech).chain([message.speech]);
+    let between = turns().zip(turns().skip(1)).map(|(earlier, later)| seconds_between(earlier, later));
+    std::iter::once(0.0).chain(between).collect()
+}
+
+/// `-ln(1.02 - q)`, q being the rank of each gap among those of the window, shrunk towards the middle.
+fn ranks(gaps: &[f64]) -> Vec<f32> {
+    // The gap before the first message is not known, and the message's own is ranked among the others.
+    let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
+    let mut sorted = known.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = |gap: &f64| {
+        let below = sorted.partition_point(|other| other < gap);
+        let ties = sorted.partition_point(|other| other <= gap) - below;
+        let quantile = (below as f32 + ties as f32 / 2.0 + 5.0) / (sorted.len() as f32 + 10.0);
+        rhythm_of(quantile)
+    };
+    gaps.iter().map(rank).collect()
+}
+
+/// Seconds that pass for a message in this chat, shrunk towards a minute.
+fn scale(gaps: &[f64]) -> f64 {
+    let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
+    let sum: f64 = known.iter().map(|gap| gap.min(SCALE_CAP)).sum();
+    ((sum + 600.0) / (known.len() as f64 + 10.0)).max(1.0)
+}
+
+fn distinct<'a>(turns: impl Iterator<Item = &'a Turn<'a>>) -> f32 {
+    turns.map(|turn| turn.speech.author).collect::<HashSet<_>>().len() as f32
+}
+
+fn seconds_between(earlier: &Speech, later: &Speech) -> f64 {
+    later.at.since(earlier.at).as_secs_f64()
+}
+
+fn capped(seconds: f64) -> f32 {
+    (seconds.ln_1p() as f32).min(TIME_CAP)
+}
+
+fn flag(is: bool) -> f32 {
+    if is { 1.0 } else { 0.0 }
+}
+
+fn ln(value: f32) -> f32 {
+    value.ln()
+}
+
+/// ln(1 + count), for counts: most of them are small, and each is asked for thousands of times.
+fn ln_after(count: f32) -> f32 {
+    static SMALL: LazyLock<Vec<f32>> = LazyLock::new(|| (0..1024_u16).map(|count| f32::from(count).ln_1p()).collect());
+    SMALL.get(count as usize).copied().unwrap_or_else(|| count.ln_1p())
+}

@@ -1,0 +1,236 @@
+//! Matters that began before all that a window is usually chosen from.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::context::context_window::ContextWindow;
+use crate::context::params::Params;
+use crate::context::run::precomputed::Readings;
+use crate::context::run::{Asked, gather, window};
+use crate::domain::{Chat, ChatId, ChatKind, MessageId, Origin, Reason, Seq, StoredMessage, ThreadId, estimate_tokens};
+use crate::embed::Embedder;
+use crate::store::{Priority, Store, chats, messages};
+use crate::testkit::{CHAT, DAY_ONE, transcript};
+
+const DAY: u64 = 86_400;
+
+/// What people say meanwhile: a few words that everybody uses, and two that are hardly ever said.
+const USUAL: [&str; 12] = [
+    "the match yesterday was awful",
+    "my train is late again",
+    "lol",
+    "I am away until noon",
+    "did you watch it",
+    "rain all weekend they say",
+    "happy birthday",
+    "good morning everyone",
+    "back in ten minutes",
+    "parking was free today",
+    "that song again",
+    "power cut on our street",
+];
+
+/// One of three thousand words.
+fn seldom(n: usize) -> String {
+    const HEADS: [&str; 20] = [
+        "bal", "cor", "dun", "fen", "gar", "hol", "jas", "kel", "lom", "mur", "nid", "osk", "pel", "quo", "ral", "sib",
+        "tov", "ulm", "vek", "wim",
+    ];
+    const TAILS: [&str; 15] =
+        ["ado", "bix", "cam", "dil", "eru", "fog", "gan", "hip", "ilo", "jut", "kor", "lax", "min", "nob", "oza"];
+    format!(
+        "{}{}{}",
+        HEADS[n % 20],
+        TAILS[n / 20 % 15],
+        ["", "ra", "st", "um", "el", "ik", "on", "ax", "ur", "es"][n / 300 % 10]
+    )
+}
+
+/// Who says what, seconds after the one before.
+struct Line(u64, &'static str, String);
+
+fn line(after: u64, who: &'static str, text: &str) -> Line {
+    Line(after, who, text.to_owned())
+}
+
+/// `count` messages of others, spread over `seconds`.
+fn chatter(count: usize, seconds: u64) -> Vec<Line> {
+    let people = ["Lena", "Omar", "Pia", "Ruth", "Sven"];
+    let mixed = |n: usize| n.wrapping_mul(2_654_435_761) >> 7;
+    let text =
+        |n: usize| format!("{}, {} {}", USUAL[mixed(n) % 12], seldom(mixed(n * 3 + count)), seldom(mixed(n * 5 + 1)));
+    (0..count).map(|n| Line(seconds / count as u64, people[n * 3 % 5], text(n))).collect()
+}
+
+/// The window of the last of `lines`, a tag with these words.
+async fn asked(lines: Vec<Line>, ask: &'static str) -> ContextWindow {
+    asked_with(lines, ask, |_| {}).await
+}
+
+/// The same, each message changed by `change`.
+async fn asked_with(lines: Vec<Line>, ask: &'static str, change: impl Fn(&mut StoredMessage)) -> ContextWindow {
+    asked_in(lines, ask, change, "").await
+}
+
+/// The same, after `damage` was done to the database.
+async fn asked_in(
+    lines: Vec<Line>,
+    ask: &'static str,
+    change: impl Fn(&mut StoredMessage),
+    damage: &'static str,
+) -> ContextWindow {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(&folder.path().join("chime.db"), DAY_ONE).unwrap();
+    let mut told = transcript(&written(&lines));
+    told.iter_mut().for_each(change);
+    let last = told.iter().map(|stored| stored.message.id).max().unwrap();
+    let stored = store.write(Priority::Background, move |tx| {
+        for StoredMessage { message, .. } in &told {
+            let chat = Chat { id: message.chat, kind: ChatKind::Supergroup, title: None, username: None };
+            messages::take_in(tx, &chats::upsert(tx, &chat)?, message)?;
+        }
+        Ok(tx.execute_batch(damage)?)
+    });
+    stored.await.unwrap();
+    let readings = Readings::new(Some(Arc::new(Embedder::shipped().unwrap())));
+    let picked = store.read(move |conn| {
+        let trigger = messages::find(conn, CHAT, last)?.unwrap();
+        let params = Params::new(estimate_tokens);
+        let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true };
+        Ok(window(conn, &gather(conn, asked, &params, &readings)?, &params, &readings))
+    });
+    picked.await.unwrap()
+}
+
+/// The lines as a transcript, the first at the beginning of day 1.
+fn written(lines: &[Line]) -> String {
+    let (mut chat, mut at) = (String::new(), 0);
+    for (id, Line(after, who, text)) in (1..).zip(lines) {
+        let day = at / DAY;
+        at += after;
+        if id == 1 || at / DAY > day {
+            writeln!(chat, "day {}", at / DAY + 1).unwrap();
+        }
+        let (hours, minutes, seconds) = (at % DAY / 3600, at % 3600 / 60, at % 60);
+        writeln!(chat, "{hours:02}:{minutes:02}:{seconds:02} {who}#{id} {text}").unwrap();
+    }
+    chat
+}
+
+/// What is there from further back.
+fn bridged(window: &ContextWindow) -> Vec<i64> {
+    let bridged = window.entries.iter().filter(|entry| entry.reason == Reason::Bridge);
+    bridged.map(|entry| entry.message.message.id.0).collect()
+}
+
+fn restaurant() -> Vec<Line> {
+    vec![
+        line(0, "Ann", "We should look at the restaurant for the gathering"),
+        line(DAY, "Ben", "Any thoughts on the restaurant? Ann wanted thai"),
+    ]
+}
+
+/// A matter that rested for two days and a thousand messages, and a tag.
+fn resumed(ask: &str) -> Vec<Line> {
+    let mut lines = chatter(300, DAY);
+    lines.extend(restaurant());
+    lines.push(line(40, "Omar", "why did the football team go to the bank? to get its quarter back"));
+    lines.extend(chatter(999, 2 * DAY));
+    lines.push(line(5 * 3600, "Cleo", "The thai restaurant on 10th Ave, for the gathering?"));
+    lines.push(line(600, "Dan", &format!("@bot {ask}")));
+    lines
+}
+
+#[tokio::test]
+async fn a_matter_that_began_a_thousand_messages_ago_comes_back_without_the_joke() {
+    for ask in ["", "thoughts?"] {
+        let window = asked(resumed(ask), ask).await;
+        assert_eq!(bridged(&window), [301, 302], "{ask:?}");
+        assert!(
+            window.known_from.is_some_and(|known_from| known_from > Seq(302)),
+            "how much lies between is not known"
+        );
+        assert!(window.entries.iter().any(|entry| entry.message.message.id == MessageId(1303)), "{ask:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_comes_from_another_chat_or_thread() {
+    let other_chat = |stored: &mut StoredMessage| {
+        if matches!(stored.message.id.0, 301 | 302) {
+            stored.message.chat = ChatId(-1_001_000_000_002);
+        }
+    };
+    let other_thread = |stored: &mut StoredMessage| {
+        if matches!(stored.message.id.0, 301 | 302) {
+            stored.message.thread = Some(ThreadId(7));
+        }
+    };
+    for window in [asked_with(resumed(""), "", other_chat).await, asked_with(resumed(""), "", other_thread).await] {
+        assert_eq!(bridged(&window), [0_i64; 0]);
+    }
+}
+
+#[tokio::test]
+async fn without_the_index_there_is_still_a_window() {
+    let window = asked_in(resumed(""), "", |_| {}, "DROP TABLE message_fts").await;
+    assert_eq!(bridged(&window), [0_i64; 0]);
+    assert!(window.entries.iter().any(|entry| entry.message.message.id == MessageId(1303)));
+}
+
+#[tokio::test]
+async fn an_album_comes_whole() {
+    let picture = |stored: &mut StoredMessage| {
+        if matches!(stored.message.id.0, 302 | 303) {
+            stored.message.album = Some("the menu".to_owned());
+        }
+    };
+    let bridged = bridged(&asked_with(resumed(""), "", picture).await);
+    assert!(bridged.starts_with(&[301, 302, 303]), "{bridged:?}");
+}
+
+#[tokio::test]
+async fn what_is_known_of_an_old_message_from_a_reply_does_not_hide_what_is_older() {
+    // The oldest of the candidates was met last, so that it has the highest number of all.
+    let late = |stored: &mut StoredMessage| {
+        if stored.message.id.0 == 1105 {
+            stored.message.origin = Origin::Snapshot;
+            stored.message.id = MessageId(1);
+        }
+    };
+    let window = asked_with(resumed(""), "", late).await;
+    assert_eq!(bridged(&window), [301, 302]);
+}
+
+#[tokio::test]
+async fn a_question_about_an_old_matter_finds_it() {
+    let mut lines = chatter(300, DAY);
+    lines.extend([
+        line(0, "Ann", "For the wedding: shall we book the barn in Melrose as the venue?"),
+        line(60, "Ben", "the barn in Melrose has no heating, but yes"),
+        line(90, "Ann", "Booked the venue then, the barn holds ninety"),
+    ]);
+    lines.extend(chatter(1000, 9 * DAY));
+    lines.push(line(60, "Dan", "@bot which wedding venue did we book in Melrose?"));
+    let window = asked(lines, "which wedding venue did we book in Melrose?").await;
+    assert_eq!(bridged(&window), [301, 302, 303]);
+}
+
+#[tokio::test]
+async fn what_is_new_here_brings_nothing_back() {
+    let mut lines = chatter(300, DAY);
+    lines.extend(restaurant());
+    lines.push(line(60, "Omar", "my bank is in the capital now, and the capital has no parking"));
+    lines.extend(chatter(1000, 2 * DAY));
+    lines.push(line(60, "Dan", "@bot what is the capital of Mongolia?"));
+    let window = asked(lines, "what is the capital of Mongolia?").await;
+    assert_eq!(bridged(&window), [0_i64; 0]);
+}
+
+#[tokio::test]
+async fn small_talk_brings_no_old_small_talk() {
+    let mut lines = chatter(1500, 5 * DAY);
+    lines.push(line(60, "Dan", "@bot thoughts?"));
+    let window = asked(lines, "thoughts?").await;
+    assert_eq!(bridged(&window), [0_i64; 0]);
+}

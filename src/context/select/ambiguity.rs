@@ -1,0 +1,139 @@
+//! Whether two matters are truly open, so that whoever answers has to say which of them is meant.
+//!
+//! What the trigger may be about is many guesses, most of them about the same matter. Those that share most of their
+//! messages count as one; what is left are the matters, and the two likeliest are compared.
+
+use crate::context::index_set::IndexSet;
+use crate::context::select::expected_f1::{Guess, Taken, best_set};
+
+/// Two guesses are about one matter when the smaller has so much of its messages in common with the larger.
+const SAME: f32 = 0.5;
+/// A message that belongs to a guess with this probability is one of its messages.
+const LIKELY: f32 = 0.5;
+/// Matters that are told apart. Guesses beyond them are too faint to be the second one.
+const MATTERS: usize = 8;
+/// A second matter that is less likely than this is none.
+const LEAST: f32 = 0.25;
+/// The first may be so much likelier than the second, and both are still open. On dense channels that is one in eleven bare
+/// tags and one in thirty with words; in a fourth of these the second was the one that was meant.
+const SMALL_MARGIN: f32 = 0.2;
+
+/// Two matters of which neither is much likelier.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rivals {
+    /// How much likelier the first is, 0 to 1.
+    pub margin: f32,
+    /// By their places, best first.
+    pub first: Vec<Taken>,
+    /// None of them is among the first.
+    pub second: Vec<Taken>,
+}
+
+/// The matters that are open among `guesses`, whose weights sum to 1.
+pub fn of_guesses(guesses: &[Guess], most: usize) -> Option<Rivals> {
+    let likely = |guess: &Guess| {
+        let members = guess.members.iter().enumerate();
+        IndexSet::of(members.filter(|(_, member)| **member >= LIKELY).map(|(place, _)| place))
+    };
+    let likely: Vec<IndexSet> = guesses.iter().map(likely).collect();
+    let overlap = |a: usize, b: usize| overlap(&likely[a], &likely[b]);
+    let weights: Vec<f32> = guesses.iter().map(|guess| guess.weight).collect();
+    let taken = |matter: &Matter| {
+        let scaled = |place: &usize| Guess { weight: weights[*place] / matter.mass, ..guesses[*place].clone() };
+        best_set(&matter.guesses.iter().map(scaled).collect::<Vec<_>>(), most, &[])
+    };
+    rivals(&weights, overlap, taken)
+}
+
+/// How much of the smaller set is in the larger one, 0 to 1.
+fn overlap(a: &IndexSet, b: &IndexSet) -> f32 {
+    a.shared_with(b) as f32 / a.len().min(b.len()).max(1) as f32
+}
+
+/// Guesses about the same matter.
+struct Matter {
+    mass: f32,
+    /// The likeliest first.
+    guesses: Vec<usize>,
+}
+
+fn rivals(
+    weights: &[f32],
+    overlap: impl Fn(usize, usize) -> f32,
+    taken: impl Fn(&Matter) -> Vec<Taken>,
+) -> Option<Rivals> {
+    let matters = matters(weights, overlap);
+    let [first, second, ..] = matters.as_slice() else { return None };
+    let margin = first.mass - second.mass;
+    if second.mass < LEAST || margin > SMALL_MARGIN {
+        return None;
+    }
+    let (first, mut second) = (taken(first), taken(second));
+    second.retain(|one| first.iter().all(|other| other.place != one.place));
+    (!first.is_empty() && !second.is_empty()).then_some(Rivals { margin, first, second })
+}
+
+/// The matters, the likeliest first.
+fn matters(weights: &[f32], overlap: impl Fn(usize, usize) -> f32) -> Vec<Matter> {
+    let mut by_weight: Vec<usize> = (0..weights.len()).collect();
+    by_weight.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
+    let mut matters: Vec<Matter> = Vec::new();
+    for guess in by_weight {
+        let is_full = matters.len() == MATTERS;
+        match matters.iter_mut().find(|matter| overlap(matter.guesses[0], guess) >= SAME) {
+            Some(matter) => {
+                matter.mass += weights[guess];
+                matter.guesses.push(guess);
+            }
+            None if is_full => {}
+            None => matters.push(Matter { mass: weights[guess], guesses: vec![guess] }),
+        }
+    }
+    matters.sort_by(|a, b| b.mass.total_cmp(&a.mass));
+    matters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(taken: &[Taken]) -> Vec<usize> {
+        let mut places: Vec<usize> = taken.iter().map(|taken| taken.place).collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// Guesses by weight and places.
+    #[track_caller]
+    fn check(guesses: &[(f32, &[usize])], expected: Option<(&[usize], &[usize])>) {
+        const COUNT: usize = 8;
+        let guesses: Vec<Guess> = guesses
+            .iter()
+            .map(|(weight, members)| Guess {
+                weight: *weight,
+                members: (0..COUNT).map(|place| if members.contains(&place) { 1.0 } else { 0.0 }).collect(),
+            })
+            .collect();
+        let found = of_guesses(&guesses, 20).map(|rivals| (places(&rivals.first), places(&rivals.second)));
+        assert_eq!(found, expected.map(|(first, second)| (first.to_vec(), second.to_vec())));
+    }
+
+    #[test]
+    fn two_likely_matters_are_open() {
+        check(&[(0.55, &[0, 2, 4]), (0.45, &[1, 3, 5])], Some((&[0, 2, 4], &[1, 3, 5])));
+    }
+
+    #[test]
+    fn guesses_that_share_most_messages_are_one_matter() {
+        check(&[(0.3, &[0, 2, 4]), (0.44, &[1, 3, 5]), (0.26, &[0, 2])], Some((&[0, 2, 4], &[1, 3, 5])));
+        check(&[(0.5, &[0, 2, 4]), (0.5, &[2, 4])], None);
+    }
+
+    #[test]
+    fn a_clear_first_leaves_nothing_open() {
+        check(&[(0.7, &[0, 2, 4]), (0.3, &[1, 3, 5])], None);
+        check(&[(0.4, &[0, 2]), (0.2, &[1, 3]), (0.2, &[5]), (0.2, &[6, 7])], None);
+        check(&[(1.0, &[0, 1])], None);
+        check(&[], None);
+    }
+}

@@ -1,0 +1,116 @@
+//! Which messages to take: the set with the highest expected F1 over everything the trigger may be about, less what its
+//! tokens cost should the trigger start something new.
+//!
+//! No threshold and no count cuts here: a message comes in for as long as it is expected to help more than it harms.
+
+/// A candidate that was taken, in the order of taking.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Taken {
+    pub place: usize,
+    /// How likely it belongs to what the trigger is about, 0 to 1.
+    pub probability: f32,
+}
+
+/// A matter that the trigger may be about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guess {
+    /// How likely it is this; all weights sum to 1.
+    pub weight: f32,
+    /// How likely each candidate belongs to it.
+    pub members: Vec<f32>,
+}
+
+/// How likely each candidate belongs to what the trigger is about.
+pub fn marginals(guesses: &[Guess]) -> Vec<f32> {
+    let mut marginals = vec![0.0; guesses.first().map_or(0, |guess| guess.members.len())];
+    for guess in guesses {
+        marginals.iter_mut().zip(&guess.members).for_each(|(marginal, member)| *marginal += guess.weight * member);
+    }
+    marginals
+}
+
+/// A guess while candidates are taken.
+struct Bet<'a> {
+    guess: &'a Guess,
+    /// How many messages it has, within what may be taken.
+    size: f32,
+    /// How many of those that were taken it has.
+    hits: f32,
+}
+
+/// Takes candidates greedily while the expected F1 over all `guesses` rises by more than they cost, at most `most`. `costs` is
+/// what taking each candidate is expected to waste, in F1; nothing where there are none.
+pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
+    let marginals = marginals(guesses);
+    let bet = |guess| Bet { guess, size: Guess::size(guess).clamp(1.0, most.max(1) as f32), hits: 0.0 };
+    let mut bets: Vec<Bet<'_>> = guesses.iter().map(bet).collect();
+    let mut taken: Vec<Taken> = Vec::new();
+    let mut is_taken = vec![false; marginals.len()];
+    let cost = |place: usize| costs.get(place).copied().unwrap_or(0.0);
+    let (mut best, mut spent) = (0.0, 0.0);
+    while taken.len() < most {
+        // What a hit in each guess counts, now that one more is taken.
+        let next_size = (taken.len() + 1) as f32;
+        let shares: Vec<f32> = bets.iter().map(|bet| 2.0 * bet.guess.weight / (next_size + bet.size)).collect();
+        let already: f32 = shares.iter().zip(&bets).map(|(share, bet)| share * bet.hits).sum();
+        let mut gained = vec![0.0; marginals.len()];
+        for (bet, share) in bets.iter().zip(&shares) {
+            gained.iter_mut().zip(&bet.guess.members).for_each(|(gain, member)| *gain += share * member);
+        }
+        let worth = |place: usize| gained[place] - cost(place);
+        // The newest of equals.
+        let next = (0..gained.len())
+            .filter(|place| !is_taken[*place] && gained[*place] > 0.0)
+            .max_by(|a, b| worth(*a).total_cmp(&worth(*b)).then(a.cmp(b)));
+        let Some(place) = next.filter(|place| already - spent + worth(*place) >= best) else { break };
+        best = already - spent + worth(place);
+        spent += cost(place);
+        is_taken[place] = true;
+        taken.push(Taken { place, probability: marginals[place] });
+        bets.iter_mut().for_each(|bet| bet.hits += bet.guess.members[place]);
+    }
+    taken
+}
+
+impl Guess {
+    fn size(&self) -> f32 {
+        self.members.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(guesses: &[(f32, &[f32])], expected: &[usize]) {
+        let guess = |(weight, members): &(f32, &[f32])| Guess { weight: *weight, members: members.to_vec() };
+        let guesses: Vec<Guess> = guesses.iter().map(guess).collect();
+        let places: Vec<usize> = best_set(&guesses, 20, &[]).into_iter().map(|taken| taken.place).collect();
+        assert_eq!(places, expected);
+    }
+
+    #[test]
+    fn what_more_likely_belongs_comes_first_and_the_unlikely_stays_out() {
+        check(&[(1.0, &[0.8, 0.05, 1.0, 0.7])], &[2, 0, 3]);
+        check(&[(0.9, &[1.0, 0.9, 0.0, 0.0]), (0.1, &[0.0, 0.0, 1.0, 0.9])], &[0, 1]);
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn what_costs_more_than_it_helps_stays_out() {
+        let guess = Guess { weight: 1.0, members: vec![0.6, 0.9, 0.9] };
+        let taken = |costs: &[f32]| -> Vec<usize> {
+            let taken = best_set(std::slice::from_ref(&guess), 20, costs);
+            taken.into_iter().map(|taken| taken.place).collect()
+        };
+        assert_eq!(taken(&[0.0, 0.0, 0.0]), [2, 1, 0]);
+        assert_eq!(taken(&[0.0, 0.0, 0.3]), [1, 0]);
+        assert!(taken(&[9.0, 9.0, 9.0]).is_empty());
+    }
+
+    #[test]
+    fn of_equals_the_newest_comes_first() {
+        check(&[(1.0, &[0.9, 0.9, 0.9])], &[2, 1, 0]);
+    }
+}

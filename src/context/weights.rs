@@ -1,0 +1,140 @@
+//! The fitted numbers of this room, from `weights.json`.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::context::linear::{Row, Terms};
+use crate::context::matters::link;
+use crate::context::matters::link::SegmentLink;
+use crate::context::novelty::NoveltyModel;
+use crate::context::relatedness::{pairwise, refine};
+use crate::context::{focus, novelty};
+
+/// Fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`; the figures that are published of them were
+/// measured on chats that they had not seen. `far`, the threshold of the novelty and the price of a token were set, not fitted.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "File")]
+pub struct Weights {
+    /// Seconds of silence that end a segment, unless a reply bridges them.
+    pub far: f64,
+    /// Whether a segment takes up an earlier matter.
+    pub segment_link: SegmentLink,
+    pub novelty: NoveltyModel,
+    /// Where a tag's words say too little to go by, and where they do not.
+    pub focus_bare: Terms<{ focus::FEATURES }>,
+    pub focus_text: Terms<{ focus::FEATURES }>,
+    pub pairwise: Terms<{ pairwise::FEATURES }>,
+    /// For the second and the third look.
+    pub refine: [Terms<{ refine::FEATURES }>; 2],
+}
+
+/// The shipped weights. A test reads them, so they cannot fail to be read.
+static SHIPPED: LazyLock<Weights> =
+    LazyLock::new(|| serde_json::from_str(Weights::WRITTEN).unwrap_or_else(|_| Weights::empty()));
+
+impl Weights {
+    /// The shipped weights as they are written.
+    pub const WRITTEN: &str = include_str!("weights.json");
+
+    pub fn shipped() -> &'static Self {
+        &SHIPPED
+    }
+
+    fn empty() -> Self {
+        Self {
+            far: f64::INFINITY,
+            segment_link: SegmentLink { slow: 0.0, terms: Terms::empty() },
+            novelty: NoveltyModel { threshold: 1.0, price: 0.0, terms: Terms::empty() },
+            focus_bare: Terms::empty(),
+            focus_text: Terms::empty(),
+            pairwise: Terms::empty(),
+            refine: [Terms::empty(), Terms::empty()],
+        }
+    }
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+struct File {
+    far: f64,
+    segment_link: BridgeFile,
+    novelty: GateFile,
+    focus_bare: Table,
+    focus_text: Table,
+    pairwise: Table,
+    refine: [Table; 2],
+}
+
+/// What is drawn is sharpened: all weights are divided by `temperature`.
+#[derive(Deserialize)]
+struct BridgeFile {
+    temperature: f64,
+    slow: f64,
+    #[serde(flatten)]
+    table: Table,
+}
+
+#[derive(Deserialize)]
+struct GateFile {
+    threshold: f64,
+    price: f64,
+    #[serde(flatten)]
+    table: Table,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    bias: f64,
+    terms: Vec<Row>,
+}
+
+impl Table {
+    fn read<const N: usize>(&self, names: &[&str; N]) -> Result<Terms<N>, String> {
+        Terms::of(self.bias, &self.terms, names)
+    }
+}
+
+impl BridgeFile {
+    fn read(&self) -> Result<SegmentLink, String> {
+        let mut terms = self.table.read(&link::NAMES)?;
+        terms.bias /= self.temperature;
+        terms.terms.iter_mut().for_each(|term| term.weight /= self.temperature);
+        Ok(SegmentLink { slow: self.slow, terms })
+    }
+}
+
+impl TryFrom<File> for Weights {
+    type Error = String;
+
+    fn try_from(file: File) -> Result<Self, String> {
+        let GateFile { threshold, price, table } = file.novelty;
+        let [second, third] = &file.refine;
+        Ok(Self {
+            far: file.far,
+            segment_link: file.segment_link.read()?,
+            novelty: NoveltyModel { threshold, price, terms: table.read(&novelty::NAMES)? },
+            focus_bare: file.focus_bare.read(&focus::NAMES)?,
+            focus_text: file.focus_text.read(&focus::NAMES)?,
+            pairwise: file.pairwise.read(&pairwise::NAMES)?,
+            refine: [second.read(&refine::NAMES)?, third.read(&refine::NAMES)?],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_weights_can_be_read() {
+        let weights: Weights = serde_json::from_str(Weights::WRITTEN).expect("the file is of the right form");
+        assert!((0.0..=1.0).contains(&weights.novelty.threshold) && weights.novelty.price > 0.0);
+        let is_fitted = |terms: &[crate::context::linear::Term]| {
+            terms.iter().any(|term| term.weight != 0.0) && terms.iter().all(|term| term.low <= term.high)
+        };
+        let Weights { novelty, focus_bare, focus_text, pairwise, refine, .. } = &weights;
+        assert!(is_fitted(&novelty.terms.terms) && is_fitted(&focus_bare.terms) && is_fitted(&focus_text.terms));
+        assert!(is_fitted(&pairwise.terms) && refine.iter().all(|look| is_fitted(&look.terms)));
+    }
+}
