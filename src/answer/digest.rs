@@ -48,7 +48,11 @@ mod tests {
         let trigger = recent.pop().expect("a trigger");
         let history = History::new(trigger, recent, Vec::new());
         let mut window = get_smart_context(&history, &Params::new(str::len));
-        window.entries.iter_mut().for_each(|entry| entry.reason = Reason::Strand);
+        // As if all were about the matter, the newer the surer.
+        let others = window.entries.iter_mut().rev().filter(|entry| !entry.reason.is_anchor());
+        for (entry, age) in others.zip(0..) {
+            (entry.reason, entry.score) = (Reason::Strand, 0.85 * 0.95_f64.powi(age));
+        }
         let bot = identity();
         let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot };
         expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC))));

@@ -35,7 +35,7 @@ impl Selector {
         look: impl FnOnce(&Sought) -> Found,
     ) -> Prediction {
         let (selected, ranked) = match self {
-            Self::Chime => return of_window(query_id, &get_smart_context_with(history, &params(k, scorers), look)),
+            Self::Chime => return of_window(query_id, k, &get_smart_context_with(history, &params(k, scorers), look)),
             Self::Seed => seed(history),
             Self::Last20 => newest_first(history, 20),
             Self::RecentWindows => recent_windows(history),
@@ -50,10 +50,11 @@ fn params(k: usize, scorers: &Arc<Scorers>) -> Params {
     Params { focus_limit: k, scorers: Arc::clone(scorers), ..Params::new(estimate) }
 }
 
-fn of_window(query_id: &str, window: &ContextWindow) -> Prediction {
+/// The surest `k` of the focus: what replies lead to may be more.
+fn of_window(query_id: &str, k: usize, window: &ContextWindow) -> Prediction {
     let mut entries: Vec<(f64, i64)> = window.focus().map(|entry| (entry.score, entry.message.message.id.0)).collect();
     entries.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-    let selected: Vec<i64> = entries.into_iter().map(|(_, id)| id).collect();
+    let selected: Vec<i64> = entries.into_iter().map(|(_, id)| id).take(k).collect();
     let ranked =
         if window.ranked.is_empty() { selected.clone() } else { window.ranked.iter().map(|id| id.0).collect() };
     let given = window.entries.iter().map(|entry| entry.message.message.id.0).collect();

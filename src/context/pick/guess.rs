@@ -209,7 +209,7 @@ mod tests {
     #[derive(Deserialize)]
     struct Expected {
         /// The messages that the tag may point at, with their weights.
-        targets: Vec<(usize, f32)>,
+        anchors: Vec<(usize, f32)>,
         /// How likely each belongs to the matter of the likeliest target.
         kin: Vec<f32>,
         marginals: Vec<f32>,
@@ -273,9 +273,9 @@ mod tests {
         for case in &cases {
             let guesses = guesses_of(case);
             let weights: Vec<f32> = guesses.iter().map(|guess| guess.weight).collect();
-            let expected: Vec<f32> = case.expected.targets.iter().map(|(_, weight)| *weight).collect();
+            let expected: Vec<f32> = case.expected.anchors.iter().map(|(_, weight)| *weight).collect();
             assert_close(&case.name, "targets", &weights, &expected);
-            for (guess, (target, _)) in guesses.iter().zip(&case.expected.targets) {
+            for (guess, (target, _)) in guesses.iter().zip(&case.expected.anchors) {
                 assert_eq!(guess.members[*target], 1.0, "{}: an target is of its own matter", case.name);
             }
             assert_close(&case.name, "kin", &guesses[0].members, &case.expected.kin);

@@ -362,6 +362,9 @@ mod tests {
 
     #[test]
     fn the_features_of_the_pair_are_found_by_their_places() {
-        assert_eq!([NAMES[CF], NAMES[SAUTH], NAMES[LEX], NAMES[EMB]], ["cf", "sauth", "lex", "emb"]);
+        assert_eq!(
+            [NAMES[CF], NAMES[SAUTH], NAMES[LEX], NAMES[EMB]],
+            ["same_segment", "same_author", "word_cosine", "meaning_product"]
+        );
     }
 }

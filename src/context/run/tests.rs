@@ -215,7 +215,7 @@ async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
     let with_vector = async || {
         let evidence = known(&store, &readings, 9).await;
         let mut known: Vec<i64> =
-            evidence.readings.iter().filter(|(_, it)| it.vector == [0.6, 0.8]).map(|(at, _)| at.1.0).collect();
+            evidence.readings.iter().filter(|(_, it)| !it.vector.is_empty()).map(|(at, _)| at.1.0).collect();
         known.sort_unstable();
         known
     };
