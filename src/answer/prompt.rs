@@ -596,7 +596,7 @@ mod tests {
         let pieces = vec![piece(Slot::ChatRecent), piece(Slot::ChatHistory), piece(Slot::ChatTopic)];
         let trigger = transcript("11:10 dan#400 @bot what was it?").remove(0);
         let history = History::new(trigger.clone(), said(100), Vec::new());
-        let params = Params::clusters(estimate_tokens);
+        let params = Params::new(estimate_tokens);
         let window = get_smart_context(&history, &params);
         let (score, features, legs) = (1.0, Features::default(), LegScores::default());
         let recalled = |message| RecalledMessage { message, topic: None, score, features, legs };

@@ -24,6 +24,8 @@ use crate::retrieval::asks_number_or_time;
 const TARGETS: usize = 12;
 /// A target that is less likely than this part of the likeliest is none.
 const FAINT: f64 = 0.01;
+/// What is left of the weight of an earlier tag without words: where there is nothing else, it is better than nothing.
+const EARLIER_TAG: f64 = 1e-6;
 /// A message that does not tag starts something new where that is at least so likely by its links.
 const UNLINKED: f64 = 0.86;
 
@@ -92,7 +94,14 @@ fn guesses(
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
     // A message that does not tag goes on from what it is linked to.
     let by_tag = if tag.is_tag { slowness } else { 0.0 };
-    let targets = likeliest(&blended(&targets(tag, rows, terms), &tag.links, by_tag));
+    let mut pointed = blended(&targets(tag, rows, terms), &tag.links, by_tag);
+    for (weight, earlier) in pointed.iter_mut().zip(&agreement.corpus.utterances) {
+        // An earlier tag without words is about something itself: what it was about is pointed at, and not the tag.
+        if earlier.calls_bot && earlier.stems.is_empty() && !tag.is_reply {
+            *weight *= EARLIER_TAG;
+        }
+    }
+    let targets = likeliest(&pointed);
     let pairwise = agreement.pairwise();
     let [second, third] = &weights.refine;
     let places: Vec<usize> = targets.iter().map(|(place, _)| *place).collect();
