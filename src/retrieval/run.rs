@@ -26,7 +26,8 @@ use crate::store::{self, Reader, chats, search, spaces, vectors};
 
 /// Messages that are recalled at most.
 const RECALLED: usize = 10;
-/// A message that says less of the question than this, its surroundings included, is no answer to it.
+/// A message that says less of the question than this, its surroundings included, is no answer to it. Of the steps compared by
+/// `cargo bench --bench fit -- --recall` this one parts right messages from those of a chat without an answer best.
 const MIN_COVERAGE: f64 = 0.35;
 /// Words of a language that are kept from one question to the next: about 6 MB.
 const WORDS_KEPT: usize = 6_000;
