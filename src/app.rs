@@ -228,6 +228,7 @@ impl Parts {
             streaming: self.config.answer.streaming,
             lanes: lanes.clone(),
             redaction: self.config.memory.redaction,
+            strands: memory::strands(&self.config.memory),
         });
         let commands = Commands {
             store: self.store.clone(),

@@ -290,7 +290,7 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Role,
         Self::Strict,
         Self::Slot,
@@ -307,6 +307,7 @@ impl Template {
         Self::Summary(SummaryPrompt::Recent),
         Self::Summary(SummaryPrompt::History),
         Self::Summary(SummaryPrompt::Recap),
+        Self::Summary(SummaryPrompt::Strand),
     ];
 
     fn name(self) -> &'static str {
@@ -481,7 +482,7 @@ mod tests {
             "rule.md",
             "You are Chime.",
             expect![
-                "<dir>/rule.md replaces no template: there are role.md, strict.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md"
+                "<dir>/rule.md replaces no template: there are role.md, strict.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, strand.md"
             ],
         );
     }

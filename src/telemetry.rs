@@ -45,7 +45,7 @@ fn start_with(format: LogFormat, level: LevelFilter) {
         .with_writer(BoxMakeWriter::new(std::io::stderr))
         .with_ansi(std::io::stderr().is_terminal());
     let lines = if json { lines.json().flatten_event(true).boxed() } else { lines.boxed() };
-    // Phases are counted also where nobody reads of them.
+    // Phases and jobs are counted also where nobody reads of them.
     let counting = counters::Counting.with_filter(Targets::new().with_target("chime", LevelFilter::DEBUG));
     // The error says that logging was started before, by a test.
     let _ = tracing_subscriber::registry().with(lines.with_filter(filter(level))).with(counting).try_init();

@@ -141,6 +141,7 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                     idle: 3600s,
                     idle_private: 900s,
                     max_messages: 500,
+                    max_history: 60,
                     redaction: Summaries,
                 },
                 log: LogConfig {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 23] = [
+const SAMPLES: [&str; 24] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -31,8 +31,9 @@ const SAMPLES: [&str; 23] = [
     include_str!("data/migrations/0021.sql"),
     include_str!("data/migrations/0022.sql"),
     include_str!("data/migrations/0023.sql"),
+    include_str!("data/migrations/0024.sql"),
 ];
-const MIGRATIONS: [&str; 23] = [
+const MIGRATIONS: [&str; 24] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -56,6 +57,7 @@ const MIGRATIONS: [&str; 23] = [
     include_str!("../migrations/0021_recaps.sql"),
     include_str!("../migrations/0022_chat_settings.sql"),
     include_str!("../migrations/0023_notes_and_feedback.sql"),
+    include_str!("../migrations/0024_strand_sources.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

@@ -142,7 +142,7 @@ impl Filled {
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
     let mut scribe = Scribe::new(input.bot_name, input.fence, input.zone);
     let mut filled = vec![role(prompts, input)?, concepts(prompts, input)?, frame(prompts, input)?];
-    for piece in &input.enrichment.pieces {
+    for piece in input.enrichment.pieces.iter().filter(|piece| piece.slot != Slot::Context) {
         filled.extend(enriched(prompts, input, piece)?);
     }
     filled.push(context(prompts, input, &mut scribe)?);
@@ -268,9 +268,13 @@ fn recall(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -
     Ok(Filled::new(Slot::Recall, text, sources))
 }
 
-/// The window in its slot.
+/// The window in its slot, after the summary of what came before it in the strand.
 fn context(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> Result<Filled, PromptError> {
-    let lines = scribe.window(input.window);
+    let summaries = input.enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Context);
+    let summaries = summaries.flat_map(|piece| piece.lines.iter().map(|line| scribe.aside(&line.text)));
+    let mut lines: Vec<String> = summaries.collect();
+    lines.push(scribe.window(input.window));
+    let lines = lines.join("\n");
     let has = |part| input.window.entries.iter().any(|entry| entry.part() == part);
     let earliest = input.earliest.map(|at| format!("{}, {}", input.zone.day_in_words(at), input.zone.clock_time(at)));
     let people = people(input.people);

@@ -53,6 +53,10 @@ impl Crew {
             JobPayload::SummaryVector { session, .. } => self.memory.embed(&job, *session).await,
             JobPayload::Recent { chat, key } => self.memory.roll_recent(&job, *chat, *key).await,
             JobPayload::History { chat, key } => self.memory.fold_history(&job, *chat, *key).await,
+            JobPayload::Strand { key, thread, messages, .. } => {
+                let conversation = Conversation { chat: *key, thread: *thread };
+                self.memory.sum_up_strand(&job, conversation, messages).await
+            }
             JobPayload::Sessions {} => self.memory.divide().await,
             JobPayload::MemoryUpkeep {} => self.memory.keep_up().await,
             JobPayload::Vectors {} => {

@@ -1,15 +1,16 @@
 //! What remembers, built from the configuration.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use crate::answer::run::Enricher;
+use crate::answer::run::{Enricher, LongStrands};
 use crate::app::{AppError, Parts, vectors as servers};
 use crate::config::{Config, EmbeddingConfig, MemoryConfig};
-use crate::domain::Zone;
+use crate::context::{MAX_STRAND_TOKENS, StrandLimits};
+use crate::domain::{Zone, estimate_tokens};
 use crate::embed::Embedder;
 use crate::gateway::run::Gateway;
-use crate::llm::Embeddings;
-use crate::memory::run::{Memory, SummaryModel, SummaryVectors, pieces};
+use crate::memory::extract::Ranking;
+use crate::memory::run::{Memory, SummaryModel, SummaryVectors, pieces, strand_summary};
 use crate::recap::run::Recaps;
 use crate::retrieval::run::VectorSource;
 use crate::scheduler::run::Wake;
@@ -29,6 +30,7 @@ pub(super) fn build(parts: &Parts, wake: &Wake, gateway: &Gateway) -> Result<Mem
         model,
         vectors: vectors(&parts.config, parts.embedder.as_ref())?,
         announces: parts.config.privacy.announces,
+        ranking: Mutex::new(Ranking::new(estimate_tokens)),
     })
 }
 
@@ -51,6 +53,12 @@ pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
     config.is_on.then(recent_and_history).into_iter().collect()
 }
 
+/// What stands for the oldest part of a long strand.
+pub fn strands(config: &MemoryConfig) -> Option<LongStrands> {
+    let limits = StrandLimits { messages: config.max_history, tokens: MAX_STRAND_TOKENS };
+    config.is_on.then(|| LongStrands::new(limits, strand_summary))
+}
+
 /// What makes vectors of summaries.
 fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryVectors, AppError> {
     Ok(match sources(config, embedder)? {
@@ -63,9 +71,7 @@ fn vectors(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<SummaryV
 /// What makes vectors of anything.
 pub fn sources(config: &Config, embedder: Option<&Arc<Embedder>>) -> Result<VectorSource, AppError> {
     if let EmbeddingConfig::OpenAi(_) = &config.embedding {
-        let Some(options) = servers::options(config) else { return Ok(VectorSource::Off) };
-        let embeddings = Embeddings::new(&options).map_err(|error| AppError::Http(error.to_string()))?;
-        return Ok(VectorSource::Server(Arc::new(embeddings)));
+        return Ok(servers::server(config)?.map_or(VectorSource::Off, VectorSource::Server));
     }
     Ok(embedder.map_or(VectorSource::Off, |embedder| VectorSource::Local(Arc::clone(embedder))))
 }

@@ -7,10 +7,11 @@ use tokio::sync::mpsc;
 use crate::app::AppError;
 use crate::app::tasks::Tasks;
 use crate::clock::Clock;
-use crate::config::{Config, EmbeddingConfig};
+use crate::config::{Config, EmbeddingConfig, Redaction};
 use crate::context::run::{NOTED, Vectors};
 use crate::domain::Conversation;
-use crate::llm::{Embeddings, LlmOptions};
+use crate::llm::{Embeddings, LlmOptions, Prepare};
+use crate::privacy::redact;
 use crate::store::Store;
 
 /// How to reach it; none where no server makes vectors.
@@ -28,6 +29,17 @@ pub fn options(config: &Config) -> Option<LlmOptions> {
     })
 }
 
+/// The server; none where no server makes vectors. Personal data is taken out of everything that goes there.
+pub fn server(config: &Config) -> Result<Option<Arc<Embeddings>>, AppError> {
+    let Some(options) = options(config) else { return Ok(None) };
+    let prepare: Prepare = match config.memory.redaction {
+        Redaction::Off => str::to_owned,
+        Redaction::Summaries | Redaction::All => redact,
+    };
+    let embeddings = Embeddings::new(&options, prepare).map_err(|error| AppError::Http(error.to_string()))?;
+    Ok(Some(Arc::new(embeddings)))
+}
+
 /// Starts whoever fetches vectors, and gives the way to tell them where something was said.
 pub fn spawn(
     config: &Config,
@@ -35,8 +47,7 @@ pub fn spawn(
     clock: &Clock,
     tasks: &mut Tasks,
 ) -> Result<Option<mpsc::Sender<Conversation>>, AppError> {
-    let Some(options) = options(config) else { return Ok(None) };
-    let embeddings = Arc::new(Embeddings::new(&options).map_err(|error| AppError::Http(error.to_string()))?);
+    let Some(embeddings) = server(config)? else { return Ok(None) };
     let (sender, news) = mpsc::channel(NOTED);
     let vectors = Vectors { store: store.clone(), clock: clock.clone(), embeddings, news };
     tasks.spawn("vectors", |stop| async move {

@@ -181,7 +181,7 @@ impl Checkup<'_> {
             deadline: config.deadline,
         };
         let watch = self.clock.stopwatch();
-        let made = match Embeddings::new(&options) {
+        let made = match Embeddings::new(&options, str::to_owned) {
             Ok(embeddings) => embeddings.embed(&["ready"], &self.clock).await,
             Err(error) => Err(error),
         };

@@ -196,6 +196,10 @@ pub const SESSION_MAX_MESSAGES: Key =
     Key::new("SESSION_MAX_MESSAGES", "200", "A session ends at this many messages, however lively it is.")
         .default("500");
 
+pub const MAX_CHAT_HISTORY: Key =
+    Key::new("MAX_CHAT_HISTORY", "100", "Messages of one talk beyond which a summary stands for its oldest part.")
+        .default("60");
+
 pub const REDACT: Key = Key::new(
     "REDACT",
     "all",
@@ -279,6 +283,7 @@ pub const KEYS: &[Key] = &[
     SESSION_IDLE,
     SESSION_IDLE_PRIVATE,
     SESSION_MAX_MESSAGES,
+    MAX_CHAT_HISTORY,
     REDACT,
     RATE_LIMIT,
     DAILY_TOKENS,

@@ -16,6 +16,8 @@ pub struct MemoryConfig {
     pub idle_private: Duration,
     /// `SESSION_MAX_MESSAGES`, default 500.
     pub max_messages: u32,
+    /// `MAX_CHAT_HISTORY`, default 60: a summary stands for the oldest part of a longer talk.
+    pub max_history: usize,
     /// `REDACT`, default summaries.
     pub redaction: Redaction,
 }
@@ -37,6 +39,7 @@ impl MemoryConfig {
         let in_groups = settings.duration(&keys::SESSION_IDLE, idle.clone());
         let in_private = settings.duration(&keys::SESSION_IDLE_PRIVATE, idle);
         let max_messages = settings.count(&keys::SESSION_MAX_MESSAGES, 20..=2000);
+        let max_history = settings.count(&keys::MAX_CHAT_HISTORY, 10..=200);
         let redactions = [("off", Redaction::Off), ("summaries", Redaction::Summaries), ("all", Redaction::All)];
         let redaction = settings.choice(&keys::REDACT, &redactions);
         Ok(Self {
@@ -44,6 +47,7 @@ impl MemoryConfig {
             idle: in_groups?,
             idle_private: in_private?,
             max_messages: u32::try_from(max_messages?).unwrap_or(u32::MAX),
+            max_history: max_history?,
             redaction: redaction?,
         })
     }

@@ -1,5 +1,6 @@
 //! What the driver fetched for a trigger.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::context::evidence::Evidence;
@@ -25,6 +26,8 @@ pub struct History {
     pub given: Option<Vec<Chosen>>,
     /// What an earlier answer of the bot rests on, which the trigger may be about.
     pub sources: Option<Sources>,
+    /// What a summary stands for, where the trigger's strand is a long one.
+    pub summarized: Option<Summarized>,
     pub evidence: Arc<Evidence>,
 }
 
@@ -48,9 +51,18 @@ impl History {
             is_tag: true,
             given: None,
             sources: None,
+            summarized: None,
             evidence,
         }
     }
+}
+
+/// The oldest part of a long strand, for which a summary stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summarized {
+    pub messages: BTreeSet<Seq>,
+    /// What the summary takes of the window's budget.
+    pub tokens: usize,
 }
 
 /// What an answer of the bot was given, as far as it may be read.

@@ -5,10 +5,11 @@ mod surroundings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::budget;
+use crate::context::budget::{self, Pick};
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::context_window::{ContextWindow, Entry};
 use crate::context::history::History;
+use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
 use crate::context::pick;
 use crate::context::pick::Asking;
@@ -16,13 +17,15 @@ use crate::context::retrieval::found::{Bridged, Found};
 use crate::context::retrieval::query::{About, Sought};
 use crate::context::select::expected_f1::Taken;
 use crate::context::window::picked::Picked;
-use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Seq, StoredMessage};
+use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Role, Seq, StoredMessage};
 
 /// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in, and
 /// what is no more than possible; unless replies say what belongs together.
 const FEW: usize = 8;
 /// Messages that do not belong are given less than half of this, as a rule.
 const POSSIBLE: f32 = 0.15;
+/// Messages this likely are of the strand, whether the window takes them or not.
+const SURE: f32 = 0.5;
 const OMITTED_SHOWN: usize = 20;
 const ANCHOR_SCORE: f64 = 1.0;
 /// Tokens of surroundings for a trigger that starts something new.
@@ -58,8 +61,11 @@ pub fn get_smart_context_with(
         None => (pool, picked),
     };
     let budget = params.token_budget.min(if picked.is_empty() { NEW_MATTER_TOKENS } else { usize::MAX });
+    // A summary of the strand's oldest part counts too.
+    let budget = budget.saturating_sub(history.summarized.as_ref().map_or(0, |it| it.tokens));
+    let whole_strand = whole_strand(&pool, &picked, &likely, params);
     picked.add_surroundings(&pool, &likely);
-    let (entries, no_room) = budget::pack(&pool, picked.into_picks(&pool), params, budget);
+    let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, history), params, budget);
     let left_out = left_out(&pool, &entries);
     ContextWindow {
         anchor: pool.anchor().map(|place| pool.messages[place].message.id),
@@ -72,7 +78,40 @@ pub fn get_smart_context_with(
         ranked,
         alternative,
         further_back: found.judged,
+        strand: whole_strand,
     }
+}
+
+/// What was picked, and what surely belongs to it although the selection has no place for it.
+fn whole_strand(
+    pool: &CandidateSet<'_>,
+    picked: &Picked,
+    likely: &BTreeMap<Seq, f32>,
+    params: &Params,
+) -> Vec<StrandMessage> {
+    let is_likely = |seq: &Seq| likely.get(seq).is_some_and(|share| *share >= SURE);
+    let places = (0..pool.messages.len()).filter(|place| picked.has(*place) || is_likely(&pool.messages[*place].seq));
+    let message = |place: Index| {
+        let StoredMessage { seq, message, .. } = pool.messages[place];
+        StrandMessage {
+            seq: *seq,
+            tokens: (params.estimate)(&message.rendered()),
+            is_human: message.role == Role::User,
+            is_anchor: pool.anchor() == Some(place),
+        }
+    };
+    places.map(message).collect()
+}
+
+/// What was picked, without what a summary stands for. The anchor and what was just said stay as they are.
+fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, history: &History) -> Vec<Pick> {
+    let is_summarized = |pick: &Pick| {
+        let seq = pool.messages[pick.place].seq;
+        history.summarized.as_ref().is_some_and(|it| it.messages.contains(&seq))
+    };
+    let mut picks = picked.into_picks(pool);
+    picks.retain(|pick| pick.reason.is_anchor() || pick.is_pinned || !is_summarized(pick));
+    picks
 }
 
 /// What is picked of the pool, each with its reason, and how likely each candidate was.

@@ -17,7 +17,7 @@ use crate::embed::Embedder;
 use crate::eval::synthetic::{self, CHATS};
 use crate::retrieval::run::{RecallRequest, Recaller};
 use crate::store::search::Merging;
-use crate::store::{Language, Priority, Store, StoreError, chats, links, messages, search};
+use crate::store::{Language, Priority, Store, StoreError, chats, links, messages, search, sessions};
 
 /// Telegram hands over as many updates at a time.
 const BATCH: u32 = 100;
@@ -151,12 +151,19 @@ impl Bench {
         for begin in (from..to).step_by(batch as usize) {
             let numbers = begin..to.min(begin + batch);
             let stored = self.store.write(Priority::Answering, move |tx| {
+                let mut noted = HashSet::new();
                 for number in numbers {
                     let chat = synthetic::chat_of(FIRST_CHAT, number);
                     let row = chats::upsert(tx, &chat)?;
                     let message = synthetic::message(chat.id, number, start);
                     messages::take_in(tx, &row, &message)?;
                     chats::upsert_member(tx, row.key, &message.sender)?;
+                    let hour = message.sent_at.secs() / sessions::NOTE_SPAN.as_secs().cast_signed();
+                    // What sessions need of taking in: a note an hour, where there is none yet.
+                    if noted.insert((row.key, message.thread, hour)) {
+                        let conversation = Conversation { chat: row.key, thread: message.thread };
+                        sessions::note(tx, conversation, message.sent_at)?;
+                    }
                 }
                 Ok(())
             });

@@ -31,6 +31,10 @@ pub struct Vitals {
     pub counts: Vec<(Count, String, u64)>,
     /// Calls and milliseconds of each phase.
     pub phases: Vec<(String, u64, u64)>,
+    /// Jobs of each kind to do, and put aside.
+    pub waiting: Vec<(&'static str, u64, u64)>,
+    /// Attempts at jobs of each kind, and their milliseconds.
+    pub jobs: Vec<(String, u64, u64)>,
 }
 
 /// What the database says.
@@ -166,6 +170,7 @@ pub fn metrics(vitals: &Vitals) -> String {
     text.head("chime_phase_seconds", "Time spent, by phase.", "summary");
     text.samples(count, "phase", phases().map(|(phase, calls, _)| (phase.as_str(), *calls as f64)));
     text.samples(sum, "phase", phases().map(|(phase, _, ms)| (phase.as_str(), *ms as f64 / 1000.0)));
+    text.job_kinds(vitals);
     text.text
 }
 
@@ -199,6 +204,18 @@ impl Exposition {
         self.samples(name, label, values);
     }
 
+    fn job_kinds(&mut self, vitals: &Vitals) {
+        let (waiting, jobs) = (|| vitals.waiting.iter(), || vitals.jobs.iter());
+        self.head("chime_job_kind_due", "Jobs to do, by kind; periodic ones always are.", "gauge");
+        self.samples("chime_job_kind_due", "kind", waiting().map(|(kind, due, _)| (*kind, *due as f64)));
+        self.head("chime_job_kind_parked", "Jobs put aside, by kind.", "gauge");
+        self.samples("chime_job_kind_parked", "kind", waiting().map(|(kind, _, parked)| (*kind, *parked as f64)));
+        self.head("chime_job_seconds", "Attempts at jobs that ended, and their time, by kind.", "summary");
+        self.samples("chime_job_seconds_count", "kind", jobs().map(|(kind, done, _)| (kind.as_str(), *done as f64)));
+        let seconds = jobs().map(|(kind, _, ms)| (kind.as_str(), *ms as f64 / 1000.0));
+        self.samples("chime_job_seconds_sum", "kind", seconds);
+    }
+
     fn samples<'a>(&mut self, name: &str, label: &str, values: impl Iterator<Item = (&'a str, f64)>) {
         for (value, n) in values {
             let escaped = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
@@ -225,6 +242,8 @@ mod tests {
             memory_bytes: None,
             counts: Vec::new(),
             phases: Vec::new(),
+            waiting: Vec::new(),
+            jobs: Vec::new(),
         }
     }
 
@@ -308,6 +327,8 @@ mod tests {
             memory_bytes: Some(1 << 20),
             counts: vec![(Count::Events, "reply_sent".to_owned(), 3), (Count::Lines, "w\"n".to_owned(), 1)],
             phases: vec![("model".to_owned(), 3, 4200)],
+            waiting: vec![("summary", 2, 1)],
+            jobs: vec![("summary".to_owned(), 5, 12_300)],
             ..well()
         };
         expect![[r##"
@@ -370,6 +391,16 @@ mod tests {
             # TYPE chime_phase_seconds summary
             chime_phase_seconds_count{phase="model"} 3
             chime_phase_seconds_sum{phase="model"} 4.2
+            # HELP chime_job_kind_due Jobs to do, by kind; periodic ones always are.
+            # TYPE chime_job_kind_due gauge
+            chime_job_kind_due{kind="summary"} 2
+            # HELP chime_job_kind_parked Jobs put aside, by kind.
+            # TYPE chime_job_kind_parked gauge
+            chime_job_kind_parked{kind="summary"} 1
+            # HELP chime_job_seconds Attempts at jobs that ended, and their time, by kind.
+            # TYPE chime_job_seconds summary
+            chime_job_seconds_count{kind="summary"} 5
+            chime_job_seconds_sum{kind="summary"} 12.3
         "##]]
         .assert_eq(&metrics(&vitals));
     }

@@ -79,6 +79,7 @@ impl Patient {
     async fn vitals(&self) -> Vitals {
         let now = self.clock.now();
         let kept = self.store.read(move |conn| kept(conn, now)).await;
+        let waiting = self.store.read(jobs::counts_by_kind).await.unwrap_or_default();
         Vitals {
             poll_age: self.poll.silent_for(),
             poll_patience: self.poll_patience,
@@ -89,6 +90,8 @@ impl Patient {
             memory_bytes: resident_bytes(),
             counts: counters().counts(),
             phases: counters().phases(),
+            waiting: waiting.into_iter().map(|(kind, due, parked)| (kind.as_str(), due, parked)).collect(),
+            jobs: counters().jobs(),
         }
     }
 }

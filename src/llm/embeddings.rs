@@ -17,7 +17,14 @@ pub struct Embeddings {
     server: Server,
     model: String,
     timeout: Duration,
+    prepare: Prepare,
 }
+
+/// What is done to a text before it leaves this machine.
+pub type Prepare = fn(&str) -> String;
+
+/// Characters of a text that are sent: what the model inside the program reads too.
+const WITHIN: usize = 1500;
 
 #[derive(Debug, Deserialize)]
 struct Answer {
@@ -35,8 +42,8 @@ impl Embeddings {
     ///
     /// # Errors
     /// [`LlmError::NotConfigured`] for an address that is none and a key that cannot be sent.
-    pub fn new(options: &LlmOptions) -> Result<Self, LlmError> {
-        Ok(Self { server: Server::new(options)?, model: options.model.clone(), timeout: options.timeout })
+    pub fn new(options: &LlmOptions, prepare: Prepare) -> Result<Self, LlmError> {
+        Ok(Self { server: Server::new(options)?, model: options.model.clone(), timeout: options.timeout, prepare })
     }
 
     pub fn model(&self) -> &str {
@@ -48,6 +55,8 @@ impl Embeddings {
     /// # Errors
     /// As for a completion; [`LlmError::Malformed`] when a vector is missing, zero, or of another dimension.
     pub async fn embed(&self, texts: &[&str], clock: &Clock) -> Result<Vec<Vec<f32>>, LlmError> {
+        // Prepared whole and cut afterwards: half of what is to be taken out is not recognized.
+        let texts: Vec<String> = texts.iter().map(|text| (self.prepare)(text).chars().take(WITHIN).collect()).collect();
         let request = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
         let call = self.server.embeddings(&request);
         let body = within(clock, self.timeout, call).await.ok_or(LlmError::TimedOut)?.map_err(diagnose)?;

@@ -22,7 +22,7 @@ mod wire;
 mod tests;
 
 pub use backend::{Llm, LlmOptions};
-pub use embeddings::Embeddings;
+pub use embeddings::{Embeddings, Prepare};
 pub use error::{Check, LlmError, Recovery};
 pub use openai::OpenAi;
 pub use progress::Progress;

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use regex::Regex;
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
@@ -23,13 +24,41 @@ pub struct Cues {
     pub planned: bool,
 }
 
+/// A search for all words of each list at once.
+struct Patterns {
+    settled: Regex,
+    taken: Regex,
+    planned: Regex,
+}
+
 /// Cues in `text`.
 pub fn cues(text: &str) -> Cues {
-    // A file that does not parse would be empty, which a test rules out.
-    static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(include_str!("cues.toml")).unwrap_or_default());
+    // A file that does not parse would find nothing, which a test rules out.
+    static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
+        let file: File = toml::from_str(include_str!("cues.toml")).unwrap_or_default();
+        let pattern = |list: &[String]| Regex::new(&any_of(list)).ok();
+        Some(Patterns {
+            settled: pattern(&file.settled)?,
+            taken: pattern(&file.taken)?,
+            planned: pattern(&file.planned)?,
+        })
+    });
+    let Some(patterns) = PATTERNS.as_ref() else { return Cues::default() };
     let text = padded(text);
-    let any = |list: &[String]| list.iter().any(|cue| has(&text, cue));
-    Cues { settled: any(&FILE.settled), taken: any(&FILE.taken), planned: any(&FILE.planned) }
+    Cues {
+        settled: patterns.settled.is_match(&text),
+        taken: patterns.taken.is_match(&text),
+        planned: patterns.planned.is_match(&text),
+    }
+}
+
+/// Any of the cues where a word begins. A dot at the end of a cue stands for the end of the word.
+fn any_of(cues: &[String]) -> String {
+    let one = |cue: &String| match cue.strip_suffix('.') {
+        Some(whole) => format!("{} ", regex::escape(whole)),
+        None => regex::escape(cue),
+    };
+    format!(" (?:{})", cues.iter().map(one).collect::<Vec<_>>().join("|"))
 }
 
 /// Words apart by one space, with one before the first and after the last.
@@ -38,13 +67,6 @@ fn padded(text: &str) -> String {
     let words: Vec<&str> =
         lower.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty()).collect();
     format!(" {} ", words.join(" "))
-}
-
-fn has(padded: &str, cue: &str) -> bool {
-    match cue.strip_suffix('.') {
-        Some(whole) => padded.contains(&format!(" {whole} ")),
-        None => padded.contains(&format!(" {cue}")),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Summaries without a model: the messages that carry a session, word for word, and of several summaries the bullets that
 //! carry those. The same input gives the same output.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::domain::{Bullet, Seq, clip};
 use crate::memory::bullets::{cost, tidy};
@@ -141,23 +142,81 @@ fn alike(a: &Line, b: &Line, first: &Reading, second: &Reading) -> f64 {
     by_words.max(cosine)
 }
 
+/// What bullets tell and take, remembered by their texts: those of a month are ranked anew with each session.
+#[derive(Debug)]
+pub struct Ranking {
+    estimate: fn(&str) -> usize,
+    /// By a hash of the text.
+    known: HashMap<u64, Rank>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Rank {
+    worth: f64,
+    tokens: usize,
+}
+
+impl Ranking {
+    /// Texts that are remembered at most: the months of some ten lively chats.
+    const MOST: usize = 30_000;
+
+    pub fn new(estimate: fn(&str) -> usize) -> Self {
+        Self { estimate, known: HashMap::new() }
+    }
+
+    fn rank(&mut self, bullet: &Bullet) -> Rank {
+        let mut hasher = DefaultHasher::new();
+        bullet.text.hash(&mut hasher);
+        let key = hasher.finish();
+        if let Some(rank) = self.known.get(&key) {
+            return *rank;
+        }
+        if self.known.len() >= Self::MOST {
+            self.known.clear();
+        }
+        let rank = Rank { worth: worth(bullet), tokens: cost(std::slice::from_ref(bullet), self.estimate) };
+        self.known.insert(key, rank);
+        rank
+    }
+}
+
 /// Of all bullets the `most` that tell most within `cap` tokens, in their order. Choosing in several rounds gives what
 /// choosing once does, so that a summary may be folded in any number of steps.
-pub fn rolled(bullets: &[Bullet], most: usize, cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
+pub fn rolled(bullets: &[Bullet], most: usize, cap: usize, ranking: &mut Ranking) -> Vec<Bullet> {
     // An equal share for each bullet: whether one fits must not depend on the others.
     let share = cap / most.max(1);
-    let mut fitting: Vec<(usize, &Bullet)> = bullets
+    // Of what is said twice the later counts.
+    let last: HashMap<&str, usize> =
+        bullets.iter().enumerate().map(|(place, bullet)| (bullet.text.as_str(), place)).collect();
+    let mut fitting: Vec<(f64, usize)> = bullets
         .iter()
         .enumerate()
-        .filter(|(place, bullet)| {
-            cost(std::slice::from_ref(bullet), estimate) <= share
-                && !bullets[place + 1..].iter().any(|later| later.text == bullet.text)
-        })
+        .filter(|(place, bullet)| last.get(bullet.text.as_str()) == Some(place))
+        .map(|(place, bullet)| (ranking.rank(bullet), place))
+        .filter(|(rank, _)| rank.tokens <= share)
+        .map(|(rank, place)| (rank.worth, place))
         .collect();
-    fitting.sort_by(|(a, one), (b, other)| worth(other).total_cmp(&worth(one)).then(b.cmp(a)));
+    fitting.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
     fitting.truncate(most);
-    fitting.sort_by_key(|(place, _)| *place);
-    fitting.into_iter().map(|(_, bullet)| bullet.clone()).collect()
+    fitting.sort_by_key(|(_, place)| *place);
+    fitting.into_iter().map(|(_, place)| bullets[place].clone()).collect()
+}
+
+/// Of all bullets those that tell most, as many as fit into `cap` tokens, in their order.
+pub fn most_telling(bullets: &[Bullet], most: usize, cap: usize, estimate: fn(&str) -> usize) -> Vec<Bullet> {
+    let mut ranked: Vec<(f64, usize)> = bullets.iter().map(worth).zip(0..).collect();
+    ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
+    let mut left = cap;
+    let mut chosen: Vec<usize> = Vec::new();
+    for (_, place) in ranked {
+        let tokens = cost(std::slice::from_ref(&bullets[place]), estimate);
+        if chosen.len() < most && tokens <= left {
+            left -= tokens;
+            chosen.push(place);
+        }
+    }
+    chosen.sort_unstable();
+    chosen.into_iter().map(|place| bullets[place].clone()).collect()
 }
 
 fn worth(bullet: &Bullet) -> f64 {
@@ -281,9 +340,10 @@ mod tests {
             let bullets: Vec<Bullet> = texts.iter().zip(1..)
                 .map(|(text, seq)| Bullet { text: text.clone(), sources: vec![Seq(seq)] })
                 .collect();
-            let at_once = rolled(&bullets, 5, 100, estimate_tokens);
+            let mut ranking = Ranking::new(estimate_tokens);
+            let at_once = rolled(&bullets, 5, 100, &mut ranking);
             let in_steps = bullets.chunks(step).fold(Vec::new(), |before: Vec<Bullet>, new| {
-                rolled(&[before.as_slice(), new].concat(), 5, 100, estimate_tokens)
+                rolled(&[before.as_slice(), new].concat(), 5, 100, &mut ranking)
             });
             prop_assert_eq!(in_steps, at_once);
         }

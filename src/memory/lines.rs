@@ -76,6 +76,21 @@ pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) ->
     told
 }
 
+/// Messages that a summary is extended by, with its bullets so far.
+pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> Told {
+    let mut told = Told::default();
+    let last = spoken.iter().map(|one| one.line.seq.0).max().unwrap_or(0);
+    for (number, bullet) in (last + 1..).zip(so_far) {
+        let ground = Ground { text: bullet.text.clone(), by: None, sources: bullet.sources.clone() };
+        told.add(format!("[m{number} · so far] {}", tidy(&bullet.text)), number, ground);
+    }
+    for one in spoken {
+        let ground = Ground { text: one.line.text.clone(), by: one.line.by, sources: vec![one.line.seq] };
+        told.add(message_line(one, zone), one.line.seq.0, ground);
+    }
+    told
+}
+
 impl Told {
     fn add(&mut self, line: String, number: u32, ground: Ground) {
         if !self.text.is_empty() {

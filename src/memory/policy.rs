@@ -9,6 +9,10 @@ pub const RECENT: Duration = Duration::from_secs(28 * 24 * 60 * 60);
 /// Sessions that are folded into History at once, at most.
 pub const FOLDED_AT_ONCE: u32 = 20;
 
+/// Of a longer backlog, as after an import or when History is folded anew, only the last steps ask a model: what tells most
+/// is carried over to them word for word. Otherwise each message that expires would cost a year's worth of calls.
+pub const FOLDED_BY_A_MODEL: u32 = 2 * FOLDED_AT_ONCE;
+
 /// Caps of what a summary may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
@@ -22,6 +26,8 @@ pub const HISTORY_CAPS: Caps = Caps { bullets: 14, tokens: 1200 };
 
 /// What somebody reads who was away.
 pub const RECAP: Caps = Caps { bullets: 12, tokens: 700 };
+/// What a summary of a long strand's oldest part may hold.
+pub const STRAND_CAPS: Caps = Caps { bullets: 8, tokens: 180 };
 
 /// A session with less of either has no substance: it gets no summary.
 const SUBSTANCE_MESSAGES: usize = 3;

@@ -8,17 +8,19 @@ mod reading;
 mod recap;
 mod rolling;
 mod slots;
+mod strand;
 mod tagging;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Clock;
 use crate::config::MemoryConfig;
-use crate::domain::{ChatId, ChatKey, Job, SessionId, Zone};
+use crate::domain::{ChatId, ChatKey, Conversation, Job, Seq, SessionId, Zone};
 use crate::embed::Embedder;
 use crate::llm::Embeddings;
+use crate::memory::extract::Ranking;
 use crate::prompts::Prompts;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::{Store, StoreError};
@@ -27,6 +29,7 @@ pub use divide::open_session;
 pub use model::SummaryModel;
 pub use reading::remembered;
 pub use slots::pieces;
+pub use strand::strand_summary;
 
 /// Makes and keeps what is remembered.
 pub struct Memory {
@@ -41,6 +44,7 @@ pub struct Memory {
     pub vectors: SummaryVectors,
     /// Whether chats are told what is kept of them before anything of theirs is sent out for summaries.
     pub announces: bool,
+    pub ranking: Mutex<Ranking>,
 }
 
 /// What makes vectors of summaries.
@@ -67,6 +71,10 @@ pub(super) enum StepError {
 }
 
 impl Memory {
+    pub(super) fn ranking(&self) -> MutexGuard<'_, Ranking> {
+        self.ranking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Works on the periodic `sessions` job.
     pub async fn divide(&self) -> Outcome {
         match self.divide_noted().await {
@@ -101,6 +109,11 @@ impl Memory {
     /// Works on a `recent` job.
     pub async fn roll_recent(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
         outcome(job, self.make_recent(job, chat, key).await)
+    }
+
+    /// Works on a `strand` job about the oldest part of a strand.
+    pub async fn sum_up_strand(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> Outcome {
+        outcome(job, self.extend_strand(job, conversation, oldest).await)
     }
 
     /// Works on a `history` job.

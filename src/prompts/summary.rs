@@ -22,6 +22,8 @@ pub enum SummaryPrompt {
     Recent,
     History,
     Recap,
+    /// Of the oldest part of a long strand.
+    Strand,
 }
 
 impl SummaryPrompt {
@@ -32,6 +34,7 @@ impl SummaryPrompt {
             Self::Recent => "recent.md",
             Self::History => "history.md",
             Self::Recap => "recap.md",
+            Self::Strand => "strand.md",
         }
     }
 
@@ -42,6 +45,7 @@ impl SummaryPrompt {
             Self::Recent => include_str!("../../prompts/recent.md"),
             Self::History => include_str!("../../prompts/history.md"),
             Self::Recap => include_str!("../../prompts/recap.md"),
+            Self::Strand => include_str!("../../prompts/strand.md"),
         }
     }
 }

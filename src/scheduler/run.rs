@@ -239,6 +239,8 @@ impl Pool {
         };
         let Some((job, began)) = crew.jobs.remove(&id) else { return Ok(Look::Later) };
         let is_over = matches!(outcome, Outcome::Finished) && !crew.running.is_crowded();
+        let ms = u64::try_from(self.clock.now().since(began).as_millis()).unwrap_or(u64::MAX);
+        tracing::debug!(r#type = job.kind().as_str(), ms, "job.ended");
         let written = self.write_outcome(&job, began, outcome).await;
         crew.running.end(&job);
         match written {

@@ -265,6 +265,22 @@ pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     Ok(conn.prepare_cached(&sql)?.query_row([], |raw| Ok((raw.get("open")?, raw.get("parked")?)))?)
 }
 
+/// Jobs of each kind that are not done yet, and those that were put aside; kinds without either are left out.
+pub fn counts_by_kind(conn: &Reader) -> Result<Vec<(JobKind, u64, u64)>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT kind, sum(state = 'due') AS open, sum(state = 'parked') AS parked
+         FROM job WHERE state IN ('due', 'parked') GROUP BY kind ORDER BY kind",
+    )?;
+    let rows = statement.query_map([], |raw| {
+        Ok((raw.get::<_, String>("kind")?, raw.get::<_, u64>("open")?, raw.get::<_, u64>("parked")?))
+    })?;
+    rows.map(|row| {
+        let (kind, open, parked) = row?;
+        Ok((row::word(&kind, "kind", JobKind::parse)?, open, parked))
+    })
+    .collect()
+}
+
 fn from_row(raw: &Row<'_>) -> Result<Job> {
     let payload: String = row::get(raw, "payload")?;
     Ok(Job {

@@ -31,7 +31,10 @@ pub(super) const FAMILY: Family = Family {
         Cause::Forgotten => forget_message(tx, stored),
         // What was made of a session goes when all of its messages have aged.
         Cause::Expired => strand_summaries::forget(tx, stored.chat, stored.seq),
-        Cause::Edited => sessions::note(tx, stored.conversation(), stored.message.sent_at),
+        Cause::Edited => {
+            sessions::note(tx, stored.conversation(), stored.message.sent_at)?;
+            strand_summaries::forget(tx, stored.chat, stored.seq)
+        }
     },
     opted_out: forget_member,
     chat_gone: |tx, chat, _| forget_chat(tx, chat),
@@ -49,6 +52,11 @@ pub fn own_setting(conn: &Reader, chat: ChatKey) -> Result<Option<bool>> {
         .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("memory"))
         .optional()?
         .flatten())
+}
+
+/// Whether the chat itself switched memory off.
+pub fn is_off(conn: &Reader, chat: ChatKey) -> Result<bool> {
+    Ok(own_setting(conn, chat)? == Some(false))
 }
 
 /// How a chat stands towards memory.
@@ -211,10 +219,20 @@ pub fn expired(conn: &Reader, chat: ChatKey, cutoff: Timestamp, limit: u32) -> R
 /// Takes sessions out whose messages have all been kept long enough, at most `limit`. Gives how many.
 pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u32) -> Result<usize> {
     let gone = expired(tx, chat, cutoff, limit)?;
+    let mut was_folded = false;
     for id in &gone {
-        if let Some(session) = sessions::find(tx, *id)? {
-            remove_session(tx, &session)?;
-        }
+        was_folded |= sessions::find(tx, *id)?.is_some_and(|session| session.is_folded);
+        sessions::remove(tx, *id)?;
+    }
+    if !gone.is_empty() {
+        tags::drop_unused(tx, chat)?;
+    }
+    // Once for all of them: History is folded anew each time.
+    if was_folded {
+        summaries::reset_history(tx, chat)?;
+    }
+    if summaries::rests_on_what_is_gone(tx, chat, Rolling::Recent)? {
+        summaries::drop_rolling(tx, chat, Rolling::Recent)?;
     }
     Ok(gone.len())
 }
@@ -304,6 +322,19 @@ pub fn chats_to_fold(conn: &Reader, until: Timestamp) -> Result<Vec<ChatKey>> {
                              AND summarized = fingerprint)",
     )?;
     let keys = statement.query_map(named_params! { ":until": until.secs() }, |raw| raw.get("chat_key"))?;
+    keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
+}
+
+/// Chats with summaries of sessions that ended at or after `from`, and without a Recent.
+pub fn chats_without_recent(conn: &Reader, from: Timestamp) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT chat_key FROM chat
+         WHERE EXISTS (SELECT 1 FROM session JOIN mini_summary ON session_id = session.id
+                       WHERE session.chat_key = chat.chat_key AND ended_at >= :from)
+               AND NOT EXISTS (SELECT 1 FROM rolling_summary
+                               WHERE rolling_summary.chat_key = chat.chat_key AND kind = 'recent')",
+    )?;
+    let keys = statement.query_map(named_params! { ":from": from.secs() }, |raw| raw.get("chat_key"))?;
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 

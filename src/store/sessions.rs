@@ -12,7 +12,7 @@ use crate::domain::{
     ThreadId, Timestamp,
 };
 
-const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
+pub(super) const COLUMNS: &str = "id, thread_id, started_at, first_message_id, ended_at, last_message_id, messages, reason, \
                        closed_at, fingerprint, history_included_at";
 
 /// A note stands for everything that changed within so much time from its moment on, so that a lively chat leaves few.
@@ -245,23 +245,6 @@ pub fn of_message(
     Ok(begun.filter(|session| message <= session.last))
 }
 
-/// Closed sessions of a chat that ended in `from..until`, newest first, at most `limit`.
-pub fn ended_between(
-    conn: &Reader,
-    chat: ChatKey,
-    (from, until): (Timestamp, Timestamp),
-    limit: u32,
-) -> Result<Vec<Session>> {
-    many(
-        conn,
-        &format!(
-            "SELECT {COLUMNS} FROM session WHERE chat_key = :chat AND ended_at >= :from AND ended_at < :until
-             ORDER BY ended_at DESC, id DESC LIMIT :limit"
-        ),
-        named_params! { ":chat": chat.0, ":from": from.secs(), ":until": until.secs(), ":limit": limit },
-    )
-}
-
 /// Sessions whose summary is missing or of another content, newest first.
 pub fn stale(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
     many(
@@ -362,7 +345,7 @@ fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<Session>> {
     rows.map(|row| row?).collect()
 }
 
-fn from_row(raw: &Row<'_>) -> Result<Session> {
+pub(super) fn from_row(raw: &Row<'_>) -> Result<Session> {
     let reason: String = row::get(raw, "reason")?;
     let moment = |secs: &'static str, id: &'static str| -> Result<(Timestamp, MessageId)> {
         Ok((Timestamp::from_secs(row::get(raw, secs)?), MessageId(row::get(raw, id)?)))

@@ -1,6 +1,6 @@
 //! Summaries of the oldest part of long strands.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -24,13 +24,11 @@ pub struct StrandSummary {
 pub fn of_messages(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<Option<StrandSummary>> {
     let mut statement =
         conn.prepare_cached("SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq")?;
-    let mut counts = std::collections::BTreeMap::<i64, usize>::new();
+    let mut counts = BTreeMap::<i64, usize>::new();
     for seq in seqs {
-        let id: Option<i64> = statement
-            .query_row(named_params! { ":chat": chat.0, ":seq": seq.0 }, |raw| raw.get("strand_id"))
-            .optional()?;
-        if let Some(id) = id {
-            *counts.entry(id).or_default() += 1;
+        let params = named_params! { ":chat": chat.0, ":seq": seq.0 };
+        for id in statement.query_map(params, |raw| raw.get("strand_id"))? {
+            *counts.entry(id?).or_default() += 1;
         }
     }
     match counts.into_iter().max_by_key(|(id, count)| (*count, *id)) {
@@ -81,12 +79,12 @@ pub struct Extension {
     pub added: BTreeSet<Seq>,
 }
 
-/// Stores an extension, unless the summary that it goes on from changed or went since it was read. Gives whether it is
-/// stored.
-pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension) -> Result<bool> {
+/// Stores an extension, unless the summary that it goes on from changed or went since it was read. Gives the summary's
+/// number where it is stored.
+pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension) -> Result<Option<i64>> {
     let chat = conversation.chat;
     let id = match &extension.of {
-        Some(before) if find(tx, chat, before.id)?.as_ref() != Some(before) => return Ok(false),
+        Some(before) if find(tx, chat, before.id)?.as_ref() != Some(before) => return Ok(None),
         Some(before) => {
             tx.prepare_cached(
                 "UPDATE strand_summary SET text = :text, tokens = :tokens, method = :method, model = :model,
@@ -112,11 +110,11 @@ pub fn extend(tx: &Writer<'_>, conversation: Conversation, extension: &Extension
         }
     };
     let mut insert =
-        tx.prepare_cached("INSERT OR REPLACE INTO strand_source (chat_key, seq, strand_id) VALUES (:chat, :seq, :id)")?;
+        tx.prepare_cached("INSERT OR IGNORE INTO strand_source (chat_key, seq, strand_id) VALUES (:chat, :seq, :id)")?;
     for seq in &extension.added {
         insert.execute(named_params! { ":chat": chat.0, ":seq": seq.0, ":id": id })?;
     }
-    Ok(true)
+    Ok(Some(id))
 }
 
 fn tokens(extension: &Extension) -> i64 {

@@ -1,7 +1,7 @@
 //! Mini-summaries of sessions, and Recent and History of a chat. What a text rests on is kept beside it, so that a citation
 //! leads to a message and forgetting knows what has to go.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -87,15 +87,58 @@ fn drop_mini(tx: &Writer<'_>, id: SessionId) -> Result<()> {
     Ok(())
 }
 
+/// Sessions of a chat that ended in `from..until` and have a mini-summary, newest first, at most `limit`.
+const SUMMARIZED: &str = "FROM session JOIN mini_summary ON session_id = session.id
+    WHERE chat_key = :chat AND ended_at >= :from AND ended_at < :until ORDER BY ended_at DESC, id DESC LIMIT :limit";
+
 /// Sessions of a chat that ended in `from..until` with their mini-summaries, newest first, at most `limit`.
 pub fn minis_between(
     conn: &Reader,
     chat: ChatKey,
-    span: (Timestamp, Timestamp),
+    (from, until): (Timestamp, Timestamp),
     limit: u32,
 ) -> Result<Vec<(Session, Summary)>> {
-    let found = sessions::ended_between(conn, chat, span, limit)?;
-    found.into_iter().filter_map(|session| with_mini(conn, session).transpose()).collect()
+    let params = named_params! {
+        ":chat": chat.0, ":from": from.secs(), ":until": until.secs(), ":limit": limit,
+    };
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT session_id, bullet, seq FROM summary_source WHERE session_id IN (SELECT session_id {SUMMARIZED})
+         ORDER BY session_id, bullet, seq"
+    ))?;
+    let mut sources = HashMap::<i64, Sources>::new();
+    let rows = statement.query_map(params, |raw| Ok((raw.get::<_, i64>("session_id")?, source(raw)?)))?;
+    for row in rows {
+        let (id, one) = row?;
+        sources.entry(id).or_default().push(one);
+    }
+    let mut statement = conn.prepare_cached(&format!("SELECT {}, {COLUMNS} {SUMMARIZED}", sessions::COLUMNS))?;
+    let rows = statement.query_map(params, |raw| Ok((sessions::from_row(raw), from_row(raw))))?;
+    rows.map(|row| {
+        let (session, summary) = row?;
+        let session = session?;
+        let sources = sources.remove(&key(session.id)).unwrap_or_default();
+        Ok((session, with_sources(summary?, sources)))
+    })
+    .collect()
+}
+
+/// The same sessions, each with when its mini-summary was made: another summary has another moment.
+pub fn made_between(
+    conn: &Reader,
+    chat: ChatKey,
+    (from, until): (Timestamp, Timestamp),
+    limit: u32,
+) -> Result<Vec<(SessionId, Timestamp)>> {
+    let params = named_params! {
+        ":chat": chat.0, ":from": from.secs(), ":until": until.secs(), ":limit": limit,
+    };
+    let mut statement = conn.prepare_cached(&format!("SELECT session_id, built_at {SUMMARIZED}"))?;
+    let rows = statement.query_map(params, |raw| Ok((raw.get("session_id")?, raw.get("built_at")?)))?;
+    rows.map(|row| {
+        let (id, built_at) = row?;
+        Ok((sessions::id_of(id)?, Timestamp::from_millis(built_at)))
+    })
+    .collect()
 }
 
 /// Sessions that ended before `until` and that History does not hold yet, oldest first, at most `limit`.
@@ -148,6 +191,28 @@ pub fn save_rolling(tx: &Writer<'_>, chat: ChatKey, kind: Rolling, rolling: &Rol
         insert.execute(named_params! { ":chat": chat.0, ":kind": kind.as_str(), ":bullet": bullet, ":seq": seq.0 })?;
     }
     Ok(())
+}
+
+/// Whether Recent or History rests on a message that is no longer kept.
+pub fn rests_on_what_is_gone(conn: &Reader, chat: ChatKey, kind: Rolling) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM rolling_source
+                            WHERE chat_key = :chat AND kind = :kind
+                                  AND NOT EXISTS (SELECT 1 FROM message WHERE id = rolling_source.chat_key << 32 | seq))
+                 AS found",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":kind": kind.as_str() }, |raw| raw.get("found"))?)
+}
+
+/// How many sessions History does not hold yet, of those that ended before `until`.
+pub fn count_to_fold(conn: &Reader, chat: ChatKey, until: Timestamp) -> Result<u32> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT count(*) AS found FROM session JOIN mini_summary ON session_id = session.id
+             WHERE chat_key = :chat AND ended_at < :until AND history_included_at IS NULL AND summarized = fingerprint",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":until": until.secs() }, |raw| raw.get("found"))?)
 }
 
 /// Empties Recent or History.

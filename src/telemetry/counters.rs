@@ -29,8 +29,13 @@ struct Tally {
     /// By metric, then label.
     counts: BTreeMap<Count, BTreeMap<String, u64>>,
     /// Calls and milliseconds by phase.
-    phases: BTreeMap<String, (u64, u64)>,
+    phases: Times,
+    /// Attempts and milliseconds by kind of job.
+    jobs: Times,
 }
+
+/// Times and milliseconds, by label.
+type Times = BTreeMap<String, (u64, u64)>;
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +68,12 @@ impl Counters {
 
     /// `chat.metrics`: calls and milliseconds of every phase so far.
     pub fn phases(&self) -> Vec<(String, u64, u64)> {
-        self.tally().phases.iter().map(|(phase, (calls, ms))| (phase.clone(), *calls, *ms)).collect()
+        listed(&self.tally().phases)
+    }
+
+    /// `job.ended`: attempts and milliseconds of every kind so far.
+    pub fn jobs(&self) -> Vec<(String, u64, u64)> {
+        listed(&self.tally().jobs)
     }
 
     fn tally(&self) -> MutexGuard<'_, Tally> {
@@ -73,7 +83,7 @@ impl Counters {
 
 impl Tally {
     const fn new() -> Self {
-        Self { counts: BTreeMap::new(), phases: BTreeMap::new() }
+        Self { counts: BTreeMap::new(), phases: BTreeMap::new(), jobs: BTreeMap::new() }
     }
 
     fn count(&mut self, count: Count, label: &str) {
@@ -86,13 +96,17 @@ impl Tally {
             *labels.entry(label.to_owned()).or_default() += times;
         }
     }
+}
 
-    fn time(&mut self, phase: String, ms: u64) {
-        if self.phases.len() < MOST_LABELS || self.phases.contains_key(&phase) {
-            let (calls, total) = self.phases.entry(phase).or_default();
-            *calls += 1;
-            *total += ms;
-        }
+fn listed(times: &Times) -> Vec<(String, u64, u64)> {
+    times.iter().map(|(label, (count, ms))| (label.clone(), *count, *ms)).collect()
+}
+
+fn time(times: &mut Times, label: String, ms: u64) {
+    if times.len() < MOST_LABELS || times.contains_key(&label) {
+        let (count, total) = times.entry(label).or_default();
+        *count += 1;
+        *total += ms;
     }
 }
 
@@ -117,7 +131,8 @@ impl<S: Subscriber> Layer<S> for Counting {
             "chat.feedback" => tally.count(Count::Feedback, &kind),
             "chat.guard" => tally.count(Count::Guards, &kind),
             "chat.error" => tally.count(Count::Errors, &kind),
-            "chat.metrics" => tally.time(seen.phase.unwrap_or_default(), seen.ms.unwrap_or_default()),
+            "chat.metrics" => time(&mut tally.phases, seen.phase.unwrap_or_default(), seen.ms.unwrap_or_default()),
+            "job.ended" => time(&mut tally.jobs, kind, seen.ms.unwrap_or_default()),
             "context.cited_outside_focus" => {
                 tally.add(Count::CitedOutsideFocus, "", seen.count.unwrap_or_default());
             }
@@ -175,6 +190,7 @@ mod tests {
             tracing::info!(phase = "counted_here", ms = 40_u64, "chat.metrics");
             tracing::info!(phase = "counted_here", ms = 2_u64, "chat.metrics");
             tracing::info!(r#type = "counted_here", "something else");
+            tracing::debug!(r#type = "counted_here", ms = 7_u64, "job.ended");
             tracing::info!(count = 3_u64, "context.cited_outside_focus");
         });
         assert!(counters().counts().contains(&(Count::CitedOutsideFocus, String::new(), 3)));
@@ -185,6 +201,7 @@ mod tests {
             .map(|(count, _, n)| (count, n))
             .collect();
         assert_eq!(counted, [(Count::Refusals, 1), (Count::Errors, 1)]);
+        assert_eq!(counters().jobs(), [("counted_here".to_owned(), 1, 7)]);
         assert!(counters().phases().contains(&("counted_here".to_owned(), 2, 42)));
     }
 }

@@ -74,3 +74,17 @@ async fn a_server_that_makes_no_vectors_delays_no_answer_and_is_asked_again() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn personal_data_goes_to_no_server_for_a_vector_unless_the_operator_says_so() {
+    for (redact, sent) in
+        [("summaries", "write to [email] about the boiler"), ("off", "write to ann@example.org about the boiler")]
+    {
+        World::with(&[SERVER[0], ("REDACT", redact)], async |w| {
+            w.say("ann", "write to ann@example.org about the boiler");
+            until_there_are(w, 1).await;
+            assert_eq!(w.model.embedded(), [sent]);
+        })
+        .await;
+    }
+}

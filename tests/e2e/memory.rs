@@ -9,26 +9,26 @@ use chime::sandbox::{NewChat, NewMember, Post, Standing};
 use chime::store::{answers, chats, memory, sessions, summaries, tags};
 use chime::testkit::{Reply, World};
 
-const ON: (&str, &str) = ("MEMORY", "on");
-const HOUR: Duration = Duration::from_secs(3600);
-const DAY: Duration = Duration::from_secs(24 * 3600);
-const NO_MODEL: [(&str, &str); 2] = [("OPENAI_BASE_URL", ""), ("MODEL", "")];
+pub const ON: (&str, &str) = ("MEMORY", "on");
+pub const HOUR: Duration = Duration::from_secs(3600);
+pub const DAY: Duration = Duration::from_secs(24 * 3600);
+pub const NO_MODEL: [(&str, &str); 2] = [("OPENAI_BASE_URL", ""), ("MODEL", "")];
 
 /// A talk in which something is settled.
-const TALK: [(&str, &str); 4] = [
+pub const TALK: [(&str, &str); 4] = [
     ("ann", "shall we take the red tent or the green tent to the lake?"),
     ("bob", "the green tent has a hole near the door since the storm in May"),
     ("cat", "then we decided: the red tent comes along, and ann packs 3 ropes"),
     ("ann", "agreed, I'll bring the red tent and the ropes on Friday at 18:30"),
 ];
 
-fn talk(w: &World) {
+pub fn talk(w: &World) {
     for (name, text) in TALK {
         w.say(name, text);
     }
 }
 
-async fn closed(w: &World) -> Vec<Session> {
+pub async fn closed(w: &World) -> Vec<Session> {
     let chat = w.chat;
     w.read_store(move |conn| {
         let key = chats::find(conn, chat)?.map_or(ChatKey(0), |row| row.key);
@@ -42,13 +42,13 @@ async fn closed(w: &World) -> Vec<Session> {
     .await
 }
 
-async fn summary_of(w: &World, session: &Session) -> Option<Summary> {
+pub async fn summary_of(w: &World, session: &Session) -> Option<Summary> {
     let id = session.id;
     w.read_store(move |conn| summaries::mini(conn, id)).await
 }
 
 /// Waits until the newest session has an up-to-date summary, or none for good.
-async fn until_summarized(w: &World, count: usize) {
+pub async fn until_summarized(w: &World, count: usize) {
     let chat = w.chat;
     w.until("the sessions are summarized", move |conn| {
         let Some(row) = chats::find(conn, chat)? else { return Ok(false) };

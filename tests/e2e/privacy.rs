@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use chime::domain::{ChatId, Timestamp, UserId};
+use chime::domain::{ChatId, ChatKey, Rolling, Timestamp, UserId};
 use chime::sandbox::faults::Fault;
 use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage, Standing};
-use chime::store::{Reader, Store, backups, chats, consent, messages};
+use chime::store::{Reader, Store, backups, chats, consent, memory, messages, summaries};
 use chime::testkit::{Reply, World};
 use rusqlite::Connection;
 
@@ -132,6 +132,124 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         let others = w.all_stored(w.chat).await;
         let ben_said = others.iter().filter(|one| one.message.text.contains("the lake is calm")).count();
         assert_eq!(ben_said, 40, "what others wrote stays");
+    })
+    .await;
+}
+
+/// The model's words stand for those that it took over: they are in every table of memory, and gone with the message.
+#[tokio::test]
+async fn what_memory_made_of_a_forgotten_message_is_in_no_byte_of_any_file() {
+    World::with(&[("MEMORY", "on"), ("MAX_CHAT_HISTORY", "10")], async |w| {
+        let markers: Vec<String> = ["mini", "tag", "recent", "strand"].map(|name| format!("zq{name}7xk")).to_vec();
+        let [mini, tag, recent, strand] = &markers[..] else { panic!("four markers") };
+        w.say("ann", "the old boat lies at the lake, and its red rope is behind the door of the shed");
+        w.say("ann", "who takes it out on Friday has to bring the key of the shed back before Sunday");
+        w.say("ben", "the lake is calm this week, and there is a second key at the bakery in the village");
+        w.model.script(["At the lake."]);
+        let asking = w.say("ben", "@bot where is the boat?");
+        w.answer_to(asking).await;
+        w.settled().await;
+        let tags = format!(
+            r#"{{"tags":[{{"tag":"{tag}","conf":0.9}},{{"tag":"lake","conf":0.8}},{{"tag":"boat","conf":0.7}}]}}"#
+        );
+        let minis = format!("- {{u1}} said {mini} of the boat [m1, m2]");
+        w.model.script([minis, tags, format!("- {recent}: the boat [m1]")].map(Reply::text));
+        w.clock.advance(Duration::from_secs(2 * 3600));
+        let chat = w.chat;
+        let is_kept = move |kind| {
+            move |conn: &Reader| match chats::find(conn, chat)? {
+                Some(row) => Ok(summaries::rolling(conn, row.key, kind)?.is_some()),
+                None => Ok(false),
+            }
+        };
+        w.until("Recent is made", is_kept(Rolling::Recent)).await;
+        w.settled().await;
+        copy_before_migration(w).await;
+        let met = found_in_files(w, &markers);
+        for marker in [mini, tag, recent] {
+            assert!(met.iter().any(|found| found.starts_with(marker.as_str())), "{marker} was never stored: {met:?}");
+        }
+        w.clock.advance(40 * DAY);
+        w.until("History is folded", is_kept(Rolling::History)).await;
+        w.settled().await;
+        let mut last = w.say("ann", "what do we pay for the big boat?");
+        for number in 2..=13 {
+            last = w.reply("ann", last, &format!("about the big boat, thought {number}: we are {number}"));
+        }
+        let summed_up = format!("- {strand} about the big boat [m5, m6, m7]");
+        w.model.script(["Nothing yet.".to_owned(), summed_up].map(Reply::text));
+        let asking = w.reply("ben", last, "@bot well?");
+        w.answer_to(asking).await;
+        w.settled().await;
+        let met = found_in_files(w, &markers);
+        assert!(met.iter().any(|found| found.starts_with(strand.as_str())), "no summary of the strand: {met:?}");
+
+        let done = command(w, "ann", "/forget me").await;
+        assert!(done.text.starts_with("Forgotten: "), "{}", done.text);
+        w.settled().await;
+        assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
+        w.stop().await;
+        assert_eq!(found_in_files(w, &markers), Vec::<String>::new(), "after the end");
+        w.start().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_opts_out_is_in_no_summary_from_then_on() {
+    World::with(&[("MEMORY", "on"), ("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {
+        w.say("ann", "we decided: the red zqtent7xk comes along to the lake, and 3 ropes with it");
+        w.say("ben", "I'll bring the blue cable from the cupboard and the projector on Friday at 18:30");
+        w.say("cat", "then I book a table for nine people at the thai restaurant near the bridge");
+        w.say("ben", "the old projector shows everything in green, so somebody has to look at it before");
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(2 * 3600));
+        let told = |conn: &Reader| -> chime::store::Result<String> {
+            let recent = summaries::rolling(conn, ChatKey(1), Rolling::Recent)?;
+            Ok(format!("{recent:?}{:?}", memory::newest_texts(conn, ChatKey(1), 9)?))
+        };
+        w.until("the talk is summarized", move |conn| Ok(told(conn)?.matches("zqtent7xk").count() >= 2)).await;
+        w.settled().await;
+        command(w, "ann", "/optout").await;
+        let at_once = w.read_store(told).await;
+        assert!(!at_once.contains("zqtent7xk"), "{at_once}");
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(2 * 3600));
+        w.until("it is summarized anew", move |conn| Ok(told(conn)?.contains("projector"))).await;
+        w.settled().await;
+        assert!(!w.read_store(told).await.contains("zqtent7xk"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_remembered_goes_with_the_last_message_behind_it() {
+    World::with(&[("MEMORY", "on"), ("RETENTION_DAYS", "60"), ("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {
+        let talk = |w: &World, what: &str| {
+            w.say("ann", &format!("we decided: the red {what} comes along to the lake, and 3 ropes with it"));
+            w.say("ben", "I'll bring the blue cable from the cupboard and the projector on Friday at 18:30");
+            w.say("cat", "then I book a table for nine people at the thai restaurant near the bridge");
+        };
+        let told = |conn: &Reader| -> chime::store::Result<String> {
+            let history = summaries::rolling(conn, ChatKey(1), Rolling::History)?;
+            Ok(format!("{history:?}{:?}", memory::newest_texts(conn, ChatKey(1), 9)?))
+        };
+        talk(w, "zqold7xk");
+        w.settled().await;
+        w.clock.advance(20 * DAY);
+        talk(w, "zqnew7xk");
+        w.settled().await;
+        w.clock.advance(35 * DAY);
+        let has_both = move |text: &str| ["zqold7xk", "zqnew7xk"].iter().all(|it| text.matches(it).count() >= 2);
+        w.until("both are in History", move |conn| Ok(has_both(&told(conn)?))).await;
+        w.settled().await;
+        w.clock.advance(10 * DAY);
+        w.until("the older one has expired", move |conn| Ok(!told(conn)?.contains("zqold7xk"))).await;
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(2 * 3600));
+        w.until("History is folded anew without it", move |conn| Ok(told(conn)?.matches("zqnew7xk").count() >= 2))
+            .await;
+        w.settled().await;
     })
     .await;
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::Instrument;
-use ulid::Ulid;
 
 use crate::access::Allowance;
 use crate::answer::citations;
@@ -21,6 +20,7 @@ use crate::answer::run::follow_up;
 use crate::answer::run::gone::{Written, rests_on_what_is_gone};
 use crate::answer::run::introduction::{self, Introduction};
 use crate::answer::run::log;
+use crate::answer::run::long_strand::LongStrands;
 use crate::answer::run::question::{Found, Question, Reading};
 use crate::answer::run::reading;
 use crate::answer::run::record::{button, record};
@@ -40,7 +40,7 @@ use crate::domain::{
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
-use crate::llm::{Completion, Prompt, PromptMessage, PromptRole};
+use crate::llm::{Completion, Prompt};
 use crate::prompts::Prompts;
 use crate::retrieval::Recalled;
 use crate::retrieval::run::Recaller;
@@ -87,6 +87,8 @@ pub struct AnsweringParts {
     pub lanes: Lanes,
     /// Of what personal data is taken out before it goes to a model.
     pub redaction: Redaction,
+    /// What stands for the oldest part of a long strand. None: every strand is taken as it is.
+    pub strands: Option<LongStrands>,
 }
 
 /// Answers triggers.
@@ -182,9 +184,21 @@ impl Answering {
         let bot = self.parts.bot.id;
         let (access, max_age) = (self.parts.access.clone(), self.parts.backlog_max_age);
         let there = self.parts.telegram.server_date().unwrap_or(now);
-        let (zone, recaller) = (self.parts.zone, Arc::clone(&self.parts.recaller));
-        let reading =
-            Reading { params, zone, model, bot, readings, recaller, introduction, access, max_age, now, there };
+        let (zone, recaller, strands) = (self.parts.zone, Arc::clone(&self.parts.recaller), self.parts.strands.clone());
+        let reading = Reading {
+            params,
+            zone,
+            strands,
+            model,
+            bot,
+            readings,
+            recaller,
+            introduction,
+            access,
+            max_age,
+            now,
+            there,
+        };
         let (matter, parsed) = (job.payload.matter(), parsed.clone());
         self.parts.store.read(move |conn| reading.find(conn, at, &parsed, matter)).await
     }
@@ -192,11 +206,12 @@ impl Answering {
     /// The same question with half of the room for its window.
     async fn halve(&self, question: &mut Question) -> store::Result<()> {
         let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
-        let History { trigger, ask, is_tag, given, .. } = &question.history;
-        let (given, asked) = (given.clone(), Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag: *is_tag });
+        let History { trigger, ask, is_tag, given, summarized, .. } = &question.history;
+        let (given, summarized) = (given.clone(), summarized.clone());
+        let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag: *is_tag };
         let readings = Arc::clone(&self.parts.readings);
         let pick = move |conn: &Reader| {
-            let history = History { given, ..gather(conn, asked, &params, &readings)? };
+            let history = History { given, summarized, ..gather(conn, asked, &params, &readings)? };
             Ok(window(conn, &history, &params, &readings))
         };
         question.window = self.parts.store.read(pick).await?;
@@ -214,7 +229,9 @@ impl Answering {
             ask: question.history.ask.clone(),
             now: self.parts.clock.now(),
         };
-        enrich(&self.parts.store, &self.parts.enrichers, subject).await
+        let mut enrichment = enrich(&self.parts.store, &self.parts.enrichers, subject).await;
+        enrichment.pieces.extend(question.oldest_part.piece());
+        enrichment
     }
 
     /// What the model wrote, unless it repeats its prompt.
@@ -338,9 +355,12 @@ impl Answering {
         let (scope, referenced) = (question.scope.key, question.scope.referenced(&record));
         let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
         rests_on.extend(used);
+        let oldest_part = std::mem::take(&mut question.oldest_part);
+        rests_on.extend(oldest_part.stood_for());
         let grounds = remembered.iter().flat_map(|source| source.rests_on.iter().map(|it| it.message));
         let shown: Vec<Seq> = rests_on.iter().copied().chain(grounds).collect();
         let (made_for, job) = (job.clone(), job.payload.clone());
+        let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
         let remembers = self.parts.introduction.promise.remembers;
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
@@ -355,6 +375,7 @@ impl Answering {
             answers::save(tx, &record)?;
             follow_up::save(tx, &record, taken.as_ref(), &rests_on)?;
             concepts::refer(tx, scope, &referenced, now);
+            oldest_part.see_to(tx, &chat, &trigger, now)?;
             outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
                 outbox::set_talk_end(tx, &reply.key, introduced.part, introduced.talk_end)?;
@@ -396,17 +417,4 @@ impl Answering {
         let (kind, key) = (job.kind(), job.key());
         self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
     }
-}
-
-/// A code that nobody outside this process has seen when the members wrote their messages.
-pub(super) fn new_fence() -> String {
-    let fence = Ulid::from_parts(0, crate::resilience::random().into()).to_string();
-    fence.get(12..).unwrap_or(&fence).to_owned()
-}
-
-/// The prompt as it goes to the model.
-pub(super) fn asked(built: &BuiltPrompt) -> Prompt {
-    let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
-    let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
-    Prompt::new(messages, Purpose::Answer.max_answer_tokens())
 }

@@ -8,8 +8,8 @@ use ulid::Ulid;
 
 use crate::answer::concepts::{capture_schema, parse_captured, resolve};
 use crate::answer::plain::without_fence;
-use crate::answer::run::ask::new_fence;
 use crate::answer::run::concepts::refer;
+use crate::answer::run::request::new_fence;
 use crate::clock::Clock;
 use crate::domain::{
     AnswerId, AnswerRecord, Captured, Concept, ConceptId, Conversation, StoredMessage, Timestamp, UserId, clip,

@@ -12,6 +12,7 @@ use crate::answer::recall::{self, fitting};
 use crate::answer::run::concepts::Scope;
 use crate::answer::run::follow_up::{self, GoingOn};
 use crate::answer::run::introduction::Introduction;
+use crate::answer::run::long_strand::{LongStrands, OldestPart};
 use crate::answer::tools::LookedUp;
 use crate::config::AccessConfig;
 use crate::context::run::{Asked, Readings, gather, window};
@@ -59,6 +60,8 @@ pub struct Question {
     pub people: Vec<Person>,
     pub generic: bool,
     pub window: ContextWindow,
+    /// The oldest part of the trigger's strand, where that is long.
+    pub oldest_part: OldestPart,
     /// Older messages and summaries that bear on the ask, oldest first.
     pub recalled: Recalled,
     /// Room for the window, in tokens as we estimate them.
@@ -88,6 +91,8 @@ pub struct Reading {
     pub params: Params,
     /// In which times are told where a chat has none of its own.
     pub zone: Zone,
+    /// None: long strands are taken as they are.
+    pub strands: Option<LongStrands>,
     /// The model that is asked, whose way of counting tokens may be known.
     pub model: String,
     pub bot: UserId,
@@ -131,8 +136,8 @@ impl Reading {
         let (asked, generic) = asked(conn, trigger, parsed)?;
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
-        let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
-        let window = window(conn, &history, &params, &self.readings);
+        let mut history = History { given, ..gather(conn, asked, &params, &self.readings)? };
+        let (window, oldest_part) = self.window(conn, &mut history, &params);
         let going_on = self.going_on(conn, &history, (generic, parsed.is_generic), &row, &window, asked_by);
         let thread = history.trigger.message.thread;
         let scope = Scope::load(conn, ContextKey { bot: self.bot, chat, thread });
@@ -153,6 +158,7 @@ impl Reading {
             people,
             generic,
             window,
+            oldest_part,
             recalled,
             room,
             matter,
@@ -170,6 +176,18 @@ impl Reading {
 }
 
 impl Reading {
+    /// The window, and the oldest part of a long strand, which the window leaves to a summary where there is one.
+    fn window(&self, conn: &Reader, history: &mut History, params: &Params) -> (ContextWindow, OldestPart) {
+        let whole = window(conn, history, params, &self.readings);
+        let chat = history.trigger.chat;
+        let oldest = self.strands.as_ref().map(|strands| strands.find(conn, chat, &whole)).unwrap_or_default();
+        history.summarized = oldest.summarized(params.estimate);
+        match history.summarized {
+            Some(_) => (window(conn, history, params, &self.readings), oldest),
+            None => (whole, oldest),
+        }
+    }
+
     /// What the chat said before that bears on the ask and that the window does not hold. It only enriches: where it
     /// cannot be read, there is nothing.
     fn recalled(&self, conn: &Reader, history: &History, window: &ContextWindow, zone: Zone) -> Recalled {

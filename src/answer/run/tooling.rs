@@ -7,9 +7,10 @@ use crate::access::Allowance;
 use crate::answer::job::{Asking, Choice, Failure, WindowSize};
 use crate::answer::lines::Scribe;
 use crate::answer::prompt::BuiltPrompt;
-use crate::answer::run::ask::{Answering, asked};
+use crate::answer::run::ask::Answering;
 use crate::answer::run::log;
 use crate::answer::run::question::Question;
+use crate::answer::run::request::asked;
 use crate::answer::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Tool, until_silence};
 use crate::domain::{
     Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, message_link, stems,

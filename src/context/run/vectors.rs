@@ -18,8 +18,6 @@ use crate::store::{Priority, Store, StoreError, vectors};
 
 /// Texts of one request.
 const AT_ONCE: usize = 64;
-/// Characters of a text that are sent: what the model inside the program reads too.
-const WITHIN: usize = 1500;
 /// What comes in within this time goes in one request.
 const SETTLES: Duration = Duration::from_secs(1);
 
@@ -100,8 +98,7 @@ impl Vectors {
         if unread.is_empty() {
             return Ok(0);
         }
-        let texts: Vec<String> =
-            unread.iter().map(|it| without_bots(&it.text).chars().take(WITHIN).collect()).collect();
+        let texts: Vec<String> = unread.iter().map(|it| without_bots(&it.text).into_owned()).collect();
         // A text of nothing but names has no meaning of its own, and servers refuse empty ones.
         let sent: Vec<&str> = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { text }).collect();
         let made = self.embeddings.embed(&sent, &self.clock).await?;

@@ -93,6 +93,10 @@ impl Picked {
         picked
     }
 
+    pub fn has(&self, place: Index) -> bool {
+        self.0.contains_key(&place)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
 use super::{MessageAt, ParsedTrigger};
-use crate::domain::{ChatId, ChatKey, CommandName, SessionId, Timestamp};
+use crate::domain::{ChatId, ChatKey, CommandName, Seq, SessionId, ThreadId, Timestamp};
 
 /// Declares [`JobPayload`] and [`JobKind`] from one table. An entry reads: what the job does, its data, its name in the
 /// database, the key (unique per kind), the lane, the policy.
@@ -163,6 +163,10 @@ job_kinds! {
     History { chat: ChatId, key: ChatKey }
     = "history", key key, lane chat.0, Policy::BACKGROUND;
 
+    /// Sum up the oldest part of a long strand.
+    Strand { chat: ChatId, key: ChatKey, thread: Option<ThreadId>, messages: Vec<Seq> }
+    = "strand", key strand_key(*key, messages), lane chat.0, Policy::BACKGROUND;
+
     /// Divide conversations into sessions, and see to it that each gets its summary.
     Sessions {}
     = "sessions", key "", lane 0, Policy::PERIODIC;
@@ -178,6 +182,11 @@ job_kinds! {
     /// Delete what has been kept long enough.
     Retention {}
     = "retention", key "", lane 0, Policy::PERIODIC;
+}
+
+/// A strand is told by the first message of it.
+fn strand_key(chat: ChatKey, messages: &[Seq]) -> String {
+    format!("{chat}:{}", messages.first().copied().unwrap_or(Seq(0)))
 }
 
 impl JobKind {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::MemoryConfig;
-use crate::domain::{ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
+use crate::domain::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
 use crate::memory::division::{Division, Part, divide, session_of, unsettled};
 use crate::memory::policy::{Means, RECENT};
 use crate::memory::run::Memory;
@@ -97,19 +97,29 @@ impl Memory {
         if !self.config.is_on {
             return Ok(());
         }
-        let until = self.clock.now().minus(RECENT);
-        let aged = self.store.read(move |conn| memory::chats_to_fold(conn, until)).await?;
-        for chat in aged {
-            let now = self.clock.now();
-            let enqueue = move |tx: &Writer<'_>| match chats::by_key(tx, chat)? {
-                Some(row) => jobs::add_again(tx, &JobPayload::History { chat: row.chat.id, key: chat }, now),
-                None => Ok(()),
-            };
-            self.store.write(Priority::Background, enqueue).await?;
+        let from = self.clock.now().minus(RECENT);
+        for chat in self.store.read(move |conn| memory::chats_to_fold(conn, from)).await? {
+            self.roll(chat, |chat, key| JobPayload::History { chat, key }).await?;
+        }
+        for chat in self.store.read(move |conn| memory::chats_without_recent(conn, from)).await? {
+            self.roll(chat, |chat, key| JobPayload::Recent { chat, key }).await?;
         }
         self.fill_in_vectors().await?;
         self.wake.wake();
         Ok(())
+    }
+
+    /// Adds the job that rolls a chat's summaries up, where the chat wants any.
+    async fn roll(&self, key: ChatKey, job: fn(ChatId, ChatKey) -> JobPayload) -> store::Result<()> {
+        if self.standing(key).await?.means() == Means::Nothing {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let add = move |tx: &Writer<'_>| match chats::by_key(tx, key)? {
+            Some(row) => jobs::add_again(tx, &job(row.chat.id, key), now),
+            None => Ok(()),
+        };
+        self.store.write(Priority::Background, add).await
     }
 }
 

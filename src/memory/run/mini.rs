@@ -112,15 +112,21 @@ impl Memory {
             (SummaryVectors::Off, _) | (_, None) => (None, false),
         };
         let (kept, payload, id) = (summary.clone(), job.payload.clone(), session.id);
+        let tags = match &summary {
+            Some(summary) => rows(self.rare_words(id.chat, &summary.bullets).await?),
+            None => Vec::new(),
+        };
         let stored = self
             .store
             .write(Priority::Background, move |tx| {
-                let is_kept = divide::is_as_divided(tx, &session)?
+                let is_kept = !memory::is_off(tx, id.chat)?
+                    && divide::is_as_divided(tx, &session)?
                     && match &summary {
                         Some(summary) => summaries::save_mini(tx, &session, summary)?,
                         None => summaries::settle_without(tx, &session)?,
                     };
                 if is_kept {
+                    tag_rows::save(tx, session.id, &tags)?;
                     follow(tx, &session, summary.as_ref(), vector.as_ref(), server_makes_it, now)?;
                 }
                 jobs::finish(tx, payload.kind(), &payload.key())?;
@@ -165,21 +171,16 @@ fn follow(
     }
     let Some(row) = crate::store::chats::by_key(tx, session.id.chat)? else { return Ok(()) };
     let (chat, key) = (row.chat.id, session.id.chat);
-    match summary {
-        Some(summary) => {
-            let texts = memory::newest_texts(tx, key, tagging::TEXTS)?;
-            tag_rows::save(tx, session.id, &rows(tagging::extracted(&summary.bullets, &texts)))?;
-            if let Some((model, vector)) = vector {
-                summary_vectors::save(tx, session.id, summary.built_at, model, vector)?;
-            }
-            if summary.method == SummaryMethod::Model {
-                jobs::add_or_move(tx, &JobPayload::Tags { chat, session: session.id }, now)?;
-            }
-            if server_makes_it {
-                jobs::add_or_move(tx, &JobPayload::SummaryVector { chat, session: session.id }, now)?;
-            }
+    if let Some(summary) = summary {
+        if let Some((model, vector)) = vector {
+            summary_vectors::save(tx, session.id, summary.built_at, model, vector)?;
         }
-        None => tag_rows::save(tx, session.id, &[])?,
+        if summary.method == SummaryMethod::Model {
+            jobs::add_or_move(tx, &JobPayload::Tags { chat, session: session.id }, now)?;
+        }
+        if server_makes_it {
+            jobs::add_or_move(tx, &JobPayload::SummaryVector { chat, session: session.id }, now)?;
+        }
     }
     let is_recent = session.last.0 > now.minus(RECENT);
     if is_recent {

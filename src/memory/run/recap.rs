@@ -3,7 +3,7 @@
 use crate::domain::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
 use crate::gateway::{AskError, Purpose};
 use crate::memory::bullets::{self, Ground};
-use crate::memory::extract;
+use crate::memory::extract::{self, Ranking};
 use crate::memory::lines::{self, Spoken, Told};
 use crate::memory::policy::{Caps, RECAP};
 use crate::memory::run::mini::fenced;
@@ -111,6 +111,6 @@ fn extracted(spoken: &[Spoken]) -> Vec<Bullet> {
         .collect();
     match is_one {
         true => bullets::capped(found, RECAP.bullets, RECAP.tokens, estimate_tokens),
-        false => extract::rolled(&found, RECAP.bullets, RECAP.tokens, estimate_tokens),
+        false => extract::rolled(&found, RECAP.bullets, RECAP.tokens, &mut Ranking::new(estimate_tokens)),
     }
 }

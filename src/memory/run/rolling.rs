@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use crate::domain::{
-    Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, Summary, SummaryMethod, Timestamp, Zone,
+    Bullet, ChatId, ChatKey, Job, JobPayload, Rolling, Session, SessionId, Summary, SummaryMethod, Timestamp, Zone,
     estimate_tokens,
 };
 use crate::memory::bullets::cost;
-use crate::memory::extract;
+use crate::memory::extract::{self, Ranking};
 use crate::memory::lines;
-use crate::memory::policy::{Caps, FOLDED_AT_ONCE, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
+use crate::memory::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
 use crate::memory::run::mini::{Made, summary_of};
 use crate::memory::run::{Memory, StepError};
 use crate::prompts::SummaryPrompt;
 use crate::scheduler::run::Outcome;
 use crate::store::summaries::{self, RollingSummary};
-use crate::store::{self, Priority, Reader, jobs, sessions};
+use crate::store::{self, Priority, Reader, jobs, memory, sessions};
 
 /// Sessions of 28 days that are looked at, at most: thirty a day.
 const SESSIONS: u32 = 840;
@@ -36,7 +36,8 @@ impl Memory {
             return self.finish(job).await;
         }
         let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
-        let chosen = chosen(&minis, now, self.zone_of(chat).await?);
+        let zone = self.zone_of(chat).await?;
+        let chosen = chosen(&minis, (now, zone), &mut self.ranking());
         let made = match means {
             Means::Model if !chosen.is_empty() => {
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
@@ -44,7 +45,7 @@ impl Memory {
             }
             Means::Model | Means::Extract | Means::Nothing => {
                 let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
-                extract_of(&all, RECENT_CAPS)
+                extract_of(&all, RECENT_CAPS, &mut self.ranking())
             }
         };
         let rolling = RollingSummary {
@@ -52,11 +53,17 @@ impl Memory {
             sessions: u32::try_from(minis.len()).unwrap_or(u32::MAX),
         };
         let (payload, kept) = (job.payload.clone(), rolling.clone());
+        let made_of: Vec<(SessionId, Timestamp)> =
+            minis.iter().rev().map(|(session, summary)| (session.id, summary.built_at)).collect();
         let is_kept = self
             .store
             .write(Priority::Background, move |tx| {
-                if recent_minis(tx, chat, now)? != minis {
+                if summaries::made_between(tx, chat, recent_span(now), SESSIONS)? != made_of {
                     return Ok(false);
+                }
+                if memory::is_off(tx, chat)? {
+                    jobs::finish(tx, payload.kind(), &payload.key())?;
+                    return Ok(true);
                 }
                 summaries::save_rolling(tx, chat, Rolling::Recent, &rolling)?;
                 jobs::finish(tx, payload.kind(), &payload.key())?;
@@ -77,12 +84,13 @@ impl Memory {
             return self.finish(job).await;
         }
         let until = now.minus(RECENT);
-        let (before, minis, newest) = self
+        let (before, minis, newest, waiting) = self
             .store
             .read(move |conn| {
                 let before = summaries::rolling(conn, chat, Rolling::History)?;
                 let minis = summaries::to_fold(conn, chat, until, FOLDED_AT_ONCE)?;
-                Ok((before, minis, sessions::newest_folded(conn, chat)?))
+                let waiting = summaries::count_to_fold(conn, chat, until)?;
+                Ok((before, minis, sessions::newest_folded(conn, chat)?, waiting))
             })
             .await?;
         let Some((oldest, _)) = minis.first() else { return self.finish(job).await };
@@ -91,6 +99,7 @@ impl Memory {
             self.store.write(Priority::Background, move |tx| summaries::reset_history(tx, chat)).await?;
             return Ok(Outcome::WaitUntil(now));
         }
+        let means = if waiting > FOLDED_BY_A_MODEL { Means::Extract } else { means };
         let made = self.folded(chat, means, before.as_ref(), &minis, now).await?;
         let sessions = before.as_ref().map_or(0, |before| before.sessions) + u32::try_from(minis.len()).unwrap_or(0);
         let after = RollingSummary { summary: summary_of(&made, now), sessions };
@@ -136,27 +145,30 @@ impl Memory {
             }
             Means::Extract | Means::Nothing => {
                 let all: Vec<Bullet> = all.into_iter().map(|(_, bullet)| bullet.clone()).collect();
-                Ok(extract_of(&all, HISTORY_CAPS))
+                Ok(extract_of(&all, HISTORY_CAPS, &mut self.ranking()))
             }
         }
     }
 }
 
-fn extract_of(bullets: &[Bullet], caps: Caps) -> Made {
-    let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, estimate_tokens);
+fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> Made {
+    let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, ranking);
     Made { bullets, method: SummaryMethod::Extract, written: None }
 }
 
 /// The summaries of the last 28 days, oldest first.
 fn recent_minis(conn: &Reader, chat: ChatKey, now: Timestamp) -> store::Result<Minis> {
-    let until = Timestamp::from_millis(i64::MAX);
-    let mut found = summaries::minis_between(conn, chat, (now.minus(RECENT), until), SESSIONS)?;
+    let mut found = summaries::minis_between(conn, chat, recent_span(now), SESSIONS)?;
     found.reverse();
     Ok(found)
 }
 
+fn recent_span(now: Timestamp) -> (Timestamp, Timestamp) {
+    (now.minus(RECENT), Timestamp::from_millis(i64::MAX))
+}
+
 /// The bullets that Recent is made from, oldest first, each with its date.
-fn chosen(minis: &Minis, now: Timestamp, zone: Zone) -> Vec<(String, Bullet)> {
+fn chosen(minis: &Minis, (now, zone): (Timestamp, Zone), ranking: &mut Ranking) -> Vec<(String, Bullet)> {
     let mut spent = 0;
     let whole = minis
         .iter()
@@ -177,7 +189,7 @@ fn chosen(minis: &Minis, now: Timestamp, zone: Zone) -> Vec<(String, Bullet)> {
     };
     let older = dated(older);
     let told: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
-    let kept = extract::rolled(&told, OTHERS.bullets, OTHERS.tokens, estimate_tokens);
+    let kept = extract::rolled(&told, OTHERS.bullets, OTHERS.tokens, ranking);
     debug_assert!(cost(&kept, estimate_tokens) <= OTHERS.tokens);
     older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
 }

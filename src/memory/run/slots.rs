@@ -11,7 +11,7 @@ const NAME: &str = "Summary";
 
 /// Recent and History of a chat, a line a bullet. Each may be cited as `s…`, which leads to the messages it rests on.
 pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> store::Result<Vec<Piece>> {
-    if memory::own_setting(conn, chat)? == Some(false) {
+    if memory::is_off(conn, chat)? {
         return Ok(Vec::new());
     }
     let Some(row) = chats::by_key(conn, chat)? else { return Ok(Vec::new()) };

@@ -2,27 +2,31 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::Redaction;
-use crate::domain::{Bullet, Job, JobPayload, SessionId, Summary};
+use crate::domain::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
 use crate::gateway::Purpose;
 use crate::memory::policy::Means;
 use crate::memory::run::mini::{fenced, rows};
 use crate::memory::run::{Memory, StepError, SummaryVectors, fence};
 use crate::memory::tags::{self, Tag};
 use crate::memory::{members, words};
-use crate::privacy::redact;
 use crate::prompts::{SummaryPrompt, SummaryValues};
 use crate::scheduler::run::Outcome;
-use crate::store::{self, Priority, Writer, chats, jobs, summaries, summary_vectors, tags as tag_rows};
+use crate::store::{self, Priority, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows};
 
 /// Summaries of a chat that tell which of its words are rare.
-pub(super) const TEXTS: u32 = 100;
+const TEXTS: u32 = 40;
 /// Vectors that are made in one run.
 const FILLED_AT_ONCE: u32 = 500;
 /// Tags of the chat that a model is shown, the most used first.
 const INVENTORY: u32 = 40;
 
 impl Memory {
+    /// Tags without a model: the words of `bullets` that are rare among the chat's newest summaries.
+    pub(super) async fn rare_words(&self, chat: ChatKey, bullets: &[Bullet]) -> store::Result<Vec<Tag>> {
+        let texts = self.store.read(move |conn| memory::newest_texts(conn, chat, TEXTS)).await?;
+        Ok(extracted(bullets, &texts))
+    }
+
     pub(super) async fn make_tags(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
         let found = self
             .store
@@ -60,7 +64,6 @@ impl Memory {
             return self.finish(job).await;
         };
         let text = plain(&summary);
-        let text = if self.config.redaction == Redaction::Off { text } else { redact(&text) };
         let made =
             embeddings.embed(&[&text], &self.clock).await.map_err(|error| StepError::Model(error.to_string()))?;
         let vector = made.into_iter().next().unwrap_or_default();
@@ -127,7 +130,7 @@ pub(super) fn plain(summary: &Summary) -> String {
 }
 
 /// Tags without a model, where `texts` are summaries of the chat.
-pub(super) fn extracted(bullets: &[Bullet], texts: &[String]) -> Vec<Tag> {
+fn extracted(bullets: &[Bullet], texts: &[String]) -> Vec<Tag> {
     let met: Vec<BTreeSet<String>> = texts.iter().map(|text| words::stems(text)).collect();
     let all = (met.len() + 1) as f64;
     let rarity = |stem: &str| {

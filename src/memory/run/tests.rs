@@ -1,7 +1,9 @@
 //! Memory on a real store, without a model: whatever happens to the messages, what is remembered of them is what a memory
 //! made from nothing would hold.
 
-use std::sync::Arc;
+mod cut;
+
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -27,7 +29,8 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        // Where the machine has a folder in memory: a year is thousands of commits.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let clock = Clock::system();
         let (store, _) = Store::open(&folder.path().join("chime.db"), clock.now()).unwrap();
         let models = Models { answer: Llm::Offline, summary: Llm::Offline, extract: Llm::Offline };
@@ -43,6 +46,7 @@ impl Bench {
             idle: HOUR,
             idle_private: HOUR,
             max_messages: 20,
+            max_history: 60,
             redaction: Redaction::Summaries,
         };
         let model = SummaryModel { gateway, caps: DailyTokens::default(), redaction: Redaction::Summaries };
@@ -56,6 +60,7 @@ impl Bench {
             model,
             vectors: SummaryVectors::Off,
             announces: false,
+            ranking: Mutex::new(Ranking::new(crate::domain::estimate_tokens)),
         };
         let bench = Self { memory, _folder: folder };
         let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
@@ -109,17 +114,26 @@ impl Bench {
 
     async fn do_one(&self, job: &Job) {
         loop {
-            let outcome = match &job.payload {
-                JobPayload::Summary { session, .. } => self.memory.summarize(job, *session).await,
-                JobPayload::Recent { chat, key } => self.memory.roll_recent(job, *chat, *key).await,
-                JobPayload::History { chat, key } => self.memory.fold_history(job, *chat, *key).await,
-                other => panic!("{other:?}"),
-            };
-            match outcome {
+            match self.attempt(job).await {
                 Outcome::Finished => return,
                 Outcome::WaitUntil(_) => {}
                 failed => panic!("{failed:?}"),
             }
+        }
+    }
+
+    async fn attempt(&self, job: &Job) -> Outcome {
+        match &job.payload {
+            JobPayload::Summary { session, .. } => self.memory.summarize(job, *session).await,
+            JobPayload::Tags { session, .. } => self.memory.tag(job, *session).await,
+            JobPayload::SummaryVector { session, .. } => self.memory.embed(job, *session).await,
+            JobPayload::Recent { chat, key } => self.memory.roll_recent(job, *chat, *key).await,
+            JobPayload::History { chat, key } => self.memory.fold_history(job, *chat, *key).await,
+            JobPayload::Strand { key, thread, messages, .. } => {
+                let conversation = Conversation { chat: *key, thread: *thread };
+                self.memory.sum_up_strand(job, conversation, messages).await
+            }
+            other => panic!("{other:?}"),
         }
     }
 
@@ -221,5 +235,70 @@ proptest! {
             (lived, bench.told().await)
         });
         prop_assert_eq!(lived, anew);
+    }
+}
+
+/// A year of a busy group, without a model: sessions, folds and caps hold at every step.
+#[tokio::test]
+async fn a_year_of_a_busy_group_keeps_every_cap() {
+    const DAYS: u32 = 365;
+    const A_DAY: u32 = 200;
+    let mut bench = Bench::new().await;
+    bench.memory.config.max_messages = 500;
+    let watch = bench.memory.clock.stopwatch();
+    let begin = bench.memory.clock.now();
+    for day in 0..DAYS {
+        let midnight = begin.plus(24 * HOUR * day);
+        bench.write(move |tx| take_in_a_day(tx, midnight, day * A_DAY, A_DAY)).await;
+        bench.memory.clock.advance(24 * HOUR);
+        bench.work().await;
+        if day % 30 == 29 {
+            bench.check_caps().await;
+        }
+    }
+    let told = bench.told().await;
+    let (history, recent) = (told.last().unwrap(), &told[told.len() - 2]);
+    let folded = told.iter().filter(|line| line.contains(") true ")).count();
+    assert!(history.contains("tent") && recent.contains("tent") && folded > 1000, "{folded} folded");
+    let bytes = bench.memory.store.read(store::size).await.unwrap();
+    println!(
+        "{DAYS} days of {A_DAY} messages: {} sessions in {:?}, {} bytes for 10,000 messages",
+        told.len() - 2,
+        watch.elapsed(),
+        bytes * 10_000 / u64::from(DAYS * A_DAY)
+    );
+}
+
+/// Eight talks a day, two hours apart.
+fn take_in_a_day(tx: &store::Writer<'_>, midnight: Timestamp, from: u32, count: u32) -> store::Result<()> {
+    let row = chats::find(tx, CHAT)?.unwrap();
+    for number in 0..count {
+        let mut said = message(from + number + 1, 0, "x", midnight);
+        let talk = number / 25;
+        said.sent_at = midnight.plus(HOUR * talk * 2).plus(Duration::from_secs(u64::from(number % 25) * 60));
+        said.text = format!("{} number {}", WORDS[(from + number) as usize % WORDS.len()], (from + number) / 7);
+        messages::take_in(tx, &row, &said)?;
+        sessions::note(tx, HERE, said.sent_at)?;
+    }
+    Ok(())
+}
+
+impl Bench {
+    async fn check_caps(&self) {
+        let until = self.memory.clock.now().minus(crate::memory::policy::RECENT);
+        self.write(move |tx| {
+            for kind in [Rolling::Recent, Rolling::History] {
+                let cap = if kind == Rolling::Recent { 800 } else { 1200 };
+                let tokens = summaries::rolling(tx, CHAT_KEY, kind)?.map_or(0, |kept| kept.summary.tokens);
+                assert!(tokens <= cap, "{kind:?} has {tokens} tokens");
+            }
+            for session in sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 10_000)? {
+                assert_eq!(session.is_folded, session.last.0 < until, "{session:?}");
+                let summary = summaries::mini(tx, session.id)?.unwrap();
+                assert!(summary.tokens <= 300 && summary.bullets.len() <= 15, "{summary:?}");
+            }
+            Ok(())
+        })
+        .await;
     }
 }

@@ -5,10 +5,10 @@ use std::io::BufWriter;
 use std::time::Duration;
 
 use chime::clock::Clock;
-use chime::domain::{Chat, ChatId, ChatKind, Kind, Message, MessageId, UserId};
-use chime::sandbox::{NewChat, Post, Setup};
+use chime::domain::{Chat, ChatId, ChatKey, ChatKind, EntityKind, Kind, Message, MessageId, Rolling, UserId};
+use chime::sandbox::{NewChat, Post, Setup, Standing};
 use chime::store::consent::Scope;
-use chime::store::{Priority, Store, chats, consent, messages};
+use chime::store::{Priority, Store, chats, consent, messages, summaries};
 use chime::testkit::{Export, Reply};
 use serde_json::Value;
 
@@ -214,4 +214,93 @@ async fn all_chats_at_once_topics_and_chats_that_are_none_of_the_bots() {
     };
     assert_eq!([place(11), place(12), place(13)], [(Some(10), None), (Some(10), Some(11)), (None, None)]);
     assert!(all.iter().any(|message| message.kind == Kind::Service));
+}
+
+/// Asks until the other process has written `enough` messages.
+async fn until_written(machine: &Machine, enough: usize) {
+    let clock = Clock::system();
+    for _ in 0..2_000 {
+        if machine.database().exists()
+            && Store::open_to_read(&machine.database()).is_ok()
+            && kept(machine, CHAT).await.len() >= enough
+        {
+            return;
+        }
+        clock.sleep(Duration::from_millis(5)).await;
+    }
+    panic!("nothing is written");
+}
+
+#[tokio::test]
+async fn an_import_that_is_killed_half_way_is_gone_on_with_and_a_second_run_adds_nothing() {
+    const MESSAGES: usize = 6_000;
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("ALLOWED_CHATS", "*");
+    let file = write(&machine, "result.json", &export(MESSAGES as i64));
+    let mut first = machine.command(&["import", &file]).spawn().expect("start the import");
+    until_written(&machine, 500).await;
+    first.kill().expect("kill it");
+    first.wait().expect("it is dead");
+    let half = kept(&machine, CHAT).await.len();
+    assert!((500..MESSAGES).contains(&half), "{half} were written");
+    let (code, told) = run(&machine, &["import", &file]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains(&format!("{} imported", MESSAGES - half)), "{told}");
+    assert_eq!(kept(&machine, CHAT).await.len(), MESSAGES);
+    let (_, told) = run(&machine, &["import", &file]).await;
+    assert!(told.contains(" 0 imported"), "{told}");
+    assert_eq!(kept(&machine, CHAT).await.len(), MESSAGES);
+}
+
+#[tokio::test]
+async fn what_was_decided_before_the_bot_came_is_answered_with_a_link() {
+    let mut machine = Machine::new(Setup::default()).await;
+    let chat = machine.telegram.add_chat(NewChat::supergroup("Friday table").with_bot(Standing::Member));
+    machine.set("ALLOWED_CHATS", &chat.0.to_string());
+    let begin = Clock::system().now().minus(Duration::from_secs(60 * 24 * 3600)).secs();
+    let said = [
+        ("Ana", "shall we take the red tent or the green tent to the lake this summer?"),
+        ("Bob", "the green tent has a hole near the door since the storm in May"),
+        ("Cat", "then we decided: the red tent comes along, and Ana packs 3 ropes for it"),
+        ("Ana", "agreed, I'll bring the red tent and the ropes on Friday at 18:30"),
+    ];
+    let lines = (0_i64..).zip(said).map(|(number, (name, text))| {
+        let (id, at) = (number + 41, begin + number * 60);
+        serde_json::json!({"id": id, "type": "message", "date_unixtime": at.to_string(), "from": name,
+            "from_id": format!("user{}", 900 + name.len() as i64 + i64::from(name.as_bytes()[0])), "text": text})
+        .to_string()
+    });
+    let list = format!(
+        r#"{{"name":"Friday table","type":"private_supergroup","id":{},"messages":[{}]}}"#,
+        -1_000_000_000_000 - chat.0,
+        lines.collect::<Vec<_>>().join(",")
+    );
+    let file = machine.folder.path().join("result.json");
+    std::fs::write(&file, list).expect("write the export");
+    let (code, told) = run(&machine, &["import", &file.display().to_string()]).await;
+    assert_eq!(code, Some(0), "{told}");
+    let mut daemon = machine.start();
+    let (told, cursor) = machine.telegram.next_sent(machine.telegram.cursor()).await;
+    assert!(told.text.contains("imported 4 older messages"), "{}", told.text);
+    let clock = Clock::system();
+    let mut folded = false;
+    for _ in 0..400 {
+        let store = Store::open_to_read(&machine.database()).expect("open the database");
+        let history = store.read(|conn| summaries::rolling(conn, ChatKey(1), Rolling::History)).await;
+        folded = history.expect("read History").is_some();
+        if folded {
+            break;
+        }
+        clock.sleep(Duration::from_millis(50)).await;
+    }
+    assert!(folded, "History is not folded: {}", daemon.log());
+    machine.model.script([Reply::text("The red tent [source: s3].")]);
+    let ana = machine.telegram.add_member(chat, "Ana");
+    machine.telegram.say(chat, Post::new(ana, "@bot what did we decide about the tent?", clock.now()));
+    let (answer, _) = machine.telegram.next_sent(cursor).await;
+    let prompt = machine.model.requests().last().map(ToString::to_string).unwrap_or_default();
+    assert!(prompt.contains("What this chat talked about before that:") && prompt.contains("[s3 · "), "{prompt}");
+    let leads_there = |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with("/43"));
+    assert!(answer.entities.iter().any(|entity| leads_there(&entity.kind)), "{:?}", answer.entities);
+    assert_eq!(daemon.stop().await, Some(0), "{}", daemon.log());
 }

@@ -1,0 +1,144 @@
+//! Summaries of the oldest part of long strands: made after an answer that met such a strand, and extended from then on.
+
+use std::collections::BTreeSet;
+
+use crate::domain::{Bullet, ChatKey, Conversation, Job, Seq, StoredMessage, SummaryMethod, estimate_tokens};
+use crate::memory::bullets::cost;
+use crate::memory::lines::{self, Spoken};
+use crate::memory::policy::{Means, STRAND_CAPS};
+use crate::memory::run::mini::Made;
+use crate::memory::run::{Memory, StepError};
+use crate::memory::{extract, members};
+use crate::prompts::SummaryPrompt;
+use crate::scheduler::run::Outcome;
+use crate::store::strand_summaries::{self, Extension, StrandSummary};
+use crate::store::{self, Priority, Reader, memory, messages, summaries};
+
+/// Tokens of messages that a summary is extended by at once.
+const PART_TOKENS: usize = 6000;
+
+/// The next part of a strand that its summary does not stand for yet.
+struct Part {
+    before: Option<StrandSummary>,
+    /// The bullets to go on from.
+    so_far: Vec<Bullet>,
+    messages: Vec<StoredMessage>,
+}
+
+impl Memory {
+    pub(super) async fn extend_strand(
+        &self,
+        job: &Job,
+        conversation: Conversation,
+        oldest: &[Seq],
+    ) -> Result<Outcome, StepError> {
+        loop {
+            let means = self.standing(conversation.chat).await?.means();
+            let (chat, wanted) = (conversation.chat, oldest.to_vec());
+            let part = self.store.read(move |conn| next_part(conn, chat, &wanted, means)).await?;
+            let Some(part) = part.filter(|_| means != Means::Nothing) else { return self.finish(job).await };
+            if !self.extend_by(conversation, part, means).await? {
+                // It changed while it was read: the next answer that meets the strand asks for it again.
+                return self.finish(job).await;
+            }
+        }
+    }
+
+    async fn extend_by(&self, conversation: Conversation, part: Part, means: Means) -> Result<bool, StepError> {
+        let Part { before, so_far, messages } = part;
+        let chat = conversation.chat;
+        let spoken = self.speak(chat, messages.clone()).await?;
+        let made = match means {
+            Means::Model => {
+                let told = lines::strand(&so_far, &spoken, self.zone_of(chat).await?);
+                self.bullets_of(chat, SummaryPrompt::Strand, &told, STRAND_CAPS, false).await?
+            }
+            Means::Extract | Means::Nothing => extracted(so_far, &spoken),
+        };
+        let text: Vec<&str> = made.bullets.iter().map(|bullet| bullet.text.as_str()).collect();
+        let written = made.written.as_ref();
+        let extension = Extension {
+            of: before,
+            text: text.join("\n"),
+            tokens: cost(&made.bullets, estimate_tokens),
+            method: made.method,
+            model: written.map(|it| it.model.clone()).unwrap_or_default(),
+            built_at: self.clock.now(),
+            added: messages.iter().map(|stored| stored.seq).collect(),
+        };
+        let kept = extension.clone();
+        let id = self
+            .store
+            .write(Priority::Background, move |tx| {
+                if memory::is_off(tx, chat)? || !are_as_read(tx, chat, &messages)? {
+                    return Ok(None);
+                }
+                strand_summaries::extend(tx, conversation, &extension)
+            })
+            .await?;
+        if let Some(id) = id {
+            tracing::info!(
+                chat = chat.0,
+                summary_id = id,
+                replaced_count = kept.added.len(),
+                tokens = kept.tokens,
+                method = kept.method.as_str(),
+                model = kept.model,
+                latency_ms = written.map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
+                used_tokens = written.map(|it| it.tokens.prompt + it.tokens.completion),
+                cost_micros = written.and_then(|it| it.cost_micros),
+                "chat.summary",
+            );
+        }
+        Ok(id.is_some())
+    }
+}
+
+/// The summary that stands for most of `oldest`, with members by their names.
+pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> store::Result<Option<StrandSummary>> {
+    if memory::is_off(conn, chat)? {
+        return Ok(None);
+    }
+    let Some(found) = strand_summaries::of_messages(conn, chat, oldest.iter().copied())? else { return Ok(None) };
+    let names = summaries::member_names(conn, chat)?;
+    Ok(Some(StrandSummary { text: members::named(&found.text, &names), ..found }))
+}
+
+/// None where everything of `oldest` is summed up. A summary that was made without a model is made anew with one.
+fn next_part(conn: &Reader, chat: ChatKey, oldest: &[Seq], means: Means) -> store::Result<Option<Part>> {
+    let before = strand_summaries::of_messages(conn, chat, oldest.iter().copied())?;
+    let is_kept = |it: &&StrandSummary| means != Means::Model || it.method == SummaryMethod::Model;
+    let so_far = before.as_ref().filter(is_kept);
+    let known = so_far.map(|it| it.sources.clone()).unwrap_or_default();
+    let stood_for = before.iter().flat_map(|it| it.sources.iter().copied());
+    let wanted: BTreeSet<Seq> = oldest.iter().copied().chain(stood_for).filter(|seq| !known.contains(seq)).collect();
+    let (mut messages, mut spent) = (Vec::new(), 0);
+    for seq in wanted {
+        let Some(stored) = messages::by_seq(conn, chat, seq)? else { continue };
+        spent += estimate_tokens(&stored.message.rendered());
+        if spent > PART_TOKENS && !messages.is_empty() {
+            break;
+        }
+        messages.push(stored);
+    }
+    let bullet = |line: &str| Bullet { text: line.to_owned(), sources: Vec::new() };
+    let so_far = so_far.map(|it| it.text.lines().map(bullet).collect()).unwrap_or_default();
+    Ok((!messages.is_empty()).then_some(Part { before, so_far, messages }))
+}
+
+fn are_as_read(conn: &Reader, chat: ChatKey, read: &[StoredMessage]) -> store::Result<bool> {
+    for stored in read {
+        if messages::by_seq(conn, chat, stored.seq)?.as_ref() != Some(stored) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> Made {
+    let said: Vec<extract::Line> = spoken.iter().map(|it| it.line.clone()).collect();
+    let new = extract::session(&said, STRAND_CAPS.tokens, estimate_tokens);
+    let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
+    let bullets = extract::most_telling(&all, STRAND_CAPS.bullets, STRAND_CAPS.tokens, estimate_tokens);
+    Made { bullets, method: SummaryMethod::Extract, written: None }
+}
