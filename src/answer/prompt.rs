@@ -430,6 +430,30 @@ mod tests {
         build(&Prompts::load(None).expect("the templates load"), &input).expect("they render")
     }
 
+    #[test]
+    fn the_same_ask_and_window_are_the_same_prompt_but_for_asker_and_time() {
+        let talk = "10:00 ann#1 shall we take the boat?\n10:01 bob#2>1 yes, on Friday\n";
+        let asked = |line: &str| {
+            let built = built(&format!("{talk}{line}"), "when do we go?");
+            (built.system, built.user)
+        };
+        let (system, user) = asked("10:05 bob#3>2 @bot when do we go?");
+        let (again, later) = asked("10:07 ann#3>2 @bot when do we go?");
+        assert_eq!(system, again);
+        let neutral = |user: &str| {
+            let user = user.replace("10:07", "10:05");
+            // Who asks, in the line of the ask and in the sentence before it.
+            let asker =
+                user.rfind(" asks you, in [m3]").map(|end| user[..end].rsplit('\n').next().unwrap_or("").to_owned());
+            let asker = asker.expect("who asks");
+            let (before, ask) = user.split_at(user.rfind(&format!("{asker} asks you")).expect("the ask"));
+            let name = if asker == "u1" { "u1 ann" } else { "u2 bob" };
+            format!("{before}{}", ask.replace(name, "WHO").replace(&asker, "WHO"))
+        };
+        assert_eq!(neutral(&user), neutral(&later));
+        assert_eq!(asked("10:05 bob#3>2 @bot when do we go?"), (system, user));
+    }
+
     #[track_caller]
     fn check(chat: &str, ask: &str, expected: Expect) {
         expected.assert_eq(&built(chat, ask).user);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chime::domain::MessageId;
 use chime::sandbox::faults::{FOREVER, Fault};
 use chime::sandbox::{BotAction, Cursor, NewChat};
+use chime::store::jobs;
 use chime::testkit::World;
 
 const THREE_A_MINUTE: &[(&str, &str)] = &[("RATE_LIMIT", "3/1m")];
@@ -168,6 +169,41 @@ async fn a_refused_trigger_that_comes_again_is_not_told_twice() {
         let update = w.telegram.latest_update().expect("an update");
         w.telegram.duplicate(update);
         w.telegram.edit(w.chat, second, "@bot and me, please?", w.clock.now());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn two_hundred_tags_in_a_minute_are_all_answered_or_told_and_every_wait_is_kept() {
+    const TAGS: usize = 200;
+    World::with(&[("RATE_LIMIT", "60/300s"), ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")], async |w| {
+        w.telegram.limit_floods(20);
+        w.model.always("Sure.");
+        let names: Vec<String> = (0..40).map(|n| format!("member {n}")).collect();
+        let mut tags = Vec::new();
+        for n in 0..TAGS {
+            tags.push(w.say(&names[n % names.len()], "@bot thoughts?"));
+            w.clock.advance(Duration::from_millis(300));
+        }
+        w.telegram.all_confirmed().await;
+        while w.read_store(jobs::counts).await.0 > 0 {
+            w.clock.advance(Duration::from_secs(2));
+            w.clock.sleep(Duration::from_millis(20)).await;
+        }
+        let sent = w.telegram.sent_by_bot(w.chat);
+        for _ in &sent {
+            w.next_sent().await;
+        }
+        let mut answered = 0;
+        for tag in tags {
+            let replies = sent.iter().filter(|message| message.reply_to == Some(tag)).count();
+            let reactions = w.telegram.message(w.chat, tag).expect("the tag").reactions;
+            let is_seen = reactions.contains_key(&w.telegram.bot_id());
+            assert!(replies == 1 || replies == 0 && is_seen, "{tag}: {replies} replies, seen {is_seen}");
+            answered += replies;
+        }
+        assert!(answered >= 60, "{answered} answers");
+        assert_eq!(w.telegram.ignored_waits(), 0);
     })
     .await;
 }

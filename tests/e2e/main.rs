@@ -7,8 +7,8 @@
 //! into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
 //! the clock, `size` weighs the file, `costs` counts the steps of queries, `grounding` asks for sources, `streaming` watches
-//! answers being written, `injection` tries to make the bot act for others, `notes` saves texts, and `memory` and `sessions`
-//! remember what was said long before.
+//! answers being written, `injection` tries to make the bot act for others, `notes` saves texts, `memory` and `sessions`
+//! remember what was said long before, and `criteria` holds the promises of the chat workflow.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
@@ -17,6 +17,7 @@ mod another;
 mod answering;
 mod budgets;
 mod concepts;
+mod criteria;
 mod dialogue;
 mod embedding;
 mod eval;

@@ -1,6 +1,6 @@
 //! Faults on request, and the record of every call.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -72,6 +72,16 @@ impl Sandbox {
         self.world.faults.lock().rules.push_back(Rule { method: method.to_owned(), fault, times });
     }
 
+    /// From now on takes no more than `most` messages and edits a minute in a group, as Telegram does.
+    pub fn limit_floods(&self, most: usize) {
+        self.world.faults.lock().flood = Some(Flood { most, ..Flood::default() });
+    }
+
+    /// How many calls came in although a 429 had asked to wait.
+    pub fn ignored_waits(&self) -> usize {
+        self.world.faults.lock().flood.as_ref().map_or(0, |flood| flood.ignored)
+    }
+
     /// Takes back the faults that have not happened yet. What hangs goes on hanging.
     pub fn clear_faults(&self) {
         self.world.faults.lock().rules.clear();
@@ -124,8 +134,53 @@ pub(in crate::sandbox) struct Faults {
     recorded: watch::Sender<()>,
 }
 
+/// Limits on what a group is sent.
+#[derive(Debug, Default)]
+struct Flood {
+    most: usize,
+    /// By chat: what was taken within the last minute, and until when the bot was asked to wait.
+    taken: HashMap<i64, Lane>,
+    ignored: usize,
+}
+
+/// One chat.
+#[derive(Debug, Default)]
+struct Lane {
+    taken: VecDeque<Timestamp>,
+    /// When the bot was asked to wait, and until when.
+    told: Option<(Timestamp, Timestamp)>,
+}
+
+impl Flood {
+    /// How many seconds the caller has to wait; none where the call is taken.
+    fn wait(&mut self, call: &Call) -> Option<u64> {
+        const MINUTE: Duration = Duration::from_secs(60);
+        const ON_ITS_WAY: Duration = Duration::from_secs(1);
+        let chat = call.params.get("chat_id").and_then(Value::as_i64).filter(|chat| *chat < 0)?;
+        if !call.is("sendMessage") && !call.is("editMessageText") {
+            return None;
+        }
+        let lane = self.taken.entry(chat).or_default();
+        // What was on its way cannot have known of it.
+        let knew = |(at, until): (Timestamp, Timestamp)| call.at.since(at) > ON_ITS_WAY && call.at < until;
+        self.ignored += usize::from(lane.told.is_some_and(knew));
+        while lane.taken.front().is_some_and(|at| call.at.since(*at) >= MINUTE) {
+            lane.taken.pop_front();
+        }
+        if lane.taken.len() < self.most {
+            lane.taken.push_back(call.at);
+            return None;
+        }
+        let oldest = lane.taken.front().copied().unwrap_or(call.at);
+        let wait = MINUTE.saturating_sub(call.at.since(oldest)).as_secs() + 1;
+        lane.told = Some((call.at, call.at.plus(Duration::from_secs(wait))));
+        Some(wait)
+    }
+}
+
 #[derive(Debug, Default)]
 struct Book {
+    flood: Option<Flood>,
     rules: VecDeque<Rule>,
     calls: Vec<Call>,
 }
@@ -182,6 +237,12 @@ impl Faults {
     /// Records the call and finds out what goes wrong with it.
     fn meet(&self, call: Call) -> Option<Fault> {
         let mut book = self.lock();
+        let wait = book.flood.as_mut().and_then(|flood| flood.wait(&call));
+        if let Some(seconds) = wait {
+            book.calls.push(call);
+            self.recorded.send_replace(());
+            return Some(Fault::Throttle(seconds));
+        }
         let hit = book.rules.iter().position(|rule| rule.method == "*" || call.is(&rule.method));
         book.calls.push(call);
         self.recorded.send_replace(());
