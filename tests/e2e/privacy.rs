@@ -87,9 +87,17 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
             w.say("ben", &format!("round {round}: {}", "the lake is calm and the boat is old ".repeat(round % 9 + 1)));
             w.say("ann", &format!("note {round} {plain} {}", "with a long tail of words ".repeat(round % 7)));
         }
+        let saved = w.say("ann", &format!("the code of the gate is {noted}"));
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Administrator));
+        let save = w.telegram.say(w.chat, Post::new(cat, "/note", w.clock.now()).reply_to(saved));
+        w.answer_to(save).await;
+        let list = w.say("ben", "/notes@bot");
+        assert!(w.answer_to(list).await.text.contains(noted), "the list shows the note");
         let photo = Post::new(ann, format!("look at {caption}"), w.clock.now()).with(Content::Photo);
         w.telegram.say(w.chat, photo);
         let changed = w.say("ann", &format!("first it said {former} here"));
+        // Stored before it is edited, so that its words are in the file.
+        w.settled().await;
         w.telegram.edit(w.chat, changed, &format!("now it says {edited}"), w.clock.now());
         let secret = w.say("ann", &format!("the code is {quoted} and nothing else"));
         let ben = w.member("ben");
@@ -98,7 +106,9 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         let told = format!("pass on {forwarded} to all");
         let passed_on = w.say("ann", &told);
         w.telegram.say(w.chat, Post::new(ben, told, w.clock.now()).forward_of(w.chat, passed_on));
-        w.model.script([Reply::text(format!("She wrote {answered}, and the code {quoted} [source: m83]."))]);
+        w.settled().await;
+        let source = w.stored(w.chat, secret).await.expect("it is stored").seq;
+        w.model.script([Reply::text(format!("She wrote {answered}, and the code {quoted} [source: m{source}]."))]);
         let asking = w.reply("ben", secret, "@bot what is the code?");
         let answer = w.answer_to(asking).await;
         w.settled().await;
@@ -106,12 +116,6 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         w.model.script([Reply::text(format!("You asked about {asked}."))]);
         let own = w.say("ann", &format!("@bot what about {asked}?"));
         w.answer_to(own).await;
-        let saved = w.say("ann", &format!("the code of the gate is {noted}"));
-        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Administrator));
-        let save = w.telegram.say(w.chat, Post::new(cat, "/note", w.clock.now()).reply_to(saved));
-        w.answer_to(save).await;
-        let list = w.say("ben", "/notes@bot");
-        assert!(w.answer_to(list).await.text.contains(noted), "the list shows the note");
         w.settled().await;
         copy_before_migration(w).await;
         let before = found_in_files(w, &markers);
