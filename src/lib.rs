@@ -56,4 +56,5 @@ pub mod telegram;
 pub mod telemetry;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+pub mod texts;
 pub mod trigger;

@@ -28,9 +28,10 @@ const ROOMS: &[Room] = &[
     room("telegram", &["domain", "config", "resilience"], &[]),
     room("gateway", &["domain", "config", "access", "resilience", "llm", "store"], &["clock"]),
     room("trigger", &["domain", "config"], &[]),
+    room("texts", &[], &[]),
     room("access", &["domain", "config"], &["store"]),
     // Telegram: how old things are is told by both clocks.
-    room("privacy", &["domain", "config"], &["store", "telegram", "clock", "scheduler"]),
+    room("privacy", &["domain", "config", "texts"], &["store", "telegram", "clock", "scheduler"]),
     room("prompts", &["domain"], &[]),
     // Embed: words are compared by their vectors, which the model that ships computes on the spot. Llm: a server may make the
     // vectors that are kept.
@@ -44,14 +45,14 @@ const ROOMS: &[Room] = &[
     room("context", &["domain", "config", "trigger", "retrieval"], &["store", "embed", "llm", "clock", "resilience"]),
     room(
         "answer",
-        &["domain", "config", "trigger", "access", "context", "memory", "retrieval", "prompts"],
+        &["domain", "config", "texts", "trigger", "access", "context", "memory", "retrieval", "prompts"],
         // Privacy: the first answer in a chat tells what is kept.
         &["store", "embed", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy"],
     ),
     room("recap", &["domain", "config", "access", "memory", "answer"], &["store", "telegram", "clock", "scheduler"]),
     room(
         "commands",
-        &["domain", "config", "access", "privacy", "memory", "answer", "recap", "trigger"],
+        &["domain", "config", "texts", "access", "privacy", "memory", "answer", "recap", "trigger"],
         &["store", "telegram", "clock", "scheduler"],
     ),
     room(
@@ -86,6 +87,7 @@ const ROOMS: &[Room] = &[
             "clock",
             "telemetry",
             "prompts",
+            "texts",
             "trigger",
         ],
         &[],
@@ -138,6 +140,7 @@ const PURE: &[&str] = &[
     "scheduler",
     "checkup",
     "health",
+    "texts",
 ];
 const WORLD: &[&str] = &[
     "async ",

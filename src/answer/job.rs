@@ -17,8 +17,8 @@ pub enum Step<C> {
     AskBack,
     /// Say that nothing known is relevant enough.
     Guard,
-    /// Reply that the model failed, with the messages themselves.
-    Apologise,
+    /// Reply that the model failed, and why, with the messages themselves.
+    Apologise(Blame),
     /// No answer today; the member is told.
     Refuse(Because),
 }
@@ -64,13 +64,26 @@ pub enum Backend {
 pub enum Failure {
     PromptTooLong,
     /// It failed so often lately that it was not asked at all, or failed for good.
-    Final,
+    Final(Blame),
+}
+
+/// What a failure is put down to, as far as a member should know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// It may be over in a minute.
+    Passing,
+    /// The server does not accept our key.
+    Key,
+    /// The server does not know our model.
+    Model,
+    /// The server refuses us for another reason that lasts.
+    Refusal,
 }
 
 /// The first step for a trigger whose job was begun `attempts` times before. Every one ends in exactly one reply.
 pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
     match backend {
-        _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise,
+        _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise(Blame::Passing),
         Backend::Offline => Step::Digest,
         Backend::NotNeeded => Step::AskBack,
         Backend::Guarded => Step::Guard,
@@ -88,7 +101,8 @@ impl Asking {
             (Err(Failure::PromptTooLong), WindowSize::Full) => {
                 Step::Ask(Self { window: WindowSize::Halved, choice: self.choice })
             }
-            (Err(Failure::PromptTooLong | Failure::Final), _) => Step::Apologise,
+            (Err(Failure::PromptTooLong), _) => Step::Apologise(Blame::Passing),
+            (Err(Failure::Final(blame)), _) => Step::Apologise(blame),
         }
     }
 }
@@ -108,7 +122,7 @@ mod tests {
     fn a_trigger_is_answered_by_the_model() {
         assert_eq!(first(Backend::Model), Step::Ask(FULL));
         assert_eq!(FULL.ended(Ok("Friday.")), Step::Reply("Friday."));
-        assert_eq!(FULL.ended::<&str>(Err(Failure::Final)), Step::Apologise);
+        assert_eq!(FULL.ended::<&str>(Err(Failure::Final(Blame::Key))), Step::Apologise(Blame::Key));
     }
 
     #[test]
@@ -130,14 +144,14 @@ mod tests {
     fn a_prompt_that_is_too_long_is_halved_once() {
         let halved = Asking { window: WindowSize::Halved, ..FULL };
         assert_eq!(FULL.ended(TOO_LONG), Step::Ask(halved));
-        assert_eq!(halved.ended(TOO_LONG), Step::Apologise);
+        assert_eq!(halved.ended(TOO_LONG), Step::Apologise(Blame::Passing));
     }
 
     #[test]
     fn when_tokens_run_low_a_smaller_question_goes_to_the_cheaper_model() {
         let thrifty = Asking { window: WindowSize::Halved, choice: Choice::Cheaper };
         assert_eq!(first(Backend::Thrifty), Step::Ask(thrifty));
-        assert_eq!(thrifty.ended(TOO_LONG), Step::Apologise);
+        assert_eq!(thrifty.ended(TOO_LONG), Step::Apologise(Blame::Passing));
     }
 
     #[test]
@@ -147,6 +161,6 @@ mod tests {
 
     #[test]
     fn a_trigger_that_keeps_killing_the_process_gets_an_apology_without_a_model_call() {
-        assert_eq!(begin::<()>(3, Backend::Model), Step::Apologise);
+        assert_eq!(begin::<()>(3, Backend::Model), Step::Apologise(Blame::Passing));
     }
 }

@@ -103,7 +103,7 @@ impl Notices {
         }
     }
 
-    /// The last word on refused triggers where they cannot be told by reactions. `time` is UTC.
+    /// The last word on refused triggers where they cannot be told by reactions. `time` as the chat is told times.
     pub fn silent_until(&self, time: &str) -> String {
         self.silent.replace("{time}", time)
     }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_language_has_every_line_and_fills_in_every_blank() {
-        assert_eq!(all().len(), 9);
+        assert_eq!(all().len(), 12);
         let raw: toml::Value = toml::from_str(include_str!("notices.toml")).unwrap();
         for table in raw["language"].as_array().unwrap() {
             let empty = table.as_table().unwrap().iter().find(|(_, line)| line.as_str().is_none_or(str::is_empty));
@@ -202,7 +202,7 @@ mod tests {
             This chat has used up what I may spend on it today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
             You have used up what I may spend on your questions today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
             You have used up what I may spend on your questions today. Please ask again.
-            I leave further tags unanswered until 10:30 UTC."#]]
+            I leave further tags unanswered until 10:30."#]]
         .assert_eq(&told.collect::<Vec<_>>().join("\n"));
     }
 

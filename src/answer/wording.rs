@@ -5,6 +5,7 @@ use crate::answer::plain::escape_markdown;
 use crate::answer::telling::{Query, bullets, most_telling};
 use crate::context::ContextWindow;
 use crate::domain::{Timestamp, Zone};
+use crate::texts::{Texts, filled};
 
 /// Messages that an apology shows.
 const APOLOGY_MESSAGES: usize = 5;
@@ -18,6 +19,15 @@ pub fn apology(window: &ContextWindow, query: Query<'_>, notices: &Notices) -> S
         return format!("{sorry} {sorry_try_again}");
     }
     format!("{sorry} {sorry_relevant}\n\n{}\n\n{sorry_if_you_like}", bullets(&shown))
+}
+
+/// The same where asking again does not help, for the reason given.
+pub fn apology_for_good(window: &ContextWindow, query: Query<'_>, reason: &str, notices: &Notices) -> String {
+    let shown = most_telling(window, query, APOLOGY_MESSAGES);
+    if shown.is_empty() {
+        return reason.to_owned();
+    }
+    format!("{reason} {}\n\n{}", notices.sorry_relevant, bullets(&shown))
 }
 
 /// That there is nothing to go by, and since when the bot reads: the end of a sentence.
@@ -36,17 +46,9 @@ pub fn nothing_earlier(earliest: Option<(Timestamp, Zone)>) -> String {
 }
 
 /// `/help`. `username` is the bot's own, without `@`.
-pub fn help(username: &str) -> String {
+pub fn help(username: &str, is_private: bool, texts: &Texts) -> String {
     let me = format!("@{}", escape_markdown(username));
-    format!(
-        "I read along and say nothing until you tag me. Then I answer about the conversation at hand, with links to \
-         the messages I rest on.\n\n\
-         - {me} and a question: I work out which earlier messages it is about.\n\
-         - Just {me}, or \"{me} thoughts?\": I look at what you were talking about and help with that.\n\
-         - {me} in a reply to a message: I start from that message, however old it is.\n\
-         - /why in a reply to one of my answers: which messages I used, and why.\n\n\
-         I read a tag, not what follows it: to go on, tag me again or reply to my answer."
-    )
+    filled(if is_private { &texts.help_private } else { &texts.help }, &[("me", &me)])
 }
 
 #[cfg(test)]
@@ -97,7 +99,7 @@ mod tests {
             - @chime\_bot in a reply to a message: I start from that message, however old it is.
             - /why in a reply to one of my answers: which messages I used, and why.
 
-            I read a tag, not what follows it: to go on, tag me again or reply to my answer."#]].assert_eq(&help("chime_bot"));
+            I read a tag, not what follows it: to go on, tag me again or reply to my answer."#]].assert_eq(&help("chime_bot", false, crate::texts::texts("eng")));
     }
 
     #[test]

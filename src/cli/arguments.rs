@@ -272,6 +272,8 @@ pub struct MemoryOptions {
 pub enum Rebuilt {
     Recent,
     History,
+    /// What is in scope of each talk, from the concepts of the answers there; answers not yet looked through are
+    Concepts,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::answer::concepts::MAX_ACTIVE;
 use crate::cli::arguments::{MemoryOptions, Rebuilt};
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
@@ -9,7 +10,7 @@ use crate::clock::Clock;
 use crate::domain::{ChatId, JobPayload, Rolling, Timestamp};
 use crate::memory::run::remembered;
 use crate::memory::wording;
-use crate::store::{self, Store, Writer, amend, chats, jobs, summaries};
+use crate::store::{self, Store, Writer, amend, chats, concepts, jobs, messages, summaries};
 
 #[derive(Debug, thiserror::Error)]
 #[error("no chat with this id is known; chime knows the chats that it was in")]
@@ -53,6 +54,13 @@ fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> stor
         Rebuilt::History => {
             summaries::reset_history(tx, key)?;
             jobs::add_or_move(tx, &JobPayload::History { chat, key }, now)?;
+        }
+        Rebuilt::Concepts => {
+            // Where the bot never answered there is nothing to make them from.
+            if let Some(bot) = messages::own_sender(tx, key)? {
+                concepts::rebuild(tx, bot.id, key, MAX_ACTIVE, now)?;
+                jobs::add_or_move(tx, &JobPayload::Concepts {}, now)?;
+            }
         }
     }
     Ok(true)

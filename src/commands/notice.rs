@@ -3,12 +3,15 @@
 use crate::answer::why::{Reader, UsedMessage, why};
 use crate::answer::wording;
 use crate::domain::{AnswerRecord, ChatKey, CommandName, FollowUp, Seq};
+use crate::texts::Texts;
 
 /// What there is to say, before it becomes words.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
     Help {
         username: String,
+        is_private: bool,
+        texts: &'static Texts,
     },
     Why {
         record: Box<AnswerRecord>,
@@ -31,7 +34,7 @@ pub enum Notice {
         rests_on: Vec<Seq>,
     },
     /// `/why` without an answer to explain.
-    WhyWhat,
+    WhyWhat(&'static Texts),
     /// Words of our own that were made elsewhere, as Markdown.
     Own(String),
 }
@@ -40,11 +43,9 @@ impl Notice {
     /// Markdown; none where there is nothing to say.
     pub fn markdown(&self) -> Option<String> {
         match self {
-            Self::Help { username } => Some(wording::help(username)),
+            Self::Help { username, is_private, texts } => Some(wording::help(username, *is_private, texts)),
             Self::Why { record, used, follow_up, to, .. } => Some(why(record, used, follow_up.as_deref(), *to)),
-            Self::WhyWhat => {
-                Some("Send /why as a reply to one of my answers, and I show which messages it rests on.".to_owned())
-            }
+            Self::WhyWhat(texts) => Some(texts.why_what.clone()),
             Self::Concepts { markdown, .. } | Self::Notes { markdown, .. } => Some(markdown.clone()),
             Self::Own(markdown) => Some(markdown.clone()),
         }
@@ -52,10 +53,12 @@ impl Notice {
 }
 
 /// What a command gets that nothing has to be looked up for. `/why` without an answer to be about is one.
-pub fn for_command(command: CommandName, username: &str) -> Option<Notice> {
+pub fn for_command(command: CommandName, username: &str, is_private: bool, texts: &'static Texts) -> Option<Notice> {
     match command {
-        CommandName::Help | CommandName::Start => Some(Notice::Help { username: username.to_owned() }),
-        CommandName::Why | CommandName::Ask => Some(Notice::WhyWhat),
+        CommandName::Help | CommandName::Start => {
+            Some(Notice::Help { username: username.to_owned(), is_private, texts })
+        }
+        CommandName::Why | CommandName::Ask => Some(Notice::WhyWhat(texts)),
         CommandName::Concepts
         | CommandName::Forget
         | CommandName::Optout

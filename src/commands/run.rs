@@ -22,8 +22,8 @@ use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
 use crate::config::{AccessConfig, Streaming};
 use crate::domain::{
-    AnswerRecord, BotIdentity, ChatId, CommandName, FormattedText, Job, MessageAt, ParsedTrigger, ReplyTarget,
-    StoredMessage, Timestamp, Zone, grouped, message_link,
+    AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
+    ReplyTarget, StoredMessage, Timestamp, Zone, grouped, message_link,
 };
 use crate::privacy::wording::Promise;
 use crate::scheduler::run::{Outcome, Wake};
@@ -34,6 +34,7 @@ use crate::store::{
     self, Language, Priority, Reader, Store, Writer, answers, backlog, chats, follow_ups, jobs, messages, outbox,
 };
 use crate::telegram::{Telegram, TelegramError};
+use crate::texts::texts;
 use crate::trigger;
 
 /// What a mere thanks gets.
@@ -154,7 +155,7 @@ impl Commands {
             Notice::Concepts { chat, rests_on, .. } | Notice::Notes { chat, rests_on, .. } => {
                 Some((*chat, rests_on.clone()))
             }
-            Notice::Help { .. } | Notice::WhyWhat | Notice::Own(_) => None,
+            Notice::Help { .. } | Notice::WhyWhat(_) | Notice::Own(_) => None,
         };
         self.answer(job, trigger, notice, move |tx| match shown {
             Some((chat, seqs)) => outbox::note_uses(tx, &key, chat, seqs),
@@ -215,7 +216,7 @@ fn format(notice: &Notice) -> Vec<FormattedText> {
             format_parts(&markdown, &urls, &[])
         }
         Notice::Concepts { .. } | Notice::Notes { .. } => format_parts(&markdown, &[], &[]),
-        Notice::Help { .. } | Notice::WhyWhat | Notice::Own(_) => format_own(&markdown),
+        Notice::Help { .. } | Notice::WhyWhat(_) | Notice::Own(_) => format_own(&markdown),
     }
 }
 
@@ -239,6 +240,7 @@ fn find(
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
         return Ok(Reaction::Nothing);
     }
+    let (texts, is_private) = (texts(chat.language.code()), chat.chat.kind == ChatKind::Private);
     let explained = if command == CommandName::Why {
         explain(conn, &message, chat.zone(zone))?
     } else if command == CommandName::Concepts {
@@ -246,7 +248,7 @@ fn find(
     } else {
         None
     };
-    Ok(match explained.or_else(|| for_command(command, bot.username())) {
+    Ok(match explained.or_else(|| for_command(command, bot.username(), is_private, texts)) {
         Some(notice) => Reaction::Say(Box::new((message, notice))),
         None => {
             let args = trigger::ask_of(&message.message.text, parsed);

@@ -49,6 +49,35 @@ pub fn joined_before(promise: &Promise, retention: Option<Duration>, code: &str)
 
 fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: fn(&Words) -> &String) -> String {
     let Some(words) = in_language(code) else { return String::new() };
+    let memory = command(promise, "memory");
+    let remembers = promise.remembers.then(|| match &promise.model_host {
+        Some(host) => words.remembers.replace("{host}", &format!("`{host}`")).replace("{memory}", &memory),
+        None => words.remembers_here.replace("{memory}", &memory),
+    });
+    let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
+    let Terms { whereto, how_long, run_by } = terms(promise, retention, words);
+    let items: Vec<String> = [Some(whereto), remembers, Some(how_long), run_by, Some(commands)]
+        .into_iter()
+        .flatten()
+        .map(|it| format!("- {it}"))
+        .collect();
+    format!("{}\n\n{}", opening(words), items.join("\n"))
+}
+
+/// What holds for a chat, a sentence each.
+#[derive(Debug, Default)]
+pub(super) struct Terms {
+    pub whereto: String,
+    pub how_long: String,
+    pub run_by: Option<String>,
+}
+
+/// The terms in the language with this `code`.
+pub(super) fn terms_in(promise: &Promise, retention: Option<Duration>, code: &str) -> Terms {
+    in_language(code).map(|words| terms(promise, retention, words)).unwrap_or_default()
+}
+
+fn terms(promise: &Promise, retention: Option<Duration>, words: &Words) -> Terms {
     let whereto = match &promise.model_host {
         Some(host) => {
             let words = match (promise.sends_all, promise.remembers) {
@@ -60,23 +89,12 @@ fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: f
         }
         None => words.goes_nowhere.clone(),
     };
-    let memory = command(promise, "memory");
-    let remembers = promise.remembers.then(|| match &promise.model_host {
-        Some(host) => words.remembers.replace("{host}", &format!("`{host}`")).replace("{memory}", &memory),
-        None => words.remembers_here.replace("{memory}", &memory),
-    });
     let how_long = match retention {
         Some(span) => words.kept_for.replace("{days}", &(span.as_secs() / DAY_SECS).to_string()),
         None => words.kept_for_good.clone(),
     };
     let run_by = promise.contact.as_ref().map(|contact| words.run_by.replace("{contact}", &escaped(contact)));
-    let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
-    let items: Vec<String> = [Some(whereto), remembers, Some(how_long), run_by, Some(commands)]
-        .into_iter()
-        .flatten()
-        .map(|it| format!("- {it}"))
-        .collect();
-    format!("{}\n\n{}", opening(words), items.join("\n"))
+    Terms { whereto, how_long, run_by }
 }
 
 /// The ISO 639-3 code of a language that Telegram names so, where the notice is spoken in it.
@@ -157,7 +175,7 @@ mod tests {
 
     #[test]
     fn every_language_fills_in_every_blank() {
-        assert_eq!(all().len(), 9);
+        assert_eq!(all().len(), 12);
         for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
             let promise = Promise { sends_all, remembers: sends_all, ..promise() };
             let said = joined(&promise, promise.retention, &words.code);

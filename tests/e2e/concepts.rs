@@ -1,5 +1,7 @@
 //! The named things that a conversation has in scope.
 
+use std::process::Command;
+
 use chime::domain::{AnswerId, Captured, ConceptId, ThreadId};
 use chime::sandbox::SandboxMessage;
 use chime::store::concepts::{self, ContextKey};
@@ -161,11 +163,15 @@ async fn a_rebuild_makes_the_contexts_anew() {
         let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
         let vat = capture(w, &first, 1, "VAT", "a tax").await;
         let key = key(w, None).await;
-        let mut conn = database(w);
-        let tx = conn.transaction().expect("a transaction");
-        let made = concepts::rebuild(&tx, key.bot, key.chat, 32, w.clock.now()).expect("rebuilt");
-        tx.commit().expect("committed");
-        assert_eq!(made, 1);
+        let rebuilt = Command::new(env!("CARGO_BIN_EXE_chime"))
+            .args(["memory", &w.chat.to_string(), "--rebuild", "concepts"])
+            .env_clear()
+            .env("DATABASE_PATH", w.database())
+            .current_dir(w.database().parent().expect("a folder"))
+            .output()
+            .expect("run chime");
+        assert!(rebuilt.status.success(), "{rebuilt:?}");
+        w.settled().await;
         let context = w.read_store(move |conn| concepts::load(conn, key)).await.expect("a context");
         assert_eq!(context.active, [vat]);
     })

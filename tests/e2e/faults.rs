@@ -289,7 +289,6 @@ async fn whatever_the_model_does_a_question_ends_in_one_visible_reply() {
         Reply::Hang,
         Reply::Status(500, r#"{"error":{"message":"boom"}}"#.to_owned()),
         Reply::Status(503, String::new()),
-        Reply::Status(401, r#"{"error":{"message":"no such key","code":"invalid_api_key"}}"#.to_owned()),
         Reply::Throttle(60),
         Reply::Html502,
         Reply::Html200,
@@ -305,6 +304,15 @@ async fn whatever_the_model_does_a_question_ends_in_one_visible_reply() {
         Reply::Huge(9 * 1024 * 1024),
     ];
     join_all(failures.into_iter().map(|reply| ends_in(reply, APOLOGY))).await;
+}
+
+#[tokio::test]
+async fn what_asking_again_does_not_mend_is_told_as_such() {
+    let wrong_key = Reply::Status(401, r#"{"error":{"message":"no such key","code":"invalid_api_key"}}"#.to_owned());
+    ends_in(wrong_key, "The model server does not accept my key").await;
+    let wrong_model =
+        Reply::Status(404, r#"{"error":{"message":"no such model","code":"model_not_found"}}"#.to_owned());
+    ends_in(wrong_model, "The model server does not know my model").await;
 }
 
 #[tokio::test]

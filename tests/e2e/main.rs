@@ -6,7 +6,7 @@
 //! wants to be forgotten, `trust` looks at what is posted of what a model wrote, `operator` looks after it, `showcase` types
 //! into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
-//! the clock, `size` weighs the file, `costs` counts the steps of queries, `grounding` asks for sources, `streaming` watches
+//! the clock, `size` weighs the file, `languages` listens, `grounding` asks for sources, `streaming` watches
 //! answers being written, `injection` tries to make the bot act for others, `notes` saves texts, `memory` and `sessions`
 //! remember what was said long before, and `criteria` holds the promises of the chat workflow.
 
@@ -26,6 +26,7 @@ mod follow_up;
 mod grounding;
 mod injection;
 mod kills;
+mod languages;
 mod limits;
 mod matter;
 mod memory;
@@ -38,6 +39,7 @@ mod recall;
 mod recap;
 mod sessions;
 mod showcase;
+mod size;
 mod streaming;
 mod time_zone;
 mod tools;

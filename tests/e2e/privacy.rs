@@ -119,7 +119,8 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         w.settled().await;
         copy_before_migration(w).await;
         let before = found_in_files(w, &markers);
-        for marker in markers.iter() {
+        // What an edit took the place of is in no row, and so nowhere.
+        for marker in markers.iter().filter(|marker| !marker.starts_with("zqformer")) {
             assert!(before.iter().any(|found| found.starts_with(marker)), "{marker} was never stored: {before:?}");
         }
         assert!(before.iter().any(|found| found.contains("before-v99")), "the copy holds it too");

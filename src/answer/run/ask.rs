@@ -10,7 +10,7 @@ use tracing::Instrument;
 use crate::access::Allowance;
 use crate::answer::citations;
 use crate::answer::echo::without_echo;
-use crate::answer::job::{Backend, Choice, Failure, Step, WindowSize, begin};
+use crate::answer::job::{Backend, Blame, Choice, Failure, Step, WindowSize, begin};
 use crate::answer::notices::notices;
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::concepts;
@@ -167,7 +167,7 @@ impl Answering {
                     log::guarded(guard);
                     break guarded(question.chat.language);
                 }
-                Step::Apologise => break self.apology(&question),
+                Step::Apologise(blame) => break self.apology(&question, blame),
                 Step::Refuse(because) => {
                     self.take_back(job).await?;
                     return Ok(self.refuse(job, question.trigger(), because).await?);
@@ -241,7 +241,7 @@ impl Answering {
             Some(text) => answered(completion, text, uncertainty, bill),
             None => {
                 log::echoed();
-                Draft { bill: Some(bill), ..self.apology(question) }
+                Draft { bill: Some(bill), ..self.apology(question, Blame::Passing) }
             }
         }
     }
@@ -278,9 +278,9 @@ impl Answering {
         )?)
     }
 
-    fn apology(&self, question: &Question) -> Draft {
+    fn apology(&self, question: &Question, blame: Blame) -> Draft {
         let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
-        apology(&question.window, query, question.chat.language)
+        apology(&question.window, query, question.chat.language, blame)
     }
 
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.

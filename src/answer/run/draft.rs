@@ -1,7 +1,7 @@
 //! What is to be told, before its citations are checked.
 
 use crate::answer::followup::show;
-use crate::answer::job::Failure;
+use crate::answer::job::{Blame, Failure};
 use crate::answer::notices::notices;
 use crate::answer::telling::Query;
 use crate::answer::{digest, wording};
@@ -9,8 +9,9 @@ use crate::context::ContextWindow;
 use crate::domain::{AnswerStatus, FollowUp, Timestamp, TokenUse, Uncertainty, Zone};
 use crate::gateway::AskError;
 use crate::gateway::run::Bill;
-use crate::llm::Completion;
+use crate::llm::{Check, Completion, LlmError};
 use crate::store::Language;
+use crate::texts::{Texts, texts};
 
 /// Below an answer that reached the limit of its length.
 const CUT_NOTE: &str = "(The answer was cut short.)";
@@ -54,8 +55,27 @@ pub fn failure_of(error: &AskError) -> Failure {
         | AskError::OverBudget(_)
         | AskError::BreakerOpen { .. }
         | AskError::RetryLater(_)
-        | AskError::Final(_)
-        | AskError::Store(_) => Failure::Final,
+        | AskError::Store(_) => Failure::Final(Blame::Passing),
+        AskError::Final(error) => Failure::Final(blame_of(error)),
+    }
+}
+
+fn blame_of(error: &LlmError) -> Blame {
+    match error {
+        LlmError::Refused { check: Check::Key, .. } => Blame::Key,
+        LlmError::Refused { check: Check::Model, .. } => Blame::Model,
+        LlmError::Refused { check: Check::Credit | Check::Access | Check::Address, .. } => Blame::Refusal,
+        // Another question may fare better.
+        LlmError::Refused { check: Check::Request, .. }
+        | LlmError::Throttled { .. }
+        | LlmError::Unreachable(_)
+        | LlmError::Unavailable { .. }
+        | LlmError::TimedOut
+        | LlmError::Malformed { .. }
+        | LlmError::PromptTooLong
+        | LlmError::Filtered
+        | LlmError::Empty
+        | LlmError::NotConfigured(_) => Blame::Passing,
     }
 }
 
@@ -97,6 +117,21 @@ pub fn guarded(language: Language) -> Draft {
     Draft { guard_used: true, ..Draft::own(AnswerStatus::Answered, markdown) }
 }
 
-pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language) -> Draft {
-    Draft::own(AnswerStatus::Apologised, wording::apology(window, query, notices(language.code())))
+pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language, blame: Blame) -> Draft {
+    let notices = notices(language.code());
+    let markdown = match lasting(blame, texts(language.code())) {
+        Some(reason) => wording::apology_for_good(window, query, reason, notices),
+        None => wording::apology(window, query, notices),
+    };
+    Draft::own(AnswerStatus::Apologised, markdown)
+}
+
+/// What a member is told where asking again does not help.
+fn lasting(blame: Blame, texts: &Texts) -> Option<&str> {
+    match blame {
+        Blame::Passing => None,
+        Blame::Key => Some(&texts.wrong_key),
+        Blame::Model => Some(&texts.wrong_model),
+        Blame::Refusal => Some(&texts.refused_for_good),
+    }
 }

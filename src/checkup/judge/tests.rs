@@ -195,7 +195,7 @@ fn each_failure_of_a_model_has_its_own_remedy() {
             ok model: gpt answers in 820ms
             warn model: none is set: answers are digests of the conversation; do: set OPENAI_BASE_URL or OPENAI_API_KEY, and MODEL
             ok tools: the model calls tools
-            warn tools: the model does not call tools; do: nothing if answers please you; else try another MODEL or start the server with tool support
+            warn tools: the model does not call tools; do: nothing if answers please you: what is lost is that it looks further into the chat's past by itself; else try another MODEL, or start the server with tool support
             warn streaming: the server does not stream: the model server refused (HTTP 4xx): check that this model can chat; do: nothing: answers come in one piece"#]],
     );
 }

@@ -9,6 +9,8 @@ use crate::domain::{Timestamp, Zone};
 
 /// A silence of more than this comes before the last talk.
 const LAST_TALK_GAP: Duration = Duration::from_secs(60 * 60);
+/// The talk before the last one ends this long before it, so that whenever the demo runs, they are two.
+const QUIET: Duration = Duration::from_secs(8 * 60 * 60);
 const DAY_SECS: i64 = 24 * 60 * 60;
 
 /// A chat to open the demo with.
@@ -81,7 +83,7 @@ impl ChatFile {
             message.sent_at = last.minus(newest.since(message.sent_at));
         }
         if let (Some(ends), Some(begins)) = (earlier.last().map(|message| message.sent_at), talk.first()) {
-            let room = begins.sent_at.minus(LAST_TALK_GAP);
+            let room = begins.sent_at.minus(QUIET);
             let room_here = room.secs() + i64::from(zone.ahead_secs(room));
             // Whole days, the fewest that leave the order as it is.
             let days = (room_here - ends.secs()).div_euclid(DAY_SECS);

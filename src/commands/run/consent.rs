@@ -9,6 +9,7 @@ use crate::privacy::wording::{self, Reach};
 use crate::scheduler::run::Outcome;
 use crate::store::consent::{self, Scope};
 use crate::store::{self, chats};
+use crate::texts::{Texts, texts};
 
 impl Commands {
     pub(super) async fn obey(&self, job: &Job, order: Order) -> store::Result<Outcome> {
@@ -51,7 +52,7 @@ impl Commands {
             .read(move |conn| Ok((consent::opted_out(conn, chat, sender)?, chats::own_retention(conn, chat)?)))
             .await?;
         let retention = own_retention.unwrap_or(self.promise.retention);
-        let markdown = wording::privacy(&self.promise, retention, out.map(reach));
+        let markdown = wording::privacy(&self.promise, retention, out.map(reach), order.chat.language.code());
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
 
@@ -60,7 +61,7 @@ impl Commands {
             return self.say_anonymous(job, &order).await;
         }
         // It holds since the command was taken in.
-        let markdown = wording::opted_out(reach(order.scope()), order.chat.chat.kind == ChatKind::Private);
+        let markdown = wording::opted_out(reach(order.scope()), order.texts());
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
 
@@ -72,15 +73,20 @@ impl Commands {
         let out = self.store.read(move |conn| consent::opted_out(conn, chat, sender)).await?;
         // An opt-out of every chat is taken back where it was given.
         let still = out.filter(|out| *out == Scope::EveryChat && scope != Scope::EveryChat).map(reach);
-        self.answer(job, &order.message, &Notice::Own(wording::opted_in(still)), |_| Ok(())).await
+        self.answer(job, &order.message, &Notice::Own(wording::opted_in(still, order.texts())), |_| Ok(())).await
     }
 
     pub(super) async fn say_anonymous(&self, job: &Job, order: &Order) -> store::Result<()> {
-        self.answer(job, &order.message, &Notice::Own(wording::in_the_name_of_the_chat()), |_| Ok(())).await
+        self.answer(job, &order.message, &Notice::Own(order.texts().anonymous.clone()), |_| Ok(())).await
     }
 }
 
 impl Order {
+    /// What the bot says of itself, in the language of the chat.
+    pub(super) fn texts(&self) -> &'static Texts {
+        texts(self.chat.language.code())
+    }
+
     /// In private everything is about every chat.
     fn scope(&self) -> Scope {
         match self.chat.chat.kind {

@@ -13,12 +13,14 @@ use crate::privacy::run::prepare;
 use crate::privacy::wording::{self, Counts};
 use crate::privacy::{Asker, Request, Standing, Target, Verdict, decide, repeats};
 use crate::scheduler::run::Outcome;
+use crate::store::Language;
 use crate::store::deletions::{self, Deletion, Progress, What};
 use crate::store::derived::Cause;
 use crate::store::forget::{self, Leave, Manner};
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Priority, Reader, Writer, chats, jobs, messages};
 use crate::telegram::{MemberStatus, TelegramError};
+use crate::texts::{Texts, texts};
 
 /// Messages forgotten in one transaction: few enough that answering does not notice.
 const AT_ONCE: u32 = 16;
@@ -33,14 +35,14 @@ impl Commands {
     pub(super) async fn forget_on_request(&self, job: &Job, order: Order) -> store::Result<Outcome> {
         let message = &order.message.message;
         let Some(request) = Request::parse(&order.args, message.reply_to.is_some()) else {
-            return self.reply(job, &order, wording::forget_what()).await;
+            return self.reply(job, &order, order.texts().forget_what.clone()).await;
         };
         if matches!(request, Request::Me { .. }) && order.is_in_the_name_of_the_chat() {
             self.say_anonymous(job, &order).await?;
             return Ok(Outcome::Finished);
         }
         let Some((place, target)) = self.target(&order, &request).await? else {
-            return self.reply(job, &order, wording::not_kept()).await;
+            return self.reply(job, &order, order.texts().not_kept.clone()).await;
         };
         let is_author = target.as_ref().is_some_and(|target| target.message.sender.id == message.sender.id);
         let (sender, access) = (message.sender.id, self.access.clone());
@@ -54,13 +56,15 @@ impl Commands {
         };
         match decide(&request, Asker { owns_the_bot, standing, is_author }) {
             // Who does not belong to another chat learns nothing about it, not even that a message is there.
-            Verdict::Refused(_) if place != message.chat => self.reply(job, &order, wording::not_kept()).await,
-            Verdict::Refused(refusal) => self.reply(job, &order, wording::refused(refusal)).await,
+            Verdict::Refused(_) if place != message.chat => {
+                self.reply(job, &order, order.texts().not_kept.clone()).await
+            }
+            Verdict::Refused(refusal) => self.reply(job, &order, wording::refused(refusal, order.texts())).await,
             Verdict::After(wait) => self.announce_deletion(job, &order, wait).await,
             Verdict::Now if request == Request::Keep => self.call_off(job, &order).await,
             Verdict::Now => match what(&order, &request, target.as_ref()) {
                 Some(what) => self.start_forgetting(job, &order, what).await,
-                None => self.reply(job, &order, wording::not_kept()).await,
+                None => self.reply(job, &order, order.texts().not_kept.clone()).await,
             },
         }
     }
@@ -125,7 +129,7 @@ impl Commands {
         let now = self.now();
         let request = self.request(order, What::Chat(chat), true);
         let due_at = pending.map_or(now, |pending| pending.request.asked_at).plus(wait);
-        let notice = Notice::Own(wording::announced(due_at.since(now)));
+        let notice = Notice::Own(wording::announced(due_at.since(now), order.texts()));
         self.answer(job, &order.message, &notice, move |tx| {
             if pending.is_none() {
                 let id = deletions::add(tx, &request)?;
@@ -140,7 +144,7 @@ impl Commands {
     async fn call_off(&self, job: &Job, order: &Order) -> store::Result<Outcome> {
         let chat = order.chat.key;
         let was_pending = self.store.read(move |conn| pending_for(conn, chat)).await?.is_some();
-        let notice = Notice::Own(wording::called_off(was_pending));
+        let notice = Notice::Own(wording::called_off(was_pending, order.texts()));
         self.answer(job, &order.message, &notice, move |tx| call_off(tx, chat)).await?;
         Ok(Outcome::Finished)
     }
@@ -163,7 +167,7 @@ impl Commands {
             match self.standing(place, deletion.request.asked_by).await {
                 Asked::Standing(Standing::Creator | Standing::Admin) => {}
                 Asked::Standing(Standing::Member | Standing::Outside) => {
-                    return self.tell(job, &deletion, wording::no_longer_admin()).await;
+                    return self.tell(job, &deletion, self.texts_of(&deletion).await?.no_longer_admin.clone()).await;
                 }
                 Asked::NotNow(outcome) => return Ok(outcome),
             }
@@ -185,7 +189,15 @@ impl Commands {
             counts.messages,
             counts.answers,
         );
-        self.tell(job, &deletion, wording::forgotten(counts)).await
+        let texts = self.texts_of(&deletion).await?;
+        self.tell(job, &deletion, wording::forgotten(counts, texts)).await
+    }
+
+    /// In the language of the chat that is told of it.
+    async fn texts_of(&self, deletion: &Deletion) -> store::Result<&'static Texts> {
+        let Some(to) = deletion.request.to else { return Ok(texts(Language::DEFAULT.code())) };
+        let row = self.store.read(move |conn| chats::find(conn, to.chat)).await?;
+        Ok(texts(row.map_or(Language::DEFAULT, |row| row.language).code()))
     }
 
     async fn forget_some(&self, deletion: &Deletion) -> store::Result<Progress> {

@@ -1,0 +1,122 @@
+//! What the bot says of itself, in the languages of its users: a file of sentences each.
+//!
+//! *Owns*: the sentences, and how the blanks in them are filled in.
+//! *Never*: decides what is said; words of members.
+//! *Entry*: [`texts`] with the language of a chat.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// A language is added by adding a file here.
+const FILES: [&str; 12] = [
+    include_str!("texts/eng.toml"),
+    include_str!("texts/deu.toml"),
+    include_str!("texts/spa.toml"),
+    include_str!("texts/fra.toml"),
+    include_str!("texts/rus.toml"),
+    include_str!("texts/est.toml"),
+    include_str!("texts/por.toml"),
+    include_str!("texts/ukr.toml"),
+    include_str!("texts/tur.toml"),
+    include_str!("texts/ita.toml"),
+    include_str!("texts/nld.toml"),
+    include_str!("texts/pol.toml"),
+];
+
+/// The sentences in one language, as Markdown. What stands in braces is filled in by [`filled`]. Lines of one name belong
+/// together; `eng.toml` shows what each says.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Texts {
+    /// ISO 639-3.
+    pub code: String,
+    pub help: String,
+    pub help_private: String,
+    pub why_what: String,
+    pub out_here: String,
+    pub out_everywhere: String,
+    pub privacy: String,
+    pub privacy_raw: String,
+    pub privacy_copies: String,
+    pub privacy_memory: String,
+    pub privacy_redacted: String,
+    pub privacy_optout: String,
+    pub privacy_forget: String,
+    pub privacy_forget_me: String,
+    pub privacy_forget_all: String,
+    pub opted_out_here: String,
+    pub opted_out_everywhere: String,
+    pub opted_in: String,
+    pub still_out: String,
+    pub anonymous: String,
+    pub forget_what: String,
+    pub not_theirs: String,
+    pub not_admin: String,
+    pub not_kept: String,
+    pub announced: String,
+    pub called_off: String,
+    pub nothing_pending: String,
+    pub no_longer_admin: String,
+    pub kept_nothing: String,
+    pub forgotten_one: String,
+    pub forgotten_many: String,
+    pub more_one: String,
+    pub more_many: String,
+    pub wrong_key: String,
+    pub wrong_model: String,
+    pub refused_for_good: String,
+}
+
+/// The sentences in the language with this ISO 639-3 `code`; in English where there are none in it.
+pub fn texts(code: &str) -> &'static Texts {
+    static NONE: LazyLock<Texts> = LazyLock::new(Texts::default);
+    all().iter().find(|texts| texts.code == code).or_else(|| all().first()).unwrap_or(&NONE)
+}
+
+/// `sentence` with the blanks of these names filled in.
+pub fn filled(sentence: &str, blanks: &[(&str, &str)]) -> String {
+    let mut said = sentence.to_owned();
+    for (name, value) in blanks {
+        said = said.replace(&format!("{{{name}}}"), value);
+    }
+    said
+}
+
+fn all() -> &'static [Texts] {
+    // A file that does not parse would be missing, which a test rules out.
+    static ALL: LazyLock<Vec<Texts>> =
+        LazyLock::new(|| FILES.iter().filter_map(|file| toml::from_str(file).ok()).collect());
+    &ALL
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The names in braces.
+    fn blanks(sentence: &str) -> BTreeSet<&str> {
+        sentence.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn every_language_has_every_sentence_with_the_same_blanks() {
+        assert_eq!(all().len(), FILES.len(), "a file cannot be read");
+        let tables: Vec<toml::Table> = FILES.iter().map(|file| toml::from_str(file).unwrap()).collect();
+        for table in &tables {
+            for (name, english) in &tables[0] {
+                let (said, english) = (table[name].as_str().unwrap(), english.as_str().unwrap());
+                assert!(!said.is_empty(), "{name} is empty in {:?}", table["code"]);
+                assert_eq!(blanks(said), blanks(english), "{name} in {:?}", table["code"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_language_without_a_file_is_english() {
+        assert_eq!(texts("a language that nobody speaks").code, "eng");
+        assert_eq!(filled(&texts("deu").forgotten_many, &[("n", "3"), ("more", "")]), "Gelöscht: 3 Nachrichten.");
+    }
+}

@@ -1,0 +1,45 @@
+//! The bot speaks of itself in the language of the chat.
+
+use chime::sandbox::NewChat;
+use chime::testkit::World;
+
+/// Enough German to be judged by.
+async fn talk_in_german(w: &World) {
+    for number in 0..40 {
+        w.say(
+            "anna",
+            &format!("Ich glaube, wir sollten morgen früh um {number} Uhr mit dem Fahrrad an den See fahren"),
+        );
+    }
+    w.settled().await;
+}
+
+#[tokio::test]
+async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
+    World::run(async |w| {
+        talk_in_german(w).await;
+        let help = w.say("ben", "/help@bot");
+        let told = w.answer_to(help).await.text;
+        assert!(told.starts_with("Ich lese mit und schweige") && told.contains("@bot und eine Frage"), "{told}");
+        let privacy = w.say("ben", "/privacy@bot");
+        let told = w.answer_to(privacy).await.text;
+        assert!(told.starts_with("Ich speichere die Nachrichten") && !told.contains(['{', '}']), "{told}");
+        let said = w.say("ben", "das war nichts");
+        let forget = w.reply("ben", said, "/forget");
+        assert_eq!(w.answer_to(forget).await.text, "Gelöscht: 1 Nachricht.");
+        let out = w.say("ben", "/optout");
+        assert!(w.answer_to(out).await.text.starts_with("Ab jetzt speichere ich nichts"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_private_chat_is_not_addressed_as_a_group() {
+    World::run(async |w| {
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        let help = w.say_in(private, "ann", "/help");
+        let told = w.answer_to(help).await.text;
+        assert!(told.starts_with("Write to me, and I answer."), "{told}");
+    })
+    .await;
+}

@@ -1,0 +1,76 @@
+//! How much room a chat takes.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::time::Duration;
+
+use chime::sandbox::Post;
+use chime::testkit::World;
+use rusqlite::Connection;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const MESSAGES: usize = 10_000;
+const MEMBERS: usize = 20;
+/// Characters of a message, as people write.
+const LENGTH: usize = 59;
+const FRESH_BYTES: u64 = 6_000_000;
+const LATER_BYTES: u64 = 3_700_000;
+
+/// Ten thousand messages, while raw updates are kept and afterwards. `cargo test --test e2e size -- --nocapture` shows where
+/// the room goes.
+#[tokio::test]
+async fn ten_thousand_messages_take_a_few_megabytes() {
+    World::with(&[("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {
+        let members: Vec<_> = (0..MEMBERS).map(|number| w.member(&format!("member{number}"))).collect();
+        for number in 0..MESSAGES {
+            let from = members[number * 7 % MEMBERS];
+            w.telegram.say(w.chat, Post::new(from, said(number), w.clock.now()));
+        }
+        w.settled().await;
+        let fresh = taken(w).await;
+        assert!(fresh <= FRESH_BYTES, "{fresh} bytes while raw updates are kept:\n{}", by_table(w));
+        w.clock.advance(DAY * 15);
+        w.until("raw updates are gone", |conn| Ok(chime::store::inbox::counts(conn)?.0 == 0)).await;
+        w.settled().await;
+        let later = taken(w).await;
+        assert!(later <= LATER_BYTES, "{later} bytes afterwards:\n{}", by_table(w));
+        let told = format!("{fresh} bytes with raw updates, {later} bytes without\n{}\n", by_table(w));
+        std::io::stdout().write_all(told.as_bytes()).expect("told");
+    })
+    .await;
+}
+
+/// Words that repeat as those of a language do: few often, many seldom.
+fn said(number: usize) -> String {
+    let mut text = String::new();
+    let mut state = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    while text.len() < LENGTH {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let rank = (1u64 << (state % 12)) + state / 7 % (1 << (state % 12));
+        let _ = write!(text, "w{rank:x} ");
+    }
+    text.truncate(LENGTH);
+    text
+}
+
+/// Bytes of what is in use of the file, its log folded in.
+async fn taken(w: &World) -> u64 {
+    let conn = Connection::open(w.database()).expect("open");
+    let number =
+        |pragma: &str| conn.query_row(&format!("PRAGMA {pragma}"), [], |raw| raw.get::<_, u64>(0)).expect(pragma);
+    let _ = conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |raw| raw.get::<_, i64>(0));
+    (number("page_count") - number("freelist_count")) * number("page_size")
+}
+
+fn by_table(w: &World) -> String {
+    let conn = Connection::open(w.database()).expect("open");
+    let mut statement = conn
+        .prepare("SELECT name, sum(pgsize), sum(unused) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 24")
+        .expect("dbstat");
+    let rows = statement.query_map([], |raw| {
+        Ok(format!("{:>9} ({:>8} unused) {}", raw.get::<_, u64>(1)?, raw.get::<_, u64>(2)?, raw.get::<_, String>(0)?))
+    });
+    rows.expect("rows").collect::<Result<Vec<_>, _>>().expect("rows").join("\n")
+}
