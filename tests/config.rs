@@ -125,13 +125,13 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                     ),
                     daily_tokens: DailyTokens {
                         total: Some(
-                            2000000,
+                            12000000,
                         ),
                         per_chat: Some(
-                            200000,
+                            1200000,
                         ),
                         per_member: Some(
-                            50000,
+                            300000,
                         ),
                     },
                     prices: None,

@@ -91,7 +91,10 @@ async fn a_reply_to_an_old_answer_brings_its_sources_back() {
             assert!(record.window.iter().any(|chosen| chosen.id == *source), "{source} of {:?}", record.window);
         }
         let chained = |record: &AnswerRecord| {
-            record.window.iter().any(|chosen| chosen.id == said[0] && chosen.reason == Reason::Source)
+            record
+                .window
+                .iter()
+                .any(|chosen| chosen.id == said[0] && matches!(chosen.reason, Reason::Source | Reason::Chain))
         };
         assert!(chained(&record), "{:?}", record.window);
     })

@@ -635,11 +635,11 @@ async fn a_full_disk_pauses_polling_and_mends_itself() {
     World::without_daemon(async |w| {
         w.model.script(["Nine."]);
         w.set("POLL_TIMEOUT", "1s");
-        let line = "trap '' XFSZ; ulimit -S -f 1500; exec \"$0\" run";
+        let line = "trap '' XFSZ; ulimit -S -f 3000; exec \"$0\" run";
         let mut process = Process::through_shell(w, line);
         process.logged("ready as @bot").await;
         let ann = w.member("ann");
-        let many = (0..400).map(|n| Post::new(ann, format!("{n} {}", "many words ".repeat(300)), w.clock.now()));
+        let many = (0..800).map(|n| Post::new(ann, format!("{n} {}", "many words ".repeat(300)), w.clock.now()));
         w.telegram.say_many(w.chat, many);
         process.logged_times("updates cannot be stored; polling waits and confirms nothing", 1).await;
         let pending = w.telegram.pending_updates();
@@ -654,7 +654,7 @@ async fn a_full_disk_pauses_polling_and_mends_itself() {
         assert!(lifted.success(), "the limit stays");
         assert_eq!(w.words_to(tag).await, "Nine.");
         w.settled().await;
-        assert_eq!(w.all_stored(w.chat).await.len(), 402, "the 400, the question and its answer");
+        assert_eq!(w.all_stored(w.chat).await.len(), 802, "the 800, the question and its answer");
         let sound: String = Connection::open(w.database())
             .expect("open the database")
             .query_row("PRAGMA integrity_check", [], |row| row.get(0))

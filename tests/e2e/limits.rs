@@ -184,10 +184,11 @@ async fn two_hundred_tags_in_a_minute_are_all_answered_or_told_and_every_wait_is
         for n in 0..TAGS {
             tags.push(w.say(&names[n % names.len()], "@bot thoughts?"));
             w.clock.advance(Duration::from_millis(300));
+            w.clock.sleep(Duration::from_millis(5)).await;
         }
         w.telegram.all_confirmed().await;
         while w.read_store(jobs::counts).await.0 > 0 {
-            w.clock.advance(Duration::from_secs(2));
+            w.clock.advance(Duration::from_millis(500));
             w.clock.sleep(Duration::from_millis(20)).await;
         }
         let sent = w.telegram.sent_by_bot(w.chat);

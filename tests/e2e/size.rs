@@ -40,6 +40,15 @@ async fn ten_thousand_messages_take_a_few_megabytes() {
     .await;
 }
 
+/// The words that are said often.
+const WORDS: [&str; 64] = [
+    "the", "and", "you", "that", "was", "for", "are", "with", "his", "they", "this", "have", "from", "one", "had",
+    "word", "but", "not", "what", "all", "were", "when", "your", "can", "said", "there", "use", "each", "which", "she",
+    "how", "their", "will", "other", "about", "out", "many", "then", "them", "these", "some", "her", "would", "make",
+    "like", "him", "into", "time", "has", "look", "two", "more", "write", "see", "number", "way", "could", "people",
+    "than", "first", "water", "been", "call", "who",
+];
+
 /// Words that repeat as those of a language do: few often, many seldom.
 fn said(number: usize) -> String {
     let mut text = String::new();
@@ -49,7 +58,11 @@ fn said(number: usize) -> String {
         state ^= state >> 7;
         state ^= state << 17;
         let rank = (1u64 << (state % 12)) + state / 7 % (1 << (state % 12));
-        let _ = write!(text, "w{rank:x} ");
+        match WORDS.get(rank as usize) {
+            Some(word) => text.push_str(word),
+            None => drop(write!(text, "w{rank:x}")),
+        }
+        text.push(' ');
     }
     text.truncate(LENGTH);
     text
