@@ -16,11 +16,11 @@ const LENGTH: usize = 59;
 const FRESH_BYTES: u64 = 6_000_000;
 const LATER_BYTES: u64 = 3_700_000;
 
-/// Ten thousand messages, while raw updates are kept and afterwards. `cargo test --test e2e size -- --nocapture` shows where
+/// Ten thousand messages without vectors, while raw updates are kept and afterwards. Vectors and their index add 2 MB. `cargo test --test e2e size -- --nocapture` shows where
 /// the room goes.
 #[tokio::test]
 async fn ten_thousand_messages_take_a_few_megabytes() {
-    World::with(&[("OPENAI_BASE_URL", ""), ("MODEL", "")], async |w| {
+    World::with(&[("OPENAI_BASE_URL", ""), ("MODEL", ""), ("EMBEDDING", "off")], async |w| {
         let members: Vec<_> = (0..MEMBERS).map(|number| w.member(&format!("member{number}"))).collect();
         for number in 0..MESSAGES {
             let from = members[number * 7 % MEMBERS];
