@@ -2,14 +2,14 @@
 //!
 //! Members' words end in many tables beside the message's own row. They leave them in five ways: a message is forgotten on
 //! request, expires, or is edited; its author opts out; a chat is emptied; two chats become one. Whoever does one of these
-//! goes through [`FAMILIES`], so that nobody has to know all tables.
+//! goes through `FAMILIES`, so that nobody has to know all tables.
 //!
 //! # How a new table joins
 //! 1. In the table's own file of this room, declare `pub(super) const FAMILY: Family`, naming the table in `tables` and
 //!    giving the functions that apply; the others come from [`Family::UNTOUCHED`]. Each function runs in the transaction of
 //!    the deed and must be bounded by an index: no scan of a whole table.
-//! 2. Add the family to [`FAMILIES`]. A test compares the schema with the list, and fails for a table that is in neither
-//!    [`FAMILIES`] nor [`NOT_DERIVED`].
+//! 2. Add the family to `FAMILIES`. A test compares the schema with the list, and fails for a table that is in neither
+//!    `FAMILIES` nor `NOT_DERIVED`.
 //! 3. Put a marker into `what_was_forgotten_is_in_no_byte_of_any_file` (`tests/e2e/privacy.rs`) that reaches the table.
 //!
 //! What is made of several messages (a summary, a concept) keeps which ones in a table of its own, as `answer_use` does, and

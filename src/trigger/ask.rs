@@ -9,7 +9,7 @@ const AFTER_NAME: [char; 9] = [',', ':', ';', '.', '!', '…', '-', '–', '—'
 /// Marks that stand close to the word before them.
 const CLOSING: [char; 8] = [',', ':', ';', '.', '!', '?', '…', ')'];
 
-/// The ask in `text`, as it was parsed: see [`without`].
+/// The ask in `text`, as it was parsed: see `without`.
 pub fn ask_of(text: &str, parsed: &ParsedTrigger) -> String {
     without(text, &parsed.cut)
 }
