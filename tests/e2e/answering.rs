@@ -90,13 +90,9 @@ async fn a_reply_to_an_old_answer_brings_its_sources_back() {
         for source in &used {
             assert!(record.window.iter().any(|chosen| chosen.id == *source), "{source} of {:?}", record.window);
         }
-        let chained = |record: &AnswerRecord| {
-            record
-                .window
-                .iter()
-                .any(|chosen| chosen.id == said[0] && matches!(chosen.reason, Reason::Source | Reason::Chain))
-        };
-        assert!(chained(&record), "{:?}", record.window);
+        let reason = |id: MessageId| record.window.iter().find(|chosen| chosen.id == id).map(|chosen| chosen.reason);
+        assert_eq!(reason(said[0]), Some(Reason::Chain), "the replies lead there: {:?}", record.window);
+        assert_eq!(reason(said[1]), Some(Reason::Source), "only the first answer leads there: {:?}", record.window);
     })
     .await;
 }

@@ -1,9 +1,11 @@
 //! Asks that go on with a suggestion: "more", "cheaper", "the second one".
 
+use std::time::Duration;
+
 use chime::domain::{Evidence, FollowUp, FoundBy, Intent, MessageId, Reset};
 use chime::sandbox::SandboxMessage;
-use chime::store::{follow_ups, outbox};
-use chime::testkit::World;
+use chime::store::{follow_ups, outbox, usage};
+use chime::testkit::{Reply, World};
 
 const BOOKS: &str = "1. **The Hobbit** by J.R.R. Tolkien – short, 12 €\n\
                      2. **Dune** by Frank Herbert – long, 15 €\n\
@@ -408,6 +410,31 @@ async fn a_model_that_does_not_read_the_ask_costs_nothing() {
         let sent = w.answer_to(tag).await;
         assert_eq!(sent.text, "1. Kaja – pizza");
         w.record_of(&sent).await;
+    })
+    .await;
+}
+
+async fn tokens_today(w: &World) -> u64 {
+    let now = w.clock.now();
+    let total = w.read_store(move |conn| usage::of_day(conn, now)).await.tokens;
+    total.prompt + total.completion
+}
+
+#[tokio::test]
+async fn a_model_that_hangs_over_an_ask_is_cut_off_and_counted() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;
+        let asked = w.model.requests().len();
+        w.model.script([Reply::Hang, Reply::text("1. **Kaja** – pizza")]);
+        let tag = w.say("ann", "@bot maybe somewhere quieter near the old harbour");
+        w.model.wait_for_requests(asked + 1).await.expect("the model is to read the ask");
+        let before = tokens_today(w).await;
+        w.clock.advance(Duration::from_secs(11));
+        let sent = w.answer_to(tag).await;
+        assert!(sent.text.contains("Kaja"), "{}", sent.text);
+        let answer = w.record_of(&sent).await.tokens;
+        let after = tokens_today(w).await;
+        assert!(after - before > answer.prompt + answer.completion, "the call that was cut off is not counted");
     })
     .await;
 }

@@ -24,7 +24,6 @@ use crate::gateway::{Economy, Purpose};
 use crate::llm::{AnswerFormat, Completion, Prompt, PromptMessage, PromptRole};
 use crate::privacy::redact;
 use crate::prompts::{ChooseValues, ExtractValues};
-use crate::resilience::within;
 
 /// Messages before the ask that are read with it.
 const LAST_MESSAGES: usize = 3;
@@ -138,29 +137,27 @@ impl Answering {
         }
         let messages = vec![PromptMessage { role: PromptRole::User, content: self.redacted(text) }];
         let asked = Prompt::new(messages, Purpose::Extract.max_answer_tokens());
-        let prompt = Prompt { temperature: Some(0.0), format, ..asked };
+        // The model's client ends the call itself: the breaker and the ledger have to know of it.
+        let until = Some(self.parts.clock.now().plus(DEADLINE));
+        let prompt = Prompt { temperature: Some(0.0), format, until, ..asked };
         let watch = self.parts.clock.stopwatch();
-        let asked = self.parts.gateway.ask_within_budget(Ask {
+        let ask = Ask {
             purpose: Purpose::Extract,
             conversation: question.trigger().conversation(),
             on_behalf_of: Some(question.asked_by),
             economy: Economy::Best,
             prompt: &prompt,
-        });
-        let asked = within(&self.parts.clock, DEADLINE, asked).await;
+        };
+        let asked = self.parts.gateway.ask_within_budget(ask).await;
         let ms = u64::try_from(watch.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(phase = "extract", ms, "chat.metrics");
         match asked {
-            Some(Ok((completion, bill))) => {
+            Ok((completion, bill)) => {
                 question.bills.push(bill);
                 Some(completion)
             }
-            Some(Err(error)) => {
+            Err(error) => {
                 tracing::warn!(error_type = error.kind(), %error, "chat.error: the model did not read the ask");
-                None
-            }
-            None => {
-                tracing::warn!(error_type = "timed_out", "chat.error: the model took too long to read the ask");
                 None
             }
         }
