@@ -228,6 +228,7 @@ impl Parts {
             streaming: self.config.answer.streaming,
             lanes: lanes.clone(),
             redaction: self.config.memory.redaction,
+            idle: self.config.memory.idle,
             strands: memory::strands(&self.config.memory),
         });
         let commands = Commands {
@@ -242,7 +243,6 @@ impl Parts {
             remembers: self.config.memory.is_on,
             streaming: self.config.answer.streaming,
             idle: self.config.memory.idle,
-            idle_private: self.config.memory.idle_private,
             has_claim_code: self.claim.is_some(),
         };
         let keeper = Keeper {
@@ -260,12 +260,14 @@ impl Parts {
             bot: self.bot.clone(),
             lanes,
         };
-        let capturing = self.config.llm.captures_concepts.then(|| Capturing {
+        let captures = self.config.memory.is_on && self.config.llm.captures_concepts;
+        let capturing = captures.then(|| Capturing {
             store: self.store.clone(),
             gateway: gateway.clone(),
             clock: self.clock.clone(),
             prompts: Arc::clone(&self.prompts),
             bot: self.bot.id,
+            redaction: self.config.memory.redaction,
         });
         let memory = Arc::new(memory::build(self, wake, gateway)?);
         let recaps = memory::recaps(self, wake, &memory);

@@ -138,8 +138,10 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                 },
                 memory: MemoryConfig {
                     is_on: true,
-                    idle: 3600s,
-                    idle_private: 900s,
+                    idle: SessionIdle {
+                        in_groups: 3600s,
+                        in_private: 900s,
+                    },
                     max_messages: 500,
                     max_history: 60,
                     redaction: Summaries,

@@ -10,8 +10,6 @@ mod recap;
 mod refusal;
 mod settings;
 
-use std::time::Duration;
-
 use crate::access::Access;
 use crate::access::run::served;
 use crate::answer::concepts;
@@ -20,7 +18,7 @@ use crate::answer::run::{format_own, format_parts};
 use crate::answer::why::{self, UsedMessage};
 use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
-use crate::config::{AccessConfig, Streaming};
+use crate::config::{AccessConfig, SessionIdle, Streaming};
 use crate::domain::{
     AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
     ReplyTarget, StoredMessage, Timestamp, Zone, grouped, message_link,
@@ -55,9 +53,7 @@ pub struct Commands {
     pub remembers: bool,
     /// Where answers are shown while they are written, where the chat says nothing else.
     pub streaming: Streaming,
-    /// The silence that ends a session of a group, and of a private chat, where the chat says nothing else.
-    pub idle: Duration,
-    pub idle_private: Duration,
+    pub idle: SessionIdle,
     /// Whether there is a code by which somebody could become the owner.
     pub has_claim_code: bool,
 }

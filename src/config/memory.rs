@@ -4,22 +4,35 @@ use std::time::Duration;
 
 use crate::config::keys;
 use crate::config::settings::{Noted, Settings};
+use crate::domain::ChatKind;
 
 /// Sessions and their summaries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryConfig {
     /// `MEMORY`, default on.
     pub is_on: bool,
-    /// `SESSION_IDLE`, default 60m: a silence *longer* than this ends a session of a group.
-    pub idle: Duration,
-    /// `SESSION_IDLE_PRIVATE`, default 15m.
-    pub idle_private: Duration,
+    pub idle: SessionIdle,
     /// `SESSION_MAX_MESSAGES`, default 500.
     pub max_messages: u32,
     /// `MAX_CHAT_HISTORY`, default 60: a summary stands for the oldest part of a longer talk.
     pub max_history: usize,
     /// `REDACT`, default summaries.
     pub redaction: Redaction,
+}
+
+/// A silence *longer* than this ends a session, where the chat says nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionIdle {
+    /// `SESSION_IDLE`, default 60m.
+    pub in_groups: Duration,
+    /// `SESSION_IDLE_PRIVATE`, default 15m.
+    pub in_private: Duration,
+}
+
+impl SessionIdle {
+    pub fn in_chats_of(self, kind: ChatKind) -> Duration {
+        if kind == ChatKind::Private { self.in_private } else { self.in_groups }
+    }
 }
 
 /// Of what personal data is taken out before it leaves the process.
@@ -44,8 +57,7 @@ impl MemoryConfig {
         let redaction = settings.choice(&keys::REDACT, &redactions);
         Ok(Self {
             is_on: is_on?,
-            idle: in_groups?,
-            idle_private: in_private?,
+            idle: SessionIdle { in_groups: in_groups?, in_private: in_private? },
             max_messages: u32::try_from(max_messages?).unwrap_or(u32::MAX),
             max_history: max_history?,
             redaction: redaction?,

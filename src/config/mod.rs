@@ -25,7 +25,7 @@ pub use keys::{KEYS, Key};
 pub use limits::{DailyTokens, LimitsConfig, Prices, RateLimit};
 pub use llm::LlmConfig;
 pub use load::{Config, DemoPlace};
-pub use memory::{MemoryConfig, Redaction};
+pub use memory::{MemoryConfig, Redaction, SessionIdle};
 pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
 pub use rooms::{

@@ -148,8 +148,24 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
             None => forget(tx, id)?,
         }
     }
-    tx.prepare_cached("DELETE FROM answer_use WHERE chat_key = :from")?
-        .execute(named_params! { ":from": chats.from.0 })?;
+    uses_merged(tx, chats)
+}
+
+/// What an answer rests on is more than its window, which `note_uses` knows: an earlier suggestion, a summary.
+fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
+    let mut statement = tx.prepare_cached("DELETE FROM answer_use WHERE chat_key = :from RETURNING seq, answer_id")?;
+    let uses: Vec<(Seq, String)> = statement
+        .query_map(named_params! { ":from": chats.from.0 }, |raw| Ok((Seq(raw.get("seq")?), raw.get("answer_id")?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut note = tx.prepare_cached(
+        "INSERT OR IGNORE INTO answer_use (chat_key, seq, answer_id)
+         SELECT :into, :seq, id FROM answer WHERE id = :id",
+    )?;
+    for (old, id) in uses {
+        if let Some(seq) = chats.seqs.get(&old) {
+            note.execute(named_params! { ":into": chats.into.0, ":seq": seq.0, ":id": id })?;
+        }
+    }
     Ok(())
 }
 

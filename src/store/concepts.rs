@@ -171,13 +171,15 @@ pub fn of_answer(conn: &Reader, answer: AnswerId) -> Result<Vec<ConceptId>> {
     rows.map(|id: rusqlite::Result<String>| parse_id(&id?)).collect()
 }
 
-/// Answers of the model since `since` that were not looked through for concepts, the oldest first.
+/// Answers of the model since `since` that were not looked through for concepts, the oldest first. Those of chats that
+/// switched memory off are left alone.
 pub fn unscanned(conn: &Reader, since: Timestamp, limit: u32) -> Result<Vec<AnswerId>> {
     // Ids begin with the time, so that the key leads to the first one.
     let first = ulid::Ulid::from_parts(u64::try_from(since.millis()).unwrap_or(0), 0);
     let mut statement = conn.prepare_cached(
         "SELECT id FROM answer WHERE id >= :first AND status = 'answered' AND completion_tokens > 0
              AND NOT EXISTS (SELECT 1 FROM concept_scan WHERE answer_id = answer.id)
+             AND NOT EXISTS (SELECT 1 FROM chat WHERE chat.chat_key = answer.chat_key AND chat.memory = 0)
          ORDER BY id LIMIT :limit",
     )?;
     let rows = statement

@@ -1,18 +1,21 @@
 //! The named things that a conversation has in scope.
 
 use std::process::Command;
+use std::time::Duration;
 
 use chime::domain::{AnswerId, Captured, ConceptId, ThreadId};
-use chime::sandbox::SandboxMessage;
+use chime::sandbox::{NewMember, Post, SandboxMessage, Standing};
 use chime::store::concepts::{self, ContextKey};
 use chime::store::{chats, outbox};
 use chime::testkit::World;
 use rusqlite::Connection;
 
+use crate::privacy::found_in_files;
+
 /// The daemon's database, opened beside it.
 fn database(w: &World) -> Connection {
     let conn = Connection::open(w.database()).expect("open the database");
-    conn.busy_timeout(std::time::Duration::from_secs(5)).expect("a timeout");
+    conn.busy_timeout(Duration::from_secs(5)).expect("a timeout");
     conn
 }
 
@@ -132,13 +135,13 @@ async fn forgetting_an_answer_forgets_what_it_captured() {
 
 #[tokio::test]
 async fn concepts_are_captured_in_the_background_and_resolved_by_their_labels() {
-    World::run(async |w| {
+    World::with(&[("MEMORY", "on")], async |w| {
         w.capture_concepts();
         w.restart().await;
         ask(w, "@bot what is VAT?", "A tax on goods.").await;
         let vat = r#"{"concepts":[{"preferred_label":"Value-added tax","alternative_labels":["VAT"],"definition":"A tax on goods.","type":"tax"}]}"#;
         w.model.script([vat]);
-        w.clock.advance(std::time::Duration::from_secs(11 * 60));
+        w.clock.advance(Duration::from_secs(11 * 60));
         w.until("a concept is captured", |conn| {
             Ok(conn.query_row("SELECT count(*) FROM concept", [], |row| row.get::<_, u32>(0))? == 1)
         })
@@ -147,7 +150,7 @@ async fn concepts_are_captured_in_the_background_and_resolved_by_their_labels() 
         ask(w, "@bot who pays it?", "The buyer pays the VAT.").await;
         assert!(w.prompt(3).await.contains("- Value-added tax (tax) – A tax on goods."));
         w.model.script([vat]);
-        w.clock.advance(std::time::Duration::from_secs(11 * 60));
+        w.clock.advance(Duration::from_secs(11 * 60));
         w.until("it is captured again as the same one", |conn| {
             let sql = "SELECT count(*) = 2 AND count(DISTINCT concept_id) = 1 FROM concept";
             Ok(conn.query_row(sql, [], |row| row.get::<_, bool>(0))?)
@@ -174,6 +177,63 @@ async fn a_rebuild_makes_the_contexts_anew() {
         w.settled().await;
         let context = w.read_store(move |conn| concepts::load(conn, key)).await.expect("a context");
         assert_eq!(context.active, [vat]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_opting_out_and_retention_take_away_is_in_no_concept() {
+    for by in ["/optout", "RETENTION_DAYS"] {
+        World::with(&[("RETENTION_DAYS", "30")], async |w| {
+            let first = ask(w, "@bot what is zqconcept7xk?", "A tax on goods.").await;
+            capture(w, &first, 1, "Zqconcept7xk", "a zqdefinition7xk").await;
+            if by == "/optout" {
+                let out = w.say("ann", "/optout@bot");
+                w.answer_to(out).await;
+            } else {
+                w.clock.advance(Duration::from_secs(31 * 24 * 3600));
+            }
+            w.until("no concept is left", |conn| {
+                Ok(conn.query_row("SELECT count(*) = 0 FROM concept", [], |row| row.get::<_, bool>(0))?)
+            })
+            .await;
+            if by == "RETENTION_DAYS" {
+                w.stop().await;
+                let markers = ["zqconcept7xk", "zqdefinition7xk"].map(str::to_owned);
+                assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
+                w.start().await;
+            }
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_captured_in_the_background_where_memory_is_off() {
+    World::with(&[("MEMORY", "on")], async |w| {
+        w.capture_concepts();
+        w.restart().await;
+        ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Administrator));
+        let off = w.telegram.say(w.chat, Post::new(cat, "/memory@bot off", w.clock.now()));
+        w.answer_to(off).await;
+        w.clock.advance(Duration::from_secs(3 * 3600));
+        w.settled().await;
+        assert_eq!(w.model.requests().len(), 1, "{:?}", w.model.requests());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_captured_answer_goes_out_without_personal_data() {
+    World::with(&[("MEMORY", "on")], async |w| {
+        w.capture_concepts();
+        w.restart().await;
+        ask(w, "@bot what is VAT?", "A tax on goods, says ann.miller@example.org.").await;
+        w.model.script([r#"{"concepts":[]}"#]);
+        w.clock.advance(Duration::from_secs(11 * 60));
+        let prompt = w.prompt(2).await;
+        assert!(prompt.contains("A tax on goods, says [email]."), "{prompt}");
     })
     .await;
 }

@@ -7,6 +7,8 @@ use chime::sandbox::SandboxMessage;
 use chime::store::{follow_ups, outbox, usage};
 use chime::testkit::{Reply, World};
 
+use crate::privacy::found_in_files;
+
 const BOOKS: &str = "1. **The Hobbit** by J.R.R. Tolkien – short, 12 €\n\
                      2. **Dune** by Frank Herbert – long, 15 €\n\
                      3. **Solaris** by Stanisław Lem – strange, 10 €";
@@ -254,6 +256,22 @@ async fn more_in_a_conversation_of_others_asks_which_suggestion_is_meant() {
 }
 
 #[tokio::test]
+async fn after_the_silence_that_ends_a_session_more_means_no_suggestion_of_others() {
+    World::with(&[("SESSION_IDLE", "5m")], async |w| {
+        ask(w, "ann", "@bot suggest books", BOOKS).await;
+        for n in 0..30 {
+            w.say("dan", &format!("the {n}th boat race of the harbour has a winner"));
+            w.say("eve", &format!("who sailed number {n} then, and which crew?"));
+        }
+        w.clock.advance(Duration::from_secs(6 * 60));
+        let answer = ask(w, "zoe", "@bot more", "The races are over.").await;
+        assert_eq!(answer.text, "The races are over.");
+        assert!(!is_resolved(w, &answer).await);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_is_not_wanted_is_kept_and_starting_over_forgets_it() {
     World::run(async |w| {
         ask(w, "ann", "@bot suggest books for my mother under 20 euros", BOOKS).await;
@@ -349,6 +367,44 @@ async fn forgetting_reaches_frames_items_and_what_was_taken_over() {
         }
     })
     .await;
+}
+
+/// What is stored of suggestions, as one text.
+fn of_suggestions(conn: &chime::store::Reader) -> chime::store::Result<String> {
+    let mut told = String::new();
+    for (table, words) in [("follow_up", "resolved"), ("frame", "frame"), ("item", "title || people")] {
+        let sql = format!("SELECT coalesce(group_concat({words}), '') FROM {table}");
+        told.push_str(&conn.query_row(&sql, [], |row| row.get::<_, String>(0))?);
+    }
+    Ok(told.to_lowercase())
+}
+
+#[tokio::test]
+async fn opting_out_and_retention_reach_frames_items_and_what_was_taken_over() {
+    for by in ["/optout", "RETENTION_DAYS"] {
+        World::with(&[("RETENTION_DAYS", "30")], async |w| {
+            ask(w, "ann", "@bot suggest books about zqsubject7xk", "1. **Zqtitle7xk** by Jane Doe").await;
+            ask(w, "ben", "@bot more", "1. **Other** by Jane Doe").await;
+            let markers = ["zqsubject7xk", "zqtitle7xk"];
+            let stored = w.read_store(of_suggestions).await;
+            assert!(markers.iter().all(|marker| stored.contains(marker)), "{stored}");
+            if by == "/optout" {
+                let out = w.say("ann", "/optout@bot");
+                w.answer_to(out).await;
+            } else {
+                w.clock.advance(Duration::from_secs(31 * 24 * 3600));
+            }
+            let gone = move |told: &str| !markers.iter().any(|marker| told.contains(marker));
+            w.until("the words are gone", move |conn| Ok(gone(&of_suggestions(conn)?))).await;
+            if by == "RETENTION_DAYS" {
+                w.stop().await;
+                let markers = markers.map(str::to_owned);
+                assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
+                w.start().await;
+            }
+        })
+        .await;
+    }
 }
 
 #[tokio::test]

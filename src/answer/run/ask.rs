@@ -31,7 +31,7 @@ use crate::answer::telling::Query;
 use crate::answer::uncertainty;
 use crate::answer::used::used;
 use crate::clock::{Clock, Stopwatch};
-use crate::config::{AccessConfig, RateLimit, Redaction, Streaming};
+use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
@@ -87,6 +87,7 @@ pub struct AnsweringParts {
     pub lanes: Lanes,
     /// Of what personal data is taken out before it goes to a model.
     pub redaction: Redaction,
+    pub idle: SessionIdle,
     /// What stands for the oldest part of a long strand. None: every strand is taken as it is.
     pub strands: Option<LongStrands>,
 }
@@ -184,6 +185,7 @@ impl Answering {
         let bot = self.parts.bot.id;
         let (access, max_age) = (self.parts.access.clone(), self.parts.backlog_max_age);
         let there = self.parts.telegram.server_date().unwrap_or(now);
+        let idle = self.parts.idle;
         let (zone, recaller, strands) = (self.parts.zone, Arc::clone(&self.parts.recaller), self.parts.strands.clone());
         let reading = Reading {
             params,
@@ -191,6 +193,7 @@ impl Answering {
             strands,
             model,
             bot,
+            idle,
             readings,
             recaller,
             introduction,

@@ -11,12 +11,14 @@ use crate::answer::plain::without_fence;
 use crate::answer::run::concepts::refer;
 use crate::answer::run::request::new_fence;
 use crate::clock::Clock;
+use crate::config::Redaction;
 use crate::domain::{
     AnswerId, AnswerRecord, Captured, Concept, ConceptId, Conversation, StoredMessage, Timestamp, UserId, clip,
 };
 use crate::gateway::run::{Ask, Gateway};
 use crate::gateway::{AskError, Economy, Purpose};
 use crate::llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
+use crate::privacy::redact;
 use crate::prompts::{CaptureValues, Prompts};
 use crate::scheduler::run::Outcome;
 use crate::store::concepts::{self, ContextKey};
@@ -36,6 +38,7 @@ pub struct Capturing {
     pub clock: Clock,
     pub prompts: Arc<Prompts>,
     pub bot: UserId,
+    pub redaction: Redaction,
 }
 
 impl Capturing {
@@ -106,7 +109,11 @@ impl Capturing {
     /// None where the operator's template fails for these values.
     fn prompt(&self, record: &AnswerRecord, trigger: &StoredMessage) -> Option<Prompt> {
         let fence = new_fence();
-        let shown = |text: &str| without_fence(&clip(text, SOURCE_CHARS), &fence).into_owned();
+        let shown = |text: &str| {
+            let text = clip(text, SOURCE_CHARS);
+            let text = if self.redaction == Redaction::Off { text } else { redact(&text).into() };
+            without_fence(&text, &fence).into_owned()
+        };
         let (ask, answer) = (shown(&trigger.message.text), shown(&record.text));
         let values = CaptureValues { fence: &fence, ask: &ask, answer: &answer };
         let content = self.prompts.capture(&values).ok()?;

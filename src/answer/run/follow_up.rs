@@ -18,7 +18,7 @@ use crate::domain::{
     StoredMessage, Timestamp, Unclear, UserId,
 };
 use crate::store::follow_ups::{NewFollowUp, Suggestion};
-use crate::store::{self, Language, Reader, Writer, answers, follow_ups, messages, outbox};
+use crate::store::{self, Language, Reader, Writer, answers, follow_ups, memory, messages, outbox};
 
 /// Suggestions of a conversation that are looked at, the newest.
 const SUGGESTIONS: u32 = 20;
@@ -26,9 +26,6 @@ const SUGGESTIONS: u32 = 20;
 const ITEMS: u32 = 60;
 /// Suggestions that a clarifying question names.
 const CANDIDATES: usize = 4;
-
-/// A silence that ends a session: what was suggested before it is over unless a reply or the talk leads back to it.
-const SESSION_IDLE: Duration = Duration::from_secs(60 * 60);
 
 /// What is known of the ask when its suggestion is looked for.
 pub struct Asked<'a> {
@@ -38,6 +35,9 @@ pub struct Asked<'a> {
     /// Whether the trigger itself has no words of its own: then no model is asked what it means.
     pub is_bare: bool,
     pub language: Language,
+    /// The silence that ends a session, where the chat says nothing else. What was suggested before it is over unless a
+    /// reply or the talk leads back to it.
+    pub usual_idle: Duration,
     pub window: &'a ContextWindow,
     pub member: UserId,
     pub now: Timestamp,
@@ -68,9 +68,10 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> store::Result<GoingOn> {
     }
     let suggestions = follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.thread, SUGGESTIONS)?;
     let mut earlier = Vec::with_capacity(suggestions.len());
+    let idle = memory::own_idle(conn, asked.trigger.chat)?.unwrap_or(asked.usual_idle);
     let mut in_session = true;
     for suggestion in &suggestions {
-        in_session = in_session && is_in_session(conn, asked, suggestion)?;
+        in_session = in_session && is_in_session(conn, asked, suggestion, idle)?;
         let messages = messages_of(conn, asked, suggestion)?;
         earlier.push(Earlier {
             answer: suggestion.answer,
@@ -178,10 +179,10 @@ fn load(conn: &Reader, asked: &Asked<'_>, answer: AnswerId, found_by: FoundBy) -
     Ok(Some(Stored { answer, found_by, frame, used, listed, shown, last_item, text }))
 }
 
-fn is_in_session(conn: &Reader, asked: &Asked<'_>, suggestion: &Suggestion) -> store::Result<bool> {
+fn is_in_session(conn: &Reader, asked: &Asked<'_>, suggestion: &Suggestion, idle: Duration) -> store::Result<bool> {
     let conversation = Conversation { chat: asked.trigger.chat, thread: asked.trigger.message.thread };
     let silence = follow_ups::longest_silence(conn, conversation, suggestion.created_at, asked.now)?;
-    Ok(i64::try_from(SESSION_IDLE.as_millis()).is_ok_and(|idle| silence <= idle))
+    Ok(i64::try_from(idle.as_millis()).is_ok_and(|idle| silence <= idle))
 }
 
 fn messages_of(conn: &Reader, asked: &Asked<'_>, suggestion: &Suggestion) -> store::Result<BTreeSet<Seq>> {

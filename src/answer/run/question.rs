@@ -14,7 +14,7 @@ use crate::answer::run::follow_up::{self, GoingOn};
 use crate::answer::run::introduction::Introduction;
 use crate::answer::run::long_strand::{LongStrands, OldestPart};
 use crate::answer::tools::LookedUp;
-use crate::config::AccessConfig;
+use crate::config::{AccessConfig, SessionIdle};
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
@@ -96,6 +96,7 @@ pub struct Reading {
     /// The model that is asked, whose way of counting tokens may be known.
     pub model: String,
     pub bot: UserId,
+    pub idle: SessionIdle,
     pub readings: Arc<Readings>,
     pub recaller: Arc<Recaller>,
     pub introduction: Introduction,
@@ -242,6 +243,7 @@ impl Reading {
             generic,
             is_bare,
             language: row.language,
+            usual_idle: self.idle.in_chats_of(row.chat.kind),
             window,
             member,
             now: self.now,

@@ -7,7 +7,7 @@ use crate::commands::notice::Notice;
 use crate::commands::panel::{Change, Panel, admins_only};
 use crate::commands::run::forget::Asked;
 use crate::commands::run::{Commands, Order};
-use crate::domain::{ChatId, ChatKind, Job, Press, ReplyTarget, UserId};
+use crate::domain::{ChatId, Job, Press, ReplyTarget, UserId};
 use crate::privacy::Standing;
 use crate::scheduler::run::Outcome;
 use crate::store::chats::ChatRow;
@@ -101,12 +101,11 @@ impl Commands {
     async fn panel(&self, chat: &ChatRow) -> store::Result<Panel> {
         let key = chat.key;
         let own = self.store.read(move |conn| chat_settings::load(conn, key)).await?;
-        let usual_idle = if chat.chat.kind == ChatKind::Private { self.idle_private } else { self.idle };
         Ok(Panel {
             grounding: own.grounding.unwrap_or_default(),
             memory: self.remembers.then(|| own.memory.unwrap_or(true)),
             streaming: own.streaming.unwrap_or_else(|| self.streaming.in_chats_of(chat.chat.kind)),
-            session_idle: own.session_idle.unwrap_or(usual_idle),
+            session_idle: own.session_idle.unwrap_or_else(|| self.idle.in_chats_of(chat.chat.kind)),
         })
     }
 

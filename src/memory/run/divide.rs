@@ -211,9 +211,8 @@ fn write(
 
 /// What ends a session of this chat.
 pub(super) fn rules(conn: &Reader, chat: ChatKey, config: &MemoryConfig) -> store::Result<SessionRules> {
-    let kind = chats::by_key(conn, chat)?.map(|row| row.chat.kind);
-    let usual = if kind == Some(ChatKind::Private) { config.idle_private } else { config.idle };
-    let idle = memory::own_idle(conn, chat)?.unwrap_or(usual);
+    let kind = chats::by_key(conn, chat)?.map_or(ChatKind::Group, |row| row.chat.kind);
+    let idle = memory::own_idle(conn, chat)?.unwrap_or_else(|| config.idle.in_chats_of(kind));
     Ok(SessionRules { idle, max_messages: config.max_messages })
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::{DailyTokens, MemoryConfig, Redaction};
+use crate::config::{DailyTokens, MemoryConfig, Redaction, SessionIdle};
 use crate::domain::{Chat, ChatKind, Conversation, JobPayload, Message, MessageId, Rolling, Session, Timestamp, Zone};
 use crate::gateway::run::{Gateway, GatewayParts, Models};
 use crate::gateway::{Budget, ModelGuard};
@@ -43,8 +43,7 @@ impl Bench {
         });
         let config = MemoryConfig {
             is_on: true,
-            idle: HOUR,
-            idle_private: HOUR,
+            idle: SessionIdle { in_groups: HOUR, in_private: HOUR },
             max_messages: 20,
             max_history: 60,
             redaction: Redaction::Summaries,
