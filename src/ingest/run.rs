@@ -9,6 +9,7 @@ mod keep;
 mod poll;
 mod read;
 mod remember;
+mod split_ask;
 
 pub use apply::Setting;
 pub use poll::{Ingest, PollEnd, PollHealth, Trouble, TroubleKind};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chime::domain::Role;
 use chime::sandbox::{BotAction, NewChat, NewMember, Post};
-use chime::testkit::World;
+use chime::testkit::{Reply, World};
 
 #[tokio::test]
 async fn commands_and_what_the_bot_says_of_itself_are_never_fed_as_talk() {
@@ -61,10 +61,58 @@ async fn a_question_in_pieces_before_a_bare_tag_is_one_ask() {
         let tag = w.say("ben", "@bot");
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
-        let asked = prompt.split("asks you, in").nth(1).expect("an ask");
+        let asked = ask_in(&prompt);
         assert!(asked.contains("does anybody know a plumber"), "{prompt}");
         assert!(asked.contains("the tap in the kitchen drips") && !asked.contains("fence"), "{prompt}");
         assert!(!prompt.contains("without a question of their own"), "{prompt}");
+    })
+    .await;
+}
+
+/// The ask of a prompt, as the model reads it.
+fn ask_in(prompt: &str) -> &str {
+    prompt.split("asks you, in").nth(1).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_question_right_after_a_bare_tag_takes_its_place() {
+    World::run(async |w| {
+        w.say("ben", "the plumber comes on thursday");
+        w.settled().await;
+        w.model.script([Reply::Hang, Reply::text("On thursday.")]);
+        w.say("ann", "@bot");
+        w.model.wait_for_requests(1).await.expect("the tag is being answered");
+        let question = w.say("ann", "when does the plumber come?");
+        let answer = w.answer_to(question).await;
+        w.model.release();
+        w.settled().await;
+        assert!(answer.text.contains("On thursday."), "{}", answer.text);
+        let prompt = w.prompt(2).await;
+        assert!(ask_in(&prompt).contains("when does the plumber come?"), "{prompt}");
+        // The end of the test says that nothing else was sent.
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_after_the_answer_to_a_bare_tag_is_asked_too_and_only_by_who_tagged() {
+    World::run(async |w| {
+        w.say("ben", "the plumber comes on thursday");
+        w.model.script(["He comes on thursday.", "At nine."]);
+        let tag = w.say("ann", "@bot");
+        w.answer_to(tag).await;
+        w.say("cat", "did anybody see my scarf?");
+        w.settled().await;
+        let tag = w.say("ann", "@bot");
+        w.answer_to(tag).await;
+        w.settled().await;
+        assert_eq!(w.model.requests().len(), 2, "the question of another member is theirs");
+        w.model.script(["On the hook."]);
+        let question = w.say("ann", "and where is the scarf?");
+        w.answer_to(question).await;
+        w.say("ann", "who has the key?");
+        w.settled().await;
+        assert_eq!(w.model.requests().len(), 3, "one question goes with a tag");
     })
     .await;
 }

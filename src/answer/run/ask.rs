@@ -394,7 +394,7 @@ impl Answering {
         match written {
             Written::Down(send) => self.parts.wake.offer(send),
             Written::Ended => {
-                tracing::info!("the bot was removed from the chat, so nothing is said there");
+                tracing::info!("the job was ended while it was worked on, so nothing is said");
                 self.take_back(&made_for).await?;
             }
             Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),

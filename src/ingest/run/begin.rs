@@ -5,6 +5,7 @@ use crate::ingest::run::admission::{self, Request, Start};
 use crate::ingest::run::album::{self, Begun};
 use crate::ingest::run::apply::{Applied, Moment, Setting};
 use crate::ingest::run::keep;
+use crate::ingest::run::split_ask;
 use crate::ingest::{Came, Said, Task, task_for};
 use crate::store::outbox::Purpose;
 use crate::store::{self, Writer, backlog, consent, jobs, messages, outbox, scrub};
@@ -35,7 +36,14 @@ pub fn start_work(
     applied: &mut Applied,
 ) -> store::Result<()> {
     let message = &arrival.message;
-    let found = find_trigger(tx, message, arrival, setting)?;
+    let mut found = find_trigger(tx, message, arrival, setting)?;
+    let tag = match found {
+        None if came == Came::New && words == Words::Stored => bare_tag_before(tx, chat_key, arrival, setting)?,
+        _ => None,
+    };
+    if tag.is_some() {
+        found = Some(split_ask::trigger(message));
+    }
     let at_message = MessageAt { chat: message.chat, message: message.id };
     if found.is_none() && message.edited_at.is_some() {
         // The tag is gone from it: whoever answers all the same takes the whole text for the ask.
@@ -50,7 +58,8 @@ pub fn start_work(
         Task::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
         Task::Start(job) => {
             let is_about_privacy = found.as_ref().is_some_and(|found| is_about_privacy(&found.kind));
-            let rate = setting.rate.filter(|_| !is_about_privacy);
+            let is_counted = tag.map_or(Ok(false), |tag| split_ask::supersede(tx, tag))?;
+            let rate = setting.rate.filter(|_| !is_about_privacy && !is_counted);
             match admission::start(tx, Request { job, chat: chat_key, message }, rate, at.now)? {
                 Start::Known => {}
                 Start::Started(job) => {
@@ -130,6 +139,17 @@ fn is_of_counted_album(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) ->
         }
     }
     Ok(false)
+}
+
+/// The tag without words that the message is the question of, if it is.
+fn bare_tag_before(
+    tx: &Writer<'_>,
+    chat: ChatKey,
+    arrival: &Arrival,
+    setting: &Setting,
+) -> store::Result<Option<MessageAt>> {
+    let conversation = Conversation { chat, thread: arrival.message.thread };
+    split_ask::tag_before(tx, &arrival.message, conversation, |earlier| find_trigger(tx, earlier, arrival, setting))
 }
 
 /// Whether the message was for us as it is kept, before an edit is taken in.

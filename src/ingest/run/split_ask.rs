@@ -1,0 +1,57 @@
+//! A tag without words, and its author's next message with the question, are one ask.
+
+use std::time::Duration;
+
+use crate::domain::{Conversation, How, JobKind, JobPayload, Kind, Message, MessageAt, ParsedTrigger, Role};
+use crate::store::{self, Reader, Writer, jobs, messages};
+use crate::trigger::{Languages, Trigger, TriggerKind};
+
+/// The question follows its tag within this time.
+const WITHIN: Duration = Duration::from_secs(60);
+/// Messages before the question that are looked at: the tag, and what the bot has said since.
+const LOOKED_AT: usize = 4;
+
+/// The tag that `message` adds a question to: its author's message right before it, if that calls the bot and says nothing
+/// else. `as_trigger` tells how a message addresses the bot.
+pub fn tag_before(
+    conn: &Reader,
+    message: &Message,
+    conversation: Conversation,
+    as_trigger: impl Fn(&Message) -> store::Result<Option<Trigger>>,
+) -> store::Result<Option<MessageAt>> {
+    let is_question = message.kind == Kind::Text
+        && message.reply_to.is_none()
+        && message.forward_origin.is_none()
+        && Languages::shipped().is_question(&message.text);
+    if !is_question {
+        return Ok(None);
+    }
+    let before = messages::before(conn, conversation, (message.sent_at, message.id), LOOKED_AT)?;
+    let last = before.iter().rev().map(|stored| &stored.message).find(|earlier| earlier.role == Role::User);
+    let is_same_thought = |earlier: &&Message| {
+        earlier.sender.id == message.sender.id
+            && earlier.reply_to.is_none()
+            && message.sent_at.since(earlier.sent_at) <= WITHIN
+    };
+    let Some(tag) = last.filter(is_same_thought) else { return Ok(None) };
+    let says_nothing = |found: &Trigger| {
+        found.kind == TriggerKind::Ask && found.how == How::Mention && !found.ask.contains(char::is_alphanumeric)
+    };
+    Ok(as_trigger(tag)?.filter(says_nothing).map(|_| MessageAt { chat: tag.chat, message: tag.id }))
+}
+
+/// The question as the trigger that it is, its whole text being the ask.
+pub fn trigger(message: &Message) -> Trigger {
+    let ask = message.text.trim().to_owned();
+    Trigger { kind: TriggerKind::Ask, how: How::Mention, ask, generic: false, cut: Vec::new() }
+}
+
+/// Ends the answer to the tag alone, where that has not been given yet. Gives whether it had not.
+pub fn supersede(tx: &Writer<'_>, tag: MessageAt) -> store::Result<bool> {
+    let of_tag = JobPayload::Answer { at: tag, parsed: ParsedTrigger::default() };
+    let is_open = jobs::is_due(tx, &of_tag)?;
+    if is_open {
+        jobs::finish(tx, JobKind::Answer, &of_tag.key())?;
+    }
+    Ok(is_open)
+}
