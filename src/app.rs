@@ -240,9 +240,8 @@ impl Parts {
             access: self.config.access.clone(),
             zone: self.config.time.zone,
             promise: self.promise(),
-            remembers: self.config.memory.is_on,
+            memory: self.config.memory.clone(),
             streaming: self.config.answer.streaming,
-            idle: self.config.memory.idle,
             has_claim_code: self.claim.is_some(),
         };
         let keeper = Keeper {

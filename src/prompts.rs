@@ -290,7 +290,7 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 19] = [
         Self::Role,
         Self::Strict,
         Self::Slot,
@@ -308,6 +308,8 @@ impl Template {
         Self::Summary(SummaryPrompt::History),
         Self::Summary(SummaryPrompt::Recap),
         Self::Summary(SummaryPrompt::Strand),
+        Self::Summary(SummaryPrompt::Topic),
+        Self::Summary(SummaryPrompt::InferTopic),
     ];
 
     fn name(self) -> &'static str {
@@ -482,7 +484,7 @@ mod tests {
             "rule.md",
             "You are Chime.",
             expect![
-                "<dir>/rule.md replaces no template: there are role.md, strict.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, strand.md"
+                "<dir>/rule.md replaces no template: there are role.md, strict.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, strand.md, topic.md, infer_topic.md"
             ],
         );
     }

@@ -66,6 +66,15 @@ pub struct Texts {
     pub wrong_key: String,
     pub wrong_model: String,
     pub refused_for_good: String,
+    pub topics_none: String,
+    pub topics_head: String,
+    pub topics_now: String,
+    pub topics_near: String,
+    pub topics_how: String,
+    pub topics_unknown: String,
+    pub topics_set: String,
+    pub topics_same: String,
+    pub topics_merged: String,
 }
 
 /// The sentences in the language with this ISO 639-3 `code`; in English where there are none in it.

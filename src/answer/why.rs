@@ -56,6 +56,7 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
     parts.extend(around(&kept, (to.zone, record.created_at)));
     parts.extend(follow_up.and_then(show::why));
+    parts.extend(from_memory(record));
     parts.extend(meant(record));
     parts.extend(left_out(record));
     if record.guard_used {
@@ -158,6 +159,23 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
     }
 }
 
+/// The summaries that the answer was given, the topic by its name: `Summaries I was given: the topic "tent" (3 lines, 1
+/// cited).`
+fn from_memory(record: &AnswerRecord) -> Option<String> {
+    let told = record.slots.iter().filter_map(|slot| {
+        let name = match slot.name.strip_prefix("system.chat.")?.split_once(':') {
+            Some((_, topic)) => format!("the topic \"{}\"", escape_markdown(&clean_name(topic))),
+            None if slot.name.ends_with("history") => "History".to_owned(),
+            None => "Recent".to_owned(),
+        };
+        let cited = slot.sources.iter().filter(|id| record.sources.iter().any(|source| source.id == **id)).count();
+        let lines = if slot.sources.len() == 1 { "1 line".to_owned() } else { format!("{} lines", slot.sources.len()) };
+        Some(format!("{name} ({lines}, {cited} cited)"))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("Summaries I was given: {}.", told.join(", ")))
+}
+
 /// That the tag could have meant another matter, where that was a close call.
 fn meant(record: &AnswerRecord) -> Option<String> {
     match (record.matter, &record.alternative) {
@@ -209,7 +227,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::domain::{AnswerId, ChatKey, Omitted, SourceRef, TokenUse};
+    use crate::domain::{AnswerId, ChatKey, Omitted, SlotUse, SourceRef, TokenUse};
     use crate::testkit::{here, moment};
 
     fn record() -> AnswerRecord {
@@ -288,6 +306,28 @@ mod tests {
 
             Model some\_model-1: 1,204 tokens read, 88 written, 2.1 s. Answer `00000000010000000000000002`."#]]
         .assert_eq(&why(&record(), &used, None, told(1)));
+    }
+
+    #[test]
+    fn why_names_the_topic_and_the_summaries() {
+        let slot = |name: &str, sources: &[&str]| SlotUse {
+            name: name.to_owned(),
+            tokens: 9,
+            sources: sources.iter().map(|id| (*id).to_owned()).collect(),
+            found: Vec::new(),
+        };
+        let record = AnswerRecord {
+            slots: vec![
+                slot("system.role", &[]),
+                slot("system.chat.recent", &["s3", "s9"]),
+                slot("system.chat.topic:red-tent", &["s4"]),
+            ],
+            sources: vec![SourceRef { id: "s4".to_owned(), text: "The red tent".to_owned() }],
+            ..record()
+        };
+        let told = why(&record, &[], None, told(1));
+        let line = "Summaries I was given: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
+        assert!(told.contains(line), "{told}");
     }
 
     #[test]

@@ -66,6 +66,11 @@ impl Crew {
                 }
                 self.vectors.run().await
             }
+            JobPayload::Topic { key, thread, .. } => {
+                let conversation = Conversation { chat: *key, thread: *thread };
+                self.memory.find_topic(&job, conversation).await
+            }
+            JobPayload::TopicSummary { key, tag, .. } => self.memory.sum_up_topic(&job, *key, *tag).await,
             JobPayload::Recap { at, since, personal } => self.recaps.run(&job, *at, *since, *personal).await,
             JobPayload::ChatRecap { key, thread, since, until, .. } => {
                 let conversation = Conversation { chat: *key, thread: thread.map(ThreadId) };

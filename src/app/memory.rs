@@ -10,7 +10,7 @@ use crate::domain::{Zone, estimate_tokens};
 use crate::embed::Embedder;
 use crate::gateway::run::Gateway;
 use crate::memory::extract::Ranking;
-use crate::memory::run::{Memory, SummaryModel, SummaryVectors, pieces, strand_summary};
+use crate::memory::run::{Memory, SummaryModel, SummaryVectors, pieces, strand_summary, topic_pieces};
 use crate::recap::run::Recaps;
 use crate::retrieval::run::VectorSource;
 use crate::scheduler::run::Wake;
@@ -49,8 +49,15 @@ pub(super) fn recaps(parts: &Parts, wake: &Wake, memory: &Arc<Memory>) -> Recaps
 
 /// What memory adds to the prompt of an answer.
 pub fn enrichers(config: &MemoryConfig, zone: Zone) -> Vec<Enricher> {
-    let recent_and_history = || Enricher::new("memory", move |conn, subject| pieces(conn, subject.chat, zone));
-    config.is_on.then(recent_and_history).into_iter().collect()
+    if !config.is_on {
+        return Vec::new();
+    }
+    let recent_and_history = Enricher::new("memory", move |conn, subject| pieces(conn, subject.chat, zone));
+    let rules = config.clone();
+    let topic = Enricher::new("topic", move |conn, subject| {
+        topic_pieces(conn, subject.conversation, (&rules, zone), subject.now)
+    });
+    vec![recent_and_history, topic]
 }
 
 /// What stands for the oldest part of a long strand.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::cli::demo::Bundled;
 use crate::config::ContextConfig;
@@ -263,17 +263,33 @@ pub struct MemoryOptions {
     #[arg(allow_negative_numbers = true)]
     pub chat: i64,
     /// Make this anew, in the background
-    #[arg(long, value_enum)]
+    #[arg(long, value_name = "recent|history|topic:<slug>|concepts")]
     pub rebuild: Option<Rebuilt>,
 }
 
 /// What is made anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rebuilt {
     Recent,
     History,
+    /// The summary of this topic.
+    Topic(String),
     /// What is in scope of each talk, from the concepts of the answers there; answers not yet looked through are
     Concepts,
+}
+
+impl FromStr for Rebuilt {
+    type Err = String;
+
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        match raw.split_once(':') {
+            None if raw == "recent" => Ok(Self::Recent),
+            None if raw == "history" => Ok(Self::History),
+            None if raw == "concepts" => Ok(Self::Concepts),
+            Some(("topic", slug)) if !slug.is_empty() => Ok(Self::Topic(slug.to_owned())),
+            None | Some(_) => Err("there are recent, history, topic:<slug> and concepts".to_owned()),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -9,12 +9,17 @@ use crate::cli::place;
 use crate::clock::Clock;
 use crate::domain::{ChatId, JobPayload, Rolling, Timestamp};
 use crate::memory::run::remembered;
+use crate::memory::tags::normalized;
 use crate::memory::wording;
-use crate::store::{self, Store, Writer, amend, chats, concepts, jobs, messages, summaries};
+use crate::store::{self, Store, Writer, amend, chats, concepts, jobs, messages, summaries, tags, topics};
 
 #[derive(Debug, thiserror::Error)]
-#[error("no chat with this id is known; chime knows the chats that it was in")]
-struct NoChat;
+enum Unknown {
+    #[error("no chat with this id is known; chime knows the chats that it was in")]
+    Chat,
+    #[error("the chat has no such topic")]
+    Topic,
+}
 
 pub async fn run(options: MemoryOptions) -> Exit {
     let (path, zone) = match place::database_and_zone() {
@@ -25,8 +30,8 @@ pub async fn run(options: MemoryOptions) -> Exit {
     if let Some(what) = options.rebuild {
         let now = Clock::system().now();
         return match amend(&path, |tx| rebuild(tx, chat, what, now)) {
-            Ok(true) => say("it is made anew in the background; a running daemon starts within 30 s"),
-            Ok(false) => report(&NoChat, Exit::Failed),
+            Ok(None) => say("it is made anew in the background; a running daemon starts within 30 s"),
+            Ok(Some(unknown)) => report(&unknown, Exit::Failed),
             Err(error) => report(&error, Exit::of_store(&error)),
         };
     }
@@ -38,13 +43,14 @@ pub async fn run(options: MemoryOptions) -> Exit {
     };
     match shown {
         Ok(Some(remembered)) => say(&wording::shown(&remembered)),
-        Ok(None) => report(&NoChat, Exit::Failed),
+        Ok(None) => report(&Unknown::Chat, Exit::Failed),
         Err(error) => report(&error, Exit::of_store(&error)),
     }
 }
 
-fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> store::Result<bool> {
-    let Some(row) = chats::find(tx, chat)? else { return Ok(false) };
+/// Gives what is not known, where nothing is done.
+fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> store::Result<Option<Unknown>> {
+    let Some(row) = chats::find(tx, chat)? else { return Ok(Some(Unknown::Chat)) };
     let (chat, key) = (row.chat.id, row.key);
     match what {
         Rebuilt::Recent => {
@@ -55,6 +61,12 @@ fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> stor
             summaries::reset_history(tx, key)?;
             jobs::add_or_move(tx, &JobPayload::History { chat, key }, now)?;
         }
+        Rebuilt::Topic(slug) => {
+            let found = normalized(&slug, 1.0).map(|tag| tags::find(tx, key, &tag.key)).transpose()?.flatten();
+            let Some(tag) = found else { return Ok(Some(Unknown::Topic)) };
+            topics::drop_summary(tx, tag.id)?;
+            jobs::add_or_move(tx, &JobPayload::TopicSummary { chat, key, tag: tag.id }, now)?;
+        }
         Rebuilt::Concepts => {
             // Where the bot never answered there is nothing to make them from.
             if let Some(bot) = messages::own_sender(tx, key)? {
@@ -63,7 +75,7 @@ fn rebuild(tx: &Writer<'_>, chat: ChatId, what: Rebuilt, now: Timestamp) -> stor
             }
         }
     }
-    Ok(true)
+    Ok(None)
 }
 
 fn say(text: &str) -> Exit {

@@ -7,5 +7,6 @@
 mod notice;
 mod panel;
 pub mod run;
+mod topics;
 
 pub use notice::Notice;

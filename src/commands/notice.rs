@@ -70,6 +70,7 @@ pub fn for_command(command: CommandName, username: &str, is_private: bool, texts
         | CommandName::Note
         | CommandName::Notes
         | CommandName::Settings
+        | CommandName::Topics
         | CommandName::New => None,
     }
 }

@@ -9,6 +9,7 @@ mod notes;
 mod recap;
 mod refusal;
 mod settings;
+mod topics;
 
 use crate::access::Access;
 use crate::access::run::served;
@@ -18,7 +19,7 @@ use crate::answer::run::{format_own, format_parts};
 use crate::answer::why::{self, UsedMessage};
 use crate::clock::Clock;
 use crate::commands::notice::{Notice, for_command};
-use crate::config::{AccessConfig, SessionIdle, Streaming};
+use crate::config::{AccessConfig, MemoryConfig, Streaming};
 use crate::domain::{
     AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
     ReplyTarget, StoredMessage, Timestamp, Zone, grouped, message_link,
@@ -49,11 +50,9 @@ pub struct Commands {
     /// In which times are told where a chat has none of its own.
     pub zone: Zone,
     pub promise: Promise,
-    /// Whether sessions are summarized, as the operator has it.
-    pub remembers: bool,
+    pub memory: MemoryConfig,
     /// Where answers are shown while they are written, where the chat says nothing else.
     pub streaming: Streaming,
-    pub idle: SessionIdle,
     /// Whether there is a code by which somebody could become the owner.
     pub has_claim_code: bool,
 }

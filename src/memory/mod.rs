@@ -19,6 +19,7 @@ pub mod policy;
 pub mod run;
 mod session;
 pub mod tags;
+pub mod topics;
 pub mod wording;
 mod words;
 

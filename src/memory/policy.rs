@@ -23,6 +23,7 @@ pub struct Caps {
 pub const MINI: Caps = Caps { bullets: 15, tokens: 300 };
 pub const RECENT_CAPS: Caps = Caps { bullets: 10, tokens: 800 };
 pub const HISTORY_CAPS: Caps = Caps { bullets: 14, tokens: 1200 };
+pub const TOPIC_CAPS: Caps = Caps { bullets: 14, tokens: 800 };
 
 /// What somebody reads who was away.
 pub const RECAP: Caps = Caps { bullets: 12, tokens: 700 };

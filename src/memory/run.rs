@@ -12,6 +12,8 @@ mod strand;
 mod tagging;
 #[cfg(test)]
 mod tests;
+mod topic_summary;
+mod topics;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,11 +27,11 @@ use crate::prompts::Prompts;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::{Store, StoreError};
 
-pub use divide::open_session;
 pub use model::SummaryModel;
 pub use reading::remembered;
 pub use slots::pieces;
 pub use strand::strand_summary;
+pub use topic_summary::{active_topics, remembered_topics, topic_pieces};
 
 /// Makes and keeps what is remembered.
 pub struct Memory {

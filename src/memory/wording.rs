@@ -43,6 +43,12 @@ pub fn shown(remembered: &Remembered) -> String {
     told.join("\n\n")
 }
 
+/// The topic of a conversation below them.
+pub fn topic_shown(slug: &str, remembered: &Remembered) -> String {
+    let of_topic = |kept| section(remembered, &format!("Topic {}", escaped(slug)), "of this conversation", kept);
+    remembered.recent.as_ref().map(of_topic).unwrap_or_default()
+}
+
 fn section(remembered: &Remembered, name: &str, when: &str, (summary, sessions): &(Summary, u32)) -> String {
     let plural = if *sessions == 1 { "" } else { "s" };
     let how = match summary.method {

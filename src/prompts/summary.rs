@@ -10,7 +10,7 @@ pub struct SummaryValues<'a> {
     pub shorter: bool,
     /// `mini_summary.md`: it is the parts of a long session that are summarized.
     pub merges: bool,
-    /// `tags.md`: the chat's tags, `invoices, thai-place`.
+    /// `tags.md` and `infer_topic.md`: the chat's tags, `invoices, thai-place`.
     pub inventory: &'a str,
 }
 
@@ -24,6 +24,10 @@ pub enum SummaryPrompt {
     Recap,
     /// Of the oldest part of a long strand.
     Strand,
+    /// Of what is known of one topic.
+    Topic,
+    /// Which of its topics a chat is about.
+    InferTopic,
 }
 
 impl SummaryPrompt {
@@ -35,6 +39,8 @@ impl SummaryPrompt {
             Self::History => "history.md",
             Self::Recap => "recap.md",
             Self::Strand => "strand.md",
+            Self::Topic => "topic.md",
+            Self::InferTopic => "infer_topic.md",
         }
     }
 
@@ -46,6 +52,8 @@ impl SummaryPrompt {
             Self::History => include_str!("../../prompts/history.md"),
             Self::Recap => include_str!("../../prompts/recap.md"),
             Self::Strand => include_str!("../../prompts/strand.md"),
+            Self::Topic => include_str!("../../prompts/topic.md"),
+            Self::InferTopic => include_str!("../../prompts/infer_topic.md"),
         }
     }
 }

@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, named_params};
 use super::consent::Scope;
 use super::derived::{Cause, Family};
 use super::sessions::{self, key};
-use super::{Reader, Result, Writer, row, strand_summaries, summaries, tags};
+use super::{Reader, Result, Writer, row, strand_summaries, summaries, tags, topics};
 use crate::domain::{ChatKey, Conversation, Rolling, Session, SessionId, StoredMessage, Timestamp, UserId};
 
 pub(super) const FAMILY: Family = Family {
@@ -21,6 +21,11 @@ pub(super) const FAMILY: Family = Family {
         "summary_member",
         "summary_vector",
         "tag",
+        "conversation_topic",
+        "active_topic",
+        "topic_summary",
+        "topic_source",
+        "topic_session",
         "session_tag",
         "rolling_summary",
         "rolling_source",
@@ -181,6 +186,7 @@ pub fn forget_number(tx: &Writer<'_>, chat: Option<ChatKey>, user: UserId) -> Re
 
 /// Empties what is remembered of a session, and what was rolled up from it.
 fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
+    topics::forget(tx, session.id)?;
     for sql in [
         "DELETE FROM mini_summary WHERE session_id = :id",
         "DELETE FROM session_tag WHERE session_id = :id",
@@ -194,6 +200,7 @@ fn empty(tx: &Writer<'_>, session: &Session) -> Result<()> {
 
 /// Takes a session out that is none any more: its messages are gone, or belong to another.
 pub fn remove_session(tx: &Writer<'_>, session: &Session) -> Result<()> {
+    topics::forget(tx, session.id)?;
     sessions::remove(tx, session.id)?;
     tags::drop_unused(tx, session.id.chat)?;
     drop_rolled(tx, session)
@@ -222,6 +229,7 @@ pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u3
     let mut was_folded = false;
     for id in &gone {
         was_folded |= sessions::find(tx, *id)?.is_some_and(|session| session.is_folded);
+        topics::forget(tx, *id)?;
         sessions::remove(tx, *id)?;
     }
     if !gone.is_empty() {
@@ -241,6 +249,7 @@ pub fn drop_expired(tx: &Writer<'_>, chat: ChatKey, cutoff: Timestamp, limit: u3
 fn empty_chat(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
     for sql in [
         "DELETE FROM mini_summary WHERE session_id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",
+        "DELETE FROM conversation_topic WHERE chat_key = :chat",
         "DELETE FROM tag WHERE chat_key = :chat",
         "DELETE FROM rolling_summary WHERE chat_key = :chat",
         "DELETE FROM strand_summary WHERE chat_key = :chat",

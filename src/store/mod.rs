@@ -39,6 +39,7 @@ pub mod strand_summaries;
 pub mod summaries;
 pub mod summary_vectors;
 pub mod tags;
+pub mod topics;
 pub mod usage;
 pub mod vector_index;
 pub mod vectors;

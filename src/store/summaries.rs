@@ -309,17 +309,17 @@ pub fn rolled_up(conn: &Reader, chat: ChatKey) -> Result<HashSet<Seq>> {
     Ok(seqs.collect::<rusqlite::Result<_>>()?)
 }
 
-type Sources = Vec<(usize, Seq)>;
+pub(super) type Sources = Vec<(usize, Seq)>;
 
 fn source(raw: &Row<'_>) -> rusqlite::Result<(usize, Seq)> {
     Ok((raw.get::<_, u32>("bullet")? as usize, Seq(raw.get("seq")?)))
 }
 
-fn sources_of(bullets: &[Bullet]) -> impl Iterator<Item = (u32, Seq)> {
+pub(super) fn sources_of(bullets: &[Bullet]) -> impl Iterator<Item = (u32, Seq)> {
     (0..).zip(bullets).flat_map(|(place, bullet)| bullet.sources.iter().map(move |seq| (place, *seq)))
 }
 
-fn with_sources(mut summary: Summary, sources: Sources) -> Summary {
+pub(super) fn with_sources(mut summary: Summary, sources: Sources) -> Summary {
     for (place, seq) in sources {
         if let Some(bullet) = summary.bullets.get_mut(place) {
             bullet.sources.push(seq);
@@ -329,11 +329,11 @@ fn with_sources(mut summary: Summary, sources: Sources) -> Summary {
 }
 
 /// A bullet a line.
-fn text(bullets: &[Bullet]) -> String {
+pub(super) fn text(bullets: &[Bullet]) -> String {
     bullets.iter().map(|bullet| bullet.text.replace('\n', " ")).collect::<Vec<_>>().join("\n")
 }
 
-fn from_row(raw: &Row<'_>) -> Result<Summary> {
+pub(super) fn from_row(raw: &Row<'_>) -> Result<Summary> {
     let (text, method): (String, String) = (row::get(raw, "text")?, row::get(raw, "method")?);
     Ok(Summary {
         bullets: text.lines().map(|line| Bullet { text: line.to_owned(), sources: Vec::new() }).collect(),

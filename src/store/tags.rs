@@ -39,8 +39,22 @@ pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Replaces the tags of a session. A form of a tag that the chat has, or one that was merged into another, counts as
-/// that tag.
+/// A tag by its key, or the one that it was merged into. Its sessions are not counted.
+pub fn find(conn: &Reader, chat: ChatKey, key: &str) -> Result<Option<Tag>> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT main.id AS id, main.name AS name, main.key AS key, 0 AS sessions
+             FROM tag JOIN tag AS main ON main.id = coalesce(tag.same_as, tag.id)
+             WHERE tag.chat_key = :chat AND tag.key = :key",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":key": key }, |raw| {
+            Ok(Tag { id: raw.get("id")?, name: raw.get("name")?, key: raw.get("key")?, sessions: raw.get("sessions")? })
+        })
+        .optional()?)
+}
+
+/// Replaces the tags of a session. A form of a tag that the chat has is that tag; one that was merged into another stays
+/// itself, and counts as the other.
 pub fn save(tx: &Writer<'_>, session: SessionId, tags: &[NewTag]) -> Result<()> {
     tx.prepare_cached("DELETE FROM session_tag WHERE session_id = :id")?
         .execute(named_params! { ":id": key(session) })?;
@@ -57,7 +71,7 @@ pub fn save(tx: &Writer<'_>, session: SessionId, tags: &[NewTag]) -> Result<()> 
 
 fn find_or_add(tx: &Writer<'_>, chat: ChatKey, tag: &NewTag) -> Result<i64> {
     let known: Option<i64> = tx
-        .prepare_cached("SELECT coalesce(same_as, id) AS id FROM tag WHERE chat_key = :chat AND key = :key")?
+        .prepare_cached("SELECT id FROM tag WHERE chat_key = :chat AND key = :key")?
         .query_row(named_params! { ":chat": chat.0, ":key": tag.key }, |raw| raw.get("id"))
         .optional()?;
     if let Some(id) = known {
@@ -68,13 +82,29 @@ fn find_or_add(tx: &Writer<'_>, chat: ChatKey, tag: &NewTag) -> Result<i64> {
     Ok(tx.last_insert_rowid())
 }
 
-/// A tag is a word that members used: one that no session carries any more goes, unless others were merged into it.
+/// A tag is a word that members used: one that no session carries any more goes, a synonym too. Of those that were merged
+/// into it, the oldest that is carried takes its place.
 pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
+    let mut statement = tx.prepare_cached(
+        "SELECT tag.id AS gone, min(form.id) AS heir
+         FROM tag JOIN tag AS form ON form.same_as = tag.id
+         WHERE tag.chat_key = :chat AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)
+               AND EXISTS (SELECT 1 FROM session_tag WHERE tag_id = form.id)
+         GROUP BY tag.id",
+    )?;
+    let heirs = statement
+        .query_map(named_params! { ":chat": chat.0 }, |raw| Ok((raw.get("gone")?, raw.get("heir")?)))?
+        .collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
+    for (gone, heir) in heirs {
+        for sql in [
+            "UPDATE tag SET same_as = nullif(:heir, id) WHERE same_as = :gone",
+            "UPDATE active_topic SET tag_id = :heir WHERE tag_id = :gone",
+        ] {
+            tx.prepare_cached(sql)?.execute(named_params! { ":heir": heir, ":gone": gone })?;
+        }
+    }
     tx.prepare_cached(
-        "DELETE FROM tag WHERE chat_key = :chat AND same_as IS NULL
-             AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)
-             AND NOT EXISTS (SELECT 1 FROM tag AS form JOIN session_tag ON session_tag.tag_id = form.id
-                             WHERE form.same_as = tag.id)",
+        "DELETE FROM tag WHERE chat_key = :chat AND NOT EXISTS (SELECT 1 FROM session_tag WHERE tag_id = tag.id)",
     )?
     .execute(named_params! { ":chat": chat.0 })?;
     Ok(())
@@ -83,9 +113,9 @@ pub fn drop_unused(tx: &Writer<'_>, chat: ChatKey) -> Result<()> {
 /// The tags of a session, the surest first.
 pub fn of_session(conn: &Reader, session: SessionId) -> Result<Vec<(String, f32)>> {
     let mut statement = conn.prepare_cached(
-        "SELECT coalesce(main.name, tag.name) AS name, confidence
+        "SELECT coalesce(main.name, tag.name) AS name, max(confidence) AS confidence
          FROM session_tag JOIN tag ON tag.id = tag_id LEFT JOIN tag AS main ON main.id = tag.same_as
-         WHERE session_id = :id ORDER BY confidence DESC, name",
+         WHERE session_id = :id GROUP BY coalesce(main.id, tag.id) ORDER BY confidence DESC, name",
     )?;
     let rows = statement
         .query_map(named_params! { ":id": key(session) }, |raw| Ok((raw.get("name")?, raw.get("confidence")?)))?;

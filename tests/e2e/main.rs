@@ -7,8 +7,8 @@
 //! into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
 //! the clock, `size` weighs the file, `languages` listens, `grounding` asks for sources, `streaming` watches
-//! answers being written, `injection` tries to make the bot act for others, `notes` saves texts, `memory` and `sessions`
-//! remember what was said long before, and `criteria` holds the promises of the chat workflow.
+//! answers being written, `injection` tries to make the bot act for others, `notes` saves texts, `memory`, `sessions` and
+//! `topics` remember what was said long before, and `criteria` holds the promises of the chat workflow.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
@@ -43,5 +43,6 @@ mod size;
 mod streaming;
 mod time_zone;
 mod tools;
+mod topics;
 mod trust;
 mod updates;

@@ -47,7 +47,7 @@ use crate::retrieval::run::Recaller;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::NewReply;
-use crate::store::{self, Priority, Reader, Store, StoreError, Writer, answers, backlog, chats, jobs, memory, outbox};
+use crate::store::{self, Priority, Reader, Store, StoreError, Writer, answers, backlog, jobs, outbox, topics};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
@@ -365,6 +365,7 @@ impl Answering {
         let (made_for, job) = (job.clone(), job.payload.clone());
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
         let remembers = self.parts.introduction.promise.remembers;
+        let conversation = question.trigger().conversation();
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
                 bill.write(tx)?;
@@ -381,18 +382,20 @@ impl Answering {
             oldest_part.see_to(tx, &chat, &trigger, now)?;
             outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
-                outbox::set_talk_end(tx, &reply.key, introduced.part, introduced.talk_end)?;
-                chats::set_announced(tx, record.chat, now)?;
-                if remembers {
-                    memory::set_told(tx, record.chat, now)?;
-                }
+                introduced.note(tx, (&reply.key, record.chat), remembers, now)?;
             }
+            let may_have_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
             jobs::finish(tx, job.kind(), &job.key())?;
-            Ok(Written::Down(jobs::find(tx, &reply.send_job())?))
+            Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, may_have_topic })
         })
         .await?;
         match written {
-            Written::Down(send) => self.parts.wake.offer(send),
+            Written::Down { send, may_have_topic } => {
+                self.parts.wake.offer(send);
+                if may_have_topic {
+                    self.parts.wake.wake();
+                }
+            }
             Written::Ended => {
                 tracing::info!("the job was ended while it was worked on, so nothing is said");
                 self.take_back(&made_for).await?;

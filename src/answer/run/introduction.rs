@@ -1,10 +1,10 @@
 //! The first answer in a chat that was never told what is kept of it tells it.
 
-use crate::domain::{FormattedText, utf16_len};
+use crate::domain::{ChatKey, FormattedText, Timestamp, utf16_len};
 use crate::privacy::joined;
 use crate::privacy::wording::Promise;
 use crate::store::chats::{self, ChatRow};
-use crate::store::{self, Reader};
+use crate::store::{self, Reader, Writer, memory, outbox};
 use crate::telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
 
 /// What a chat is promised with its first answer.
@@ -32,6 +32,21 @@ pub struct Introduced {
     pub part: usize,
     /// Bytes of the part that are still the answer.
     pub talk_end: usize,
+}
+
+impl Introduced {
+    /// Notes that `chat` is told by the reply `key`; `remembers`: of summaries made in the background too.
+    pub fn note(
+        self,
+        tx: &Writer<'_>,
+        (key, chat): (&str, ChatKey),
+        remembers: bool,
+        now: Timestamp,
+    ) -> store::Result<()> {
+        outbox::set_talk_end(tx, key, self.part, self.talk_end)?;
+        chats::set_announced(tx, chat, now)?;
+        if remembers { memory::set_told(tx, chat, now) } else { Ok(()) }
+    }
 }
 
 /// Puts `words` below the last part of an answer, or after it where there is no room.

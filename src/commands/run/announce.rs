@@ -36,7 +36,7 @@ impl Commands {
     }
 
     async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> store::Result<()> {
-        let (access, remembers) = (self.access.clone(), self.remembers);
+        let (access, remembers) = (self.access.clone(), self.memory.is_on);
         let found = self
             .store
             .read(move |conn| {

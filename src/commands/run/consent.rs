@@ -20,6 +20,7 @@ impl Commands {
             CommandName::Optin => self.opt_in(job, order).await?,
             CommandName::Forget => return self.forget_on_request(job, order).await,
             CommandName::Memory => return self.remember(job, order).await,
+            CommandName::Topics => return self.topics(job, order).await,
             CommandName::Recap => return self.recap(job, order).await,
             CommandName::Note => return self.note(job, order).await,
             CommandName::Notes => return self.list_notes(job, order).await,

@@ -5,7 +5,7 @@ use crate::commands::notice::Notice;
 use crate::commands::run::forget::Asked;
 use crate::commands::run::{Commands, Order};
 use crate::domain::{ChatId, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
-use crate::memory::run::remembered;
+use crate::memory::run::{remembered, remembered_topics};
 use crate::memory::wording;
 use crate::privacy::Standing;
 use crate::scheduler::run::Outcome;
@@ -54,12 +54,23 @@ impl Commands {
     /// Whoever writes in a chat is of it.
     async fn show_memory(&self, job: &Job, order: &Order, chat: ChatRow) -> store::Result<Outcome> {
         let (key, zone) = (chat.key, self.zone);
-        let (own, found) =
-            self.store.read(move |conn| Ok((memory::own_setting(conn, key)?, remembered(conn, &chat, zone)?))).await?;
-        let markdown = match (self.remembers, own) {
+        let (conversation, rules, now) = (order.message.conversation(), self.memory.clone(), self.clock.now());
+        let (own, found, topics) = self
+            .store
+            .read(move |conn| {
+                let is_here = conversation.chat == key;
+                let topics =
+                    if is_here { remembered_topics(conn, conversation, (&rules, zone), now)? } else { Vec::new() };
+                Ok((memory::own_setting(conn, key)?, remembered(conn, &chat, zone)?, topics))
+            })
+            .await?;
+        let markdown = match (self.memory.is_on, own) {
             (false, _) => wording::off_everywhere(),
             (true, Some(false)) => wording::off_here(),
-            (true, Some(true) | None) => wording::shown(&found),
+            (true, Some(true) | None) => {
+                let topics = topics.iter().map(|(slug, topic)| wording::topic_shown(slug, topic));
+                std::iter::once(wording::shown(&found)).chain(topics).collect::<Vec<_>>().join("\n\n")
+            }
         };
         self.say(job, order, markdown).await
     }

@@ -103,9 +103,9 @@ impl Commands {
         let own = self.store.read(move |conn| chat_settings::load(conn, key)).await?;
         Ok(Panel {
             grounding: own.grounding.unwrap_or_default(),
-            memory: self.remembers.then(|| own.memory.unwrap_or(true)),
+            memory: self.memory.is_on.then(|| own.memory.unwrap_or(true)),
             streaming: own.streaming.unwrap_or_else(|| self.streaming.in_chats_of(chat.chat.kind)),
-            session_idle: own.session_idle.unwrap_or_else(|| self.idle.in_chats_of(chat.chat.kind)),
+            session_idle: own.session_idle.unwrap_or_else(|| self.memory.idle.in_chats_of(chat.chat.kind)),
         })
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
 use super::{MessageAt, ParsedTrigger};
-use crate::domain::{ChatId, ChatKey, CommandName, Seq, SessionId, ThreadId, Timestamp};
+use crate::domain::{ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp};
 
 /// Declares [`JobPayload`] and [`JobKind`] from one table. An entry reads: what the job does, its data, its name in the
 /// database, the key (unique per kind), the lane, the policy.
@@ -119,6 +119,14 @@ job_kinds! {
     Imported { chat: ChatId, count: u64 }
     = "imported", key chat, lane chat.0, Policy::ANSWERING;
 
+    /// Find the topic of a conversation, and make its summary where that is missing.
+    Topic { chat: ChatId, key: ChatKey, thread: Option<ThreadId> }
+    = "topic", key topic_key(*key, *thread), lane chat.0, Policy::BACKGROUND;
+
+    /// Make the summary of a topic. `tag` is the row of its tag.
+    TopicSummary { chat: ChatId, key: ChatKey, tag: i64 }
+    = "topic_summary", key tag, lane chat.0, Policy::BACKGROUND;
+
     /// Tell what was said since a moment; `personal`: for whoever asked alone.
     Recap { at: MessageAt, since: Timestamp, personal: bool }
     = "recap", key at, lane at.chat.0, Policy::ASKING;
@@ -187,6 +195,17 @@ job_kinds! {
 /// A strand is told by the first message of it.
 fn strand_key(chat: ChatKey, messages: &[Seq]) -> String {
     format!("{chat}:{}", messages.first().copied().unwrap_or(Seq(0)))
+}
+
+fn topic_key(chat: ChatKey, thread: Option<ThreadId>) -> String {
+    format!("{chat}:{}", thread.map_or(0, |id| id.0))
+}
+
+impl JobPayload {
+    /// The job that finds the topic of a conversation of `chat`.
+    pub fn topic(chat: ChatId, conversation: Conversation) -> Self {
+        Self::Topic { chat, key: conversation.chat, thread: conversation.thread }
+    }
 }
 
 impl JobKind {

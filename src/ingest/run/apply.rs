@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::ingest::Came;
 use crate::ingest::run::begin::{News, Words, start_work, was_trigger};
 use crate::ingest::run::read::ReadUpdate;
-use crate::ingest::run::remember::{self, Touched};
+use crate::ingest::run::remember::{self, Touched, Turns};
 use crate::ingest::run::{door, keep};
 use crate::privacy::{Keep, language_of_app, strip};
 use crate::store::chats::ChatRow;
@@ -71,6 +71,8 @@ pub struct Applied {
     pub refused_chats: HashSet<i64>,
     /// Hours of conversations in which something came in or changed: their sessions are looked at again.
     pub touched: Touched,
+    /// Messages of members that came in.
+    pub turns: Turns,
     /// Where something was said, and whether that is being answered.
     pub heard: HashMap<Conversation, bool>,
 }
@@ -140,6 +142,8 @@ fn apply_each(
         applied.stored += 1;
     }
     applied.touched.write(tx)?;
+    let is_answered = |conversation: &Conversation| applied.heard.get(conversation) == Some(&true);
+    applied.postponed |= applied.turns.write(tx, is_answered, at.now)?;
     Ok(applied)
 }
 
@@ -282,6 +286,9 @@ fn take_in_message(
             borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             judge_language(tx, &row, &taken)?;
+            if matches!(taken, TakenIn::New(_)) {
+                applied.turns.add(row.key, message);
+            }
             remember::cut_closed_topic(tx, row.key, message)?;
             (matches!(taken, TakenIn::New(_)), Words::Stored)
         }

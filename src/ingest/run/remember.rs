@@ -1,9 +1,11 @@
-//! What taking in leaves behind for memory: notes of where sessions are to be looked at again, and no more.
+//! What taking in leaves behind for memory: notes of where sessions are to be looked at again, and jobs that find topics.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::domain::{ChatKey, Closed, Conversation, Message, SessionCut, TOPIC_CLOSED, Timestamp};
-use crate::store::{self, Writer, sessions};
+use crate::domain::{
+    ChatId, ChatKey, Closed, Conversation, JobPayload, Message, Role, SessionCut, TOPIC_CLOSED, Timestamp,
+};
+use crate::store::{self, Writer, jobs, sessions, topics};
 
 /// Hours of conversations in which something came in or changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,6 +33,37 @@ impl Touched {
             sessions::note(tx, *conversation, hour)?;
         }
         Ok(())
+    }
+}
+
+/// Messages of members that came in, by conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Turns(HashMap<Conversation, (ChatId, u32)>);
+
+impl Turns {
+    pub fn add(&mut self, chat: ChatKey, message: &Message) {
+        if message.role == Role::User && !message.sender.is_bot {
+            let conversation = Conversation { chat, thread: message.thread };
+            self.0.entry(conversation).or_insert((message.chat, 0)).1 += 1;
+        }
+    }
+
+    /// Counts them, and starts the jobs that find topics. Where `is_answered`, the end of the answer starts it. Gives whether
+    /// any was started.
+    pub fn write(
+        &self,
+        tx: &Writer<'_>,
+        is_answered: impl Fn(&Conversation) -> bool,
+        now: Timestamp,
+    ) -> store::Result<bool> {
+        let mut is_any = false;
+        for (conversation, (chat, turns)) in &self.0 {
+            if topics::count_turns(tx, *conversation, *turns)? && !is_answered(conversation) {
+                jobs::add_unless_due(tx, &JobPayload::topic(*chat, *conversation), now)?;
+                is_any = true;
+            }
+        }
+        Ok(is_any)
     }
 }
 

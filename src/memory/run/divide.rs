@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::clock::Clock;
 use crate::config::MemoryConfig;
 use crate::domain::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
 use crate::memory::division::{Division, Part, divide, session_of, unsettled};
@@ -10,7 +9,7 @@ use crate::memory::policy::{Means, RECENT};
 use crate::memory::run::Memory;
 use crate::memory::{OpenSession, SessionRules, fingerprint};
 use crate::store::sessions::NOTE_SPAN;
-use crate::store::{self, Priority, Reader, Writer, chats, jobs, memory, sessions, summaries};
+use crate::store::{self, Priority, Reader, Writer, chats, jobs, memory, sessions, summaries, topics};
 
 /// Conversations looked at before the table is asked again.
 const CONVERSATIONS_AT_ONCE: u32 = 64;
@@ -203,6 +202,7 @@ fn write(
         let session = session_of(stretch, conversation, now);
         sessions::save(tx, &session)?;
         if !part.kept.iter().any(|kept| kept.id == session.id) {
+            topics::end_session(tx, conversation, session.id.first)?;
             closed.push(session);
         }
     }
@@ -217,18 +217,18 @@ pub(super) fn rules(conn: &Reader, chat: ChatKey, config: &MemoryConfig) -> stor
 }
 
 /// The session of a conversation that is open at `now`.
-pub fn open_session(
+pub(super) fn open_session(
     conn: &Reader,
     conversation: Conversation,
     config: &MemoryConfig,
-    clock: &Clock,
+    now: Timestamp,
 ) -> store::Result<Option<OpenSession>> {
     let rules = rules(conn, conversation.chat, config)?;
     let noted = sessions::last_begun_before(conn, conversation, Timestamp::from_millis(i64::MAX))?
         .map_or(Timestamp::default(), |session| session.last.0);
     let end = Timestamp::from_millis(i64::MAX);
     let part = read_part(conn, conversation, noted, end, rules.max_messages.saturating_mul(2))?;
-    Ok(divide(&part, rules, clock.now()).open)
+    Ok(divide(&part, rules, now).open)
 }
 
 /// Whether the messages of a session are still those that it was divided by: its row may be behind them.

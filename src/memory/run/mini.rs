@@ -14,7 +14,9 @@ use crate::memory::run::{Memory, StepError, SummaryVectors, divide, fence, taggi
 use crate::memory::tags::Tag;
 use crate::prompts::{SummaryPrompt, SummaryValues};
 use crate::scheduler::run::Outcome;
-use crate::store::{self, Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows};
+use crate::store::{
+    self, Priority, Writer, jobs, memory, sessions, summaries, summary_vectors, tags as tag_rows, topics,
+};
 
 /// Tokens of a session that a model reads at once. A longer session is read in parts.
 const PART_TOKENS: usize = 6000;
@@ -182,6 +184,7 @@ fn follow(
             jobs::add_or_move(tx, &JobPayload::SummaryVector { chat, session: session.id }, now)?;
         }
     }
+    topics::touch(tx, session.id)?;
     let is_recent = session.last.0 > now.minus(RECENT);
     if is_recent {
         jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now.plus(SETTLES))?;

@@ -52,14 +52,15 @@ impl SummaryModel {
         material: &str,
         clock: &Clock,
     ) -> Result<Written, AskError> {
-        self.ask_for((Conversation { chat, thread: None }, None), purpose, task, material, clock).await
+        self.ask_for((Conversation { chat, thread: None }, None), (purpose, format(purpose)), task, material, clock)
+            .await
     }
 
     /// The same for a member who waits for it, where there is one.
     pub(super) async fn ask_for(
         &self,
         (conversation, on_behalf_of): (Conversation, Option<UserId>),
-        purpose: Purpose,
+        (purpose, format): (Purpose, AnswerFormat),
         task: String,
         material: &str,
         clock: &Clock,
@@ -67,7 +68,7 @@ impl SummaryModel {
         let material = if self.redaction == Redaction::Off { material.to_owned() } else { redact(material) };
         let message = |role, content| PromptMessage { role, content };
         let messages = vec![message(PromptRole::System, task), message(PromptRole::User, material)];
-        let prompt = Prompt { format: format(purpose), ..Prompt::new(messages, purpose.max_answer_tokens()) };
+        let prompt = Prompt { format, ..Prompt::new(messages, purpose.max_answer_tokens()) };
         let watch = clock.stopwatch();
         let ask = Ask { purpose, conversation, on_behalf_of, economy: Economy::Best, prompt: &prompt };
         let completion = self.gateway.ask(ask).await?;

@@ -111,10 +111,22 @@ fn speak(said: &[StoredMessage], numbers: &BTreeMap<UserId, u32>, embedder: Opti
 
 /// What a chat remembers, ready to be shown.
 pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> store::Result<Remembered> {
-    let rolled = |kind| -> store::Result<Option<(Summary, u32)>> {
+    let rolled = |kind| -> store::Result<OfSessions> {
         Ok(summaries::rolling(conn, chat.key, kind)?.map(|kept| (kept.summary, kept.sessions)))
     };
-    let (recent, history) = (rolled(Rolling::Recent)?, rolled(Rolling::History)?);
+    with_places(conn, chat, zone, (rolled(Rolling::Recent)?, rolled(Rolling::History)?))
+}
+
+/// A summary, and of how many sessions it is.
+type OfSessions = Option<(Summary, u32)>;
+
+/// Summaries with the messages that they rest on, ready to be shown.
+pub(super) fn with_places(
+    conn: &Reader,
+    chat: &ChatRow,
+    zone: Zone,
+    (recent, history): (OfSessions, OfSessions),
+) -> store::Result<Remembered> {
     let bullets = recent.iter().chain(&history).flat_map(|(summary, _)| &summary.bullets);
     let mut places = BTreeMap::new();
     for seq in bullets.flat_map(|bullet| &bullet.sources) {

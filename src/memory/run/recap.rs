@@ -2,6 +2,7 @@
 
 use crate::domain::{Bullet, Conversation, StoredMessage, SummaryMethod, UserId, estimate_tokens};
 use crate::gateway::{AskError, Purpose};
+use crate::llm::AnswerFormat;
 use crate::memory::bullets::{self, Ground};
 use crate::memory::extract::{self, Ranking};
 use crate::memory::lines::{self, Spoken, Told};
@@ -76,7 +77,8 @@ impl Memory {
         let values = SummaryValues { fence: &fence, merges, ..SummaryValues::default() };
         let task = self.prompts.summary(SummaryPrompt::Recap, &values)?;
         let material = fenced(&told.text, &fence);
-        let written = self.model.ask_for(asking, Purpose::Summary, task, &material, &self.clock).await;
+        let written =
+            self.model.ask_for(asking, (Purpose::Summary, AnswerFormat::Text), task, &material, &self.clock).await;
         let written = written.map_err(|error: AskError| StepError::Model(error.to_string()))?;
         Ok(bullets::parse(&written.text, &told.grounds))
     }

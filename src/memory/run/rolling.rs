@@ -25,7 +25,7 @@ const OTHERS: Caps = Caps { bullets: 30, tokens: 1800 };
 /// A summary that changed while another was made of it is looked at again after this.
 const CHANGED: Duration = Duration::from_secs(1);
 
-type Minis = Vec<(Session, Summary)>;
+pub(super) type Minis = Vec<(Session, Summary)>;
 
 impl Memory {
     pub(super) async fn make_recent(&self, job: &Job, _: ChatId, chat: ChatKey) -> Result<Outcome, StepError> {
@@ -151,7 +151,7 @@ impl Memory {
     }
 }
 
-fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> Made {
+pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> Made {
     let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, ranking);
     Made { bullets, method: SummaryMethod::Extract, written: None }
 }
@@ -168,7 +168,7 @@ fn recent_span(now: Timestamp) -> (Timestamp, Timestamp) {
 }
 
 /// The bullets that Recent is made from, oldest first, each with its date.
-fn chosen(minis: &Minis, (now, zone): (Timestamp, Zone), ranking: &mut Ranking) -> Vec<(String, Bullet)> {
+pub(super) fn chosen(minis: &Minis, (now, zone): (Timestamp, Zone), ranking: &mut Ranking) -> Vec<(String, Bullet)> {
     let mut spent = 0;
     let whole = minis
         .iter()

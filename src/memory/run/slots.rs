@@ -25,7 +25,7 @@ pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> store::Result<Vec<Pie
 }
 
 /// None where the messages behind a bullet are no longer kept.
-fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
+pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
     let grounds = |seq: &Seq| {
         let Place { link, at, by } = remembered.places.get(seq)?;
         Some(Grounds { message: *seq, name: by.clone(), sent_at: *at, link: link.clone() })

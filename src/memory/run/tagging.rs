@@ -11,7 +11,7 @@ use crate::memory::tags::{self, Tag};
 use crate::memory::{members, words};
 use crate::prompts::{SummaryPrompt, SummaryValues};
 use crate::scheduler::run::Outcome;
-use crate::store::{self, Priority, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows};
+use crate::store::{self, Priority, Writer, chats, jobs, memory, summaries, summary_vectors, tags as tag_rows, topics};
 
 /// Summaries of a chat that tell which of its words are rare.
 const TEXTS: u32 = 40;
@@ -50,6 +50,7 @@ impl Memory {
                 // Of the summary that was read: another has another job.
                 if summaries::mini(tx, id)?.as_ref() == Some(&summary) {
                     tag_rows::save(tx, id, &rows(tags))?;
+                    topics::touch(tx, id)?;
                 }
                 jobs::finish(tx, payload.kind(), &payload.key())
             })
