@@ -292,15 +292,26 @@ impl<'a> Sight<'a> {
         Some((Intent::EntitySearch, if unknown > 2 { 0.65 } else { 0.85 }))
     }
 
-    /// "More", and a budget alone.
+    /// "More", a budget alone, and what is not wanted alone.
     fn going_on(&self, unknown: usize) -> Option<(Intent, f64)> {
         let names_kind = !self.signals.kinds.is_empty();
         let is_question_of_own = self.is_question() && unknown > 0 && !names_kind;
         if !self.more.is_empty() && unknown <= MORE_WORDS && !is_question_of_own {
             return Some((Intent::More, if unknown > 2 { 0.7 } else { 0.95 }));
         }
-        let is_budget = self.signals.budget.is_some() && unknown == 0 && !names_kind && !self.has(Row::Suggest);
-        is_budget.then_some((Intent::Budget, 0.9))
+        let is_new = names_kind || self.has(Row::Suggest);
+        if self.signals.budget.is_some() && unknown == 0 && !is_new {
+            return Some((Intent::Budget, 0.9));
+        }
+        let is_refusal = self.begins_with(Row::Without) && !self.signals.constraints.is_empty();
+        (is_refusal && unknown == 0 && !is_new && !self.is_question()).then_some((Intent::More, 0.8))
+    }
+
+    /// Whether nothing but fillers comes before a phrase of this row.
+    fn begins_with(&self, row: Row) -> bool {
+        let fillers = self.table.find(Row::Fillers, self.tokens);
+        let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
+        self.table.find(row, self.tokens).first().is_some_and(|span| (0..span.from).all(is_filler))
     }
 
     fn suggestion(&self, unknown: usize) -> Option<(Intent, f64)> {

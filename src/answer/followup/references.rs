@@ -18,14 +18,15 @@ pub enum Pointed<T> {
     Undecided(Vec<T>),
 }
 
-/// People that a pronoun may mean: those that the original ask names go first, then the people of the items.
-pub fn person(stored: &Frame, shown: &[Item]) -> Pointed<String> {
+/// People that a pronoun may mean: those that the original ask names go first, then who made the item that was asked about
+/// last, then the people of the items.
+pub fn person(stored: &Frame, shown: &[Item], last: Option<&Item>) -> Pointed<String> {
     let candidates = people(stored, shown);
     match (candidates.as_slice(), stored.entities.first()) {
         ([], _) => Pointed::Nothing,
         ([only], _) => Pointed::Resolved(only.clone(), Evidence::Only, SURE),
         (_, Some(primary)) => Pointed::Resolved(primary.name.clone(), Evidence::Primary, SURE),
-        (_, None) => match newest_person(shown) {
+        (_, None) => match last.and_then(only_person).or_else(|| newest_person(shown)) {
             Some(newest) => Pointed::Resolved(newest, Evidence::Last, LIKELY),
             None => Pointed::Undecided(candidates),
         },
@@ -42,6 +43,11 @@ pub fn people(stored: &Frame, shown: &[Item]) -> Vec<String> {
         }
     }
     found
+}
+
+fn only_person(item: &Item) -> Option<String> {
+    let [person] = item.shown.people.as_slice() else { return None };
+    Some(person.clone())
 }
 
 /// The one person of the newest answer that shows any, where earlier answers show others.
@@ -102,7 +108,7 @@ mod tests {
     #[test]
     fn one_author_is_meant_at_once() {
         let books = shown(&[&[("The Hobbit", "J.R.R. Tolkien"), ("Roverandom", "j.r.r. tolkien")]]);
-        let found = person(&Frame::default(), &books);
+        let found = person(&Frame::default(), &books, None);
         assert_eq!(found, Pointed::Resolved("J.R.R. Tolkien".to_owned(), Evidence::Only, 0.95));
     }
 
@@ -110,18 +116,21 @@ mod tests {
     fn the_one_that_the_original_ask_names_goes_first() {
         let books = shown(&[&[("Narnia", "C.S. Lewis"), ("The Hobbit", "J.R.R. Tolkien")]]);
         let stored = Frame { entities: vec![NamedEntity::person("J.R.R. Tolkien")], ..Frame::default() };
-        let found = person(&stored, &books);
+        let found = person(&stored, &books, None);
         assert_eq!(found, Pointed::Resolved("J.R.R. Tolkien".to_owned(), Evidence::Primary, 0.95));
     }
 
     #[test]
     fn the_last_is_taken_only_where_it_is_newer_than_the_others() {
         let one_by_one = shown(&[&[("The Hobbit", "Tolkien")], &[("Narnia", "Lewis")]]);
-        assert_eq!(person(&Frame::default(), &one_by_one), Pointed::Resolved("Lewis".to_owned(), Evidence::Last, 0.7));
+        assert_eq!(
+            person(&Frame::default(), &one_by_one, None),
+            Pointed::Resolved("Lewis".to_owned(), Evidence::Last, 0.7)
+        );
         let at_once = shown(&[&[("The Hobbit", "Tolkien"), ("Narnia", "Lewis")]]);
         let both = vec!["Tolkien".to_owned(), "Lewis".to_owned()];
-        assert_eq!(person(&Frame::default(), &at_once), Pointed::Undecided(both));
-        assert_eq!(person(&Frame::default(), &[]), Pointed::Nothing);
+        assert_eq!(person(&Frame::default(), &at_once, None), Pointed::Undecided(both));
+        assert_eq!(person(&Frame::default(), &[], None), Pointed::Nothing);
     }
 
     #[test]

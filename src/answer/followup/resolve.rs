@@ -318,7 +318,7 @@ impl<'a> Steps<'a> {
     }
 
     fn pronoun_of_person(&mut self, stored: &Stored, said: &str) {
-        let mut known = references::person(&stored.frame, &stored.shown);
+        let mut known = references::person(&stored.frame, &stored.shown, stored.last_item.as_ref());
         if known == Pointed::Nothing {
             known = match named_in_answer(&stored.text).as_slice() {
                 [] => Pointed::Nothing,

@@ -156,6 +156,16 @@ fn places_and_pronouns_point_at_items() {
 }
 
 #[test]
+fn the_author_of_what_was_asked_about_last_is_meant() {
+    let mut before = stored("suggest books", &[("Dune", "Frank Herbert", 0), ("Solaris", "Stanisław Lem", 0)]);
+    assert!(follow("something by the same author", &before).undecided.is_some());
+    before.last_item = before.listed.get(1).cloned();
+    let found = follow("something by the same author", &before).follow_up;
+    let names: Vec<&str> = found.frame.entities.iter().map(|entity| entity.name.as_str()).collect();
+    assert_eq!((names, found.references[0].by), (vec!["Stanisław Lem"], Evidence::Last));
+}
+
+#[test]
 fn a_refused_item_becomes_a_constraint() {
     let before = stored("suggest books", &[("Dune", "", 0), ("Hyperion", "", 0)]);
     let found = follow("not the second one", &before).follow_up;
