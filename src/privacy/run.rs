@@ -96,6 +96,7 @@ impl Keeper {
         for (chat, cutoff) in ages {
             deleted += self.forget_before(chat, cutoff).await?;
             deleted += self.repeat(move |tx| memory::drop_expired(tx, chat, cutoff, AT_ONCE)).await?;
+            deleted += self.background(move |tx| retention::prune_names(tx, chat)).await?;
         }
         let abandoned = self.store.read(move |conn| retention::abandoned(conn, removals)).await?;
         for chat in abandoned {

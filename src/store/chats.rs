@@ -341,7 +341,7 @@ pub struct Member {
 /// Who writes in a chat, without those who opted out.
 pub fn members(conn: &Reader, key: ChatKey) -> Result<Vec<Member>> {
     let mut statement = conn.prepare_cached(
-        "SELECT user_id, name, username FROM member WHERE chat_key = :key
+        "SELECT user_id, name, username FROM member WHERE chat_key = :key AND name <> ''
              AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.user_id = member.user_id
                                  AND +opt_out.chat_key IN (0, :key)) ORDER BY user_id",
     )?;

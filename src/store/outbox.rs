@@ -312,7 +312,7 @@ pub fn count_unknown(tx: &Writer<'_>, id: i64, error: &str) -> Result<()> {
 pub fn recover(tx: &Writer<'_>) -> Result<usize> {
     Ok(tx.execute(
         "UPDATE outbox SET unknown_sends = unknown_sends + 1, state = 'pending', error = 'interrupted'
-         WHERE state = 'sending'",
+         WHERE state IN ('pending', 'sending') AND state = 'sending'",
         [],
     )?)
 }

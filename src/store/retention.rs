@@ -45,6 +45,17 @@ pub fn abandoned(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Names of members of whom no message is kept any more. That they were here stays: it lets them write to the bot in private.
+pub fn prune_names(tx: &Writer<'_>, chat: ChatKey) -> Result<usize> {
+    Ok(tx
+        .prepare_cached(
+            "UPDATE member SET name = '', username = NULL WHERE chat_key = :chat AND name <> ''
+                 AND NOT EXISTS (SELECT 1 FROM message
+                                 WHERE message.chat_key = member.chat_key AND message.user_id = member.user_id)",
+        )?
+        .execute(named_params! { ":chat": chat.0 })?)
+}
+
 /// Replies that are none of a kept answer: the output of commands, and notices.
 pub fn prune_replies(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     Ok(tx
@@ -83,7 +94,7 @@ pub fn empty_chats(conn: &Reader, cutoff: Timestamp) -> Result<Vec<ChatKey>> {
     let mut statement = conn.prepare_cached(
         "SELECT chat_key FROM chat WHERE (removed_at < :cutoff OR kind = 'private') AND retention_days IS NULL
              AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = chat.chat_key)
-             AND NOT EXISTS (SELECT 1 FROM member WHERE member.chat_key = chat.chat_key)
+             AND (kind = 'private' OR NOT EXISTS (SELECT 1 FROM member WHERE member.chat_key = chat.chat_key))
              AND NOT EXISTS (SELECT 1 FROM answer WHERE answer.chat_key = chat.chat_key)
              AND NOT EXISTS (SELECT 1 FROM opt_out WHERE opt_out.chat_key = chat.chat_key)
              AND NOT EXISTS (SELECT 1 FROM allowed_chat WHERE allowed_chat.chat_key = chat.chat_key)

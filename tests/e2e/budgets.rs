@@ -195,3 +195,23 @@ async fn counts_that_no_integer_holds_lose_no_answer() {
     )
     .await;
 }
+
+/// A status that refuses cost nothing; a server that began to write has written.
+#[tokio::test]
+async fn failed_and_cut_calls_count_as_well() {
+    World::with(&[("MODEL_TIMEOUT", "5s")], async |w| {
+        let broken = [vec![Reply::Truncated("On Fri".to_owned())], vec![Reply::text(" ")]];
+        for replies in broken {
+            let now = w.clock.now();
+            let before = w.read_store(move |conn| usage::of_day(conn, now)).await.tokens;
+            w.model.script(replies);
+            let trigger = w.say("ann", "@bot when do we leave?");
+            let answer = w.answer_to(trigger).await;
+            w.record_of(&answer).await;
+            let after = w.read_store(move |conn| usage::of_day(conn, now)).await.tokens;
+            assert!(after.prompt > before.prompt, "{before:?} {after:?} after {:?}", answer.text);
+            w.clock.advance(Duration::from_secs(300));
+        }
+    })
+    .await;
+}

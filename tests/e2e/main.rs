@@ -17,6 +17,7 @@ mod another;
 mod answering;
 mod budgets;
 mod concepts;
+mod costs;
 mod criteria;
 mod dialogue;
 mod embedding;

@@ -598,6 +598,8 @@ async fn messages_go_after_the_days_that_were_promised() {
     World::with(&[("RETENTION_DAYS", "30")], async |w| {
         let ann = w.member("ann");
         let old = w.telegram.say(w.chat, Post::new(ann, "zqaged7xk", ago(w, DAY * 31)));
+        let gone = w.member("zqname7xk");
+        w.telegram.say(w.chat, Post::new(gone, "and I went", ago(w, DAY * 31)));
         let young = w.telegram.say(w.chat, Post::new(ann, "of last week", ago(w, DAY * 7)));
         w.settled().await;
         w.clock.advance(HOUR);
@@ -606,6 +608,37 @@ async fn messages_go_after_the_days_that_were_promised() {
         assert!(w.stored(chat, young).await.is_some());
         w.clock.advance(DAY * 15);
         w.until("raw updates are gone", |conn| Ok(chime::store::inbox::counts(conn)?.0 == 0)).await;
+        w.stop().await;
+        let markers = ["zqaged7xk", "zqname7xk"].map(str::to_owned);
+        assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
+        w.start().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn jobs_counts_of_tokens_and_empty_chats_go_with_the_messages() {
+    World::with(&[("RETENTION_DAYS", "30")], async |w| {
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        w.model.script(["On Friday."]);
+        let asked = w.say_in(private, "ann", "when do we leave?");
+        w.answer_to(asked).await;
+        w.settled().await;
+        let left = |conn: &Reader| -> chime::store::Result<[i64; 3]> {
+            let count = |sql: &str| conn.query_row(sql, [], |raw| raw.get(0));
+            Ok([
+                count("SELECT count(*) FROM job WHERE state = 'done'")?,
+                count("SELECT count(*) FROM token_usage")?,
+                count("SELECT count(*) FROM chat WHERE kind = 'private'")?,
+            ])
+        };
+        let before = w.read_store(left).await;
+        assert!(before.iter().all(|count| *count > 0), "{before:?}");
+        w.clock.advance(DAY * 62);
+        w.until("jobs and counts are gone", move |conn| Ok(left(conn)?[..2] == [0, 0])).await;
+        // A chat goes with the run after that of its counts.
+        w.clock.advance(DAY);
+        w.until("the chat is gone", move |conn| Ok(left(conn)? == [0, 0, 0])).await;
     })
     .await;
 }
