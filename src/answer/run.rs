@@ -1,7 +1,7 @@
 //! Drives answers: reads, asks the model, writes down, sends.
 
 mod ask;
-mod budget;
+
 mod capture;
 mod concepts;
 mod deliver;
@@ -23,6 +23,7 @@ mod request;
 mod stream;
 mod tooling;
 mod traffic;
+mod unanswered;
 
 pub use ask::{Answering, AnsweringParts};
 pub use capture::Capturing;

@@ -35,8 +35,8 @@ use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
 use crate::context::run::{Asked, Readings, gather, window};
 use crate::context::{History, Params};
 use crate::domain::{
-    AnswerStatus, BACKLOG_SETTLES, BotIdentity, ChatId, Citable, Enrichment, Grounding, Job, MessageAt, ParsedTrigger,
-    Seq, StoredMessage, ThreadId, Zone,
+    AnswerStatus, BotIdentity, ChatId, Citable, Enrichment, Grounding, Job, MessageAt, ParsedTrigger, Seq, ThreadId,
+    Zone,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{Economy, Purpose};
@@ -47,7 +47,7 @@ use crate::retrieval::run::Recaller;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::NewReply;
-use crate::store::{self, Priority, Reader, Store, StoreError, Writer, answers, backlog, jobs, outbox, topics};
+use crate::store::{self, Reader, Store, StoreError, answers, jobs, outbox, topics};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
@@ -403,24 +403,5 @@ impl Answering {
             Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
         }
         Ok(())
-    }
-
-    /// A trigger that waited too long is told of in the one line about those.
-    async fn count_as_old(&self, job: &Job, trigger: &StoredMessage) -> store::Result<()> {
-        let (kind, key) = (job.kind(), job.key());
-        let (chat, thread) = (trigger.message.chat, trigger.message.thread);
-        let due_at = self.parts.clock.now().plus(BACKLOG_SETTLES);
-        let counted = move |tx: &Writer<'_>| {
-            backlog::count_one(tx, chat, thread, due_at)?;
-            jobs::finish(tx, kind, &key)
-        };
-        self.parts.store.write(Priority::Answering, counted).await?;
-        self.parts.wake.wake();
-        Ok(())
-    }
-
-    pub(super) async fn close(&self, job: &Job) -> store::Result<()> {
-        let (kind, key) = (job.kind(), job.key());
-        self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
     }
 }

@@ -1,9 +1,9 @@
-//! How a member is told that the day's tokens are used up.
+//! Triggers that end without an answer: the day's tokens are used up, or they waited too long.
 
 use crate::access::{subject, tell};
 use crate::answer::run::ask::Answering;
-use crate::domain::{Because, Job, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
-use crate::store::{self, Priority, Writer, jobs, refusals};
+use crate::domain::{BACKLOG_SETTLES, Because, Job, JobPayload, MessageAt, Refusal, StoredMessage, Timestamp};
+use crate::store::{self, Priority, Writer, backlog, jobs, refusals};
 
 impl Answering {
     /// Ends the job of a trigger that no tokens are left for; another one tells so.
@@ -19,6 +19,25 @@ impl Answering {
             .await?;
         self.parts.wake.wake();
         Ok(())
+    }
+
+    /// A trigger that waited too long is told of in the one line about those.
+    pub(super) async fn count_as_old(&self, job: &Job, trigger: &StoredMessage) -> store::Result<()> {
+        let (kind, key) = (job.kind(), job.key());
+        let (chat, thread) = (trigger.message.chat, trigger.message.thread);
+        let due_at = self.parts.clock.now().plus(BACKLOG_SETTLES);
+        let counted = move |tx: &Writer<'_>| {
+            backlog::count_one(tx, chat, thread, due_at)?;
+            jobs::finish(tx, kind, &key)
+        };
+        self.parts.store.write(Priority::Answering, counted).await?;
+        self.parts.wake.wake();
+        Ok(())
+    }
+
+    pub(super) async fn close(&self, job: &Job) -> store::Result<()> {
+        let (kind, key) = (job.kind(), job.key());
+        self.parts.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
     }
 }
 
