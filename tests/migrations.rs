@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 25] = [
+const SAMPLES: [&str; 26] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -33,8 +33,9 @@ const SAMPLES: [&str; 25] = [
     include_str!("data/migrations/0023.sql"),
     include_str!("data/migrations/0024.sql"),
     include_str!("data/migrations/0025.sql"),
+    include_str!("data/migrations/0026.sql"),
 ];
-const MIGRATIONS: [&str; 25] = [
+const MIGRATIONS: [&str; 26] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -60,6 +61,7 @@ const MIGRATIONS: [&str; 25] = [
     include_str!("../migrations/0023_notes_and_feedback.sql"),
     include_str!("../migrations/0024_strand_sources.sql"),
     include_str!("../migrations/0025_topics.sql"),
+    include_str!("../migrations/0026_vector_index.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

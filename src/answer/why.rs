@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::answer::followup::show;
 use crate::answer::plain::{clean_name, escape_markdown, gist};
 use crate::domain::{
-    AnswerRecord, AnswerStatus, Chosen, FollowUp, Matter, MessageId, Part, Reason, Role, Seq, Timestamp, UserId, Zone,
-    grouped, span_in_words,
+    AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, LegScores, Matter, MessageId, Part, Reason, Role, Seq,
+    Timestamp, UserId, Zone, grouped, span_in_words,
 };
 
 /// Characters of a message that are quoted.
@@ -55,6 +55,7 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     }
     let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
     parts.extend(around(&kept, (to.zone, record.created_at)));
+    parts.extend(summaries(record));
     parts.extend(follow_up.and_then(show::why));
     parts.extend(from_memory(record));
     parts.extend(meant(record));
@@ -108,6 +109,12 @@ impl Explained<'_> {
         }
     }
 
+    /// By what recall found a message.
+    fn found(&self, message: &UsedMessage) -> Option<String> {
+        let id = format!("m{}", message.seq);
+        recalled(self.record).find(|found| found.id == id).map(|found| legs_in_words(&found.legs))
+    }
+
     /// How a message hangs together with the one that the tag replied to.
     fn link_to_anchor(&self, message: &UsedMessage) -> Option<String> {
         let anchor = self.used.iter().find(|other| Some(other.id) == self.record.anchor)?;
@@ -122,7 +129,10 @@ impl Explained<'_> {
         let before = self.record.created_at.since(message.sent_at);
         let is_ours = message.role == Role::Assistant;
         match reason {
-            Reason::Query => "it speaks of what was asked".to_owned(),
+            Reason::Query => match self.found(message) {
+                Some(by) => format!("it speaks of what was asked, found by {by}"),
+                None => "it speaks of what was asked".to_owned(),
+            },
             _ if before <= JUST_BEFORE && is_ours => "my answer just before".to_owned(),
             _ if before <= JUST_BEFORE => "said just before".to_owned(),
             _ if is_ours => format!("my answer, {} earlier", span_in_words(before)),
@@ -141,6 +151,37 @@ fn around(surroundings: &[&UsedMessage], (zone, now): (Zone, Timestamp)) -> Opti
         1 => format!("Around them I was shown 1 more message, of {from}."),
         many => format!("Around them I was shown {many} more messages, {from} to {to}."),
     })
+}
+
+fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
+    record.slots.iter().flat_map(|slot| &slot.found)
+}
+
+/// `I was also shown summaries of earlier talks: s5 (found by its meaning), s9 (found by a tag).`
+fn summaries(record: &AnswerRecord) -> Option<String> {
+    let told: Vec<String> = recalled(record)
+        .filter(|found| found.id.starts_with('s'))
+        .map(|found| format!("{} (found by {})", found.id, legs_in_words(&found.legs)))
+        .collect();
+    (!told.is_empty()).then(|| format!("I was also shown summaries of earlier talks: {}.", told.join(", ")))
+}
+
+/// What found a source, as one says it: `its words and its meaning`.
+fn legs_in_words(legs: &LegScores) -> String {
+    let by_words = legs.words > 0.0 || legs.author > 0.0 || legs.trigrams > 0.0;
+    let said = [
+        (by_words, "its words"),
+        (legs.author > 0.0, "its author"),
+        (legs.vector > 0.0, "its meaning"),
+        (legs.summary > 0.0, "the summary of its talk"),
+        (legs.tags > 0.0, "a tag of its talk"),
+    ];
+    let said: Vec<&str> = said.into_iter().filter(|(holds, _)| *holds).map(|(_, said)| said).collect();
+    match said.as_slice() {
+        [] => "what was said beside it".to_owned(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 /// Why a message was chosen.
@@ -342,6 +383,30 @@ mod tests {
         assert_eq!(reason(Reason::Query, &all[1]), "it speaks of what was asked");
         let ours = UsedMessage { role: Role::Assistant, ..all[1].clone() };
         assert_eq!(reason(Reason::Strand, &ours), "my answer, 2 days earlier");
+    }
+
+    #[test]
+    fn why_names_what_found_a_recalled_source() {
+        let found = |id: &str, legs| FoundSource { id: id.to_owned(), score: 2.0, legs };
+        let record = AnswerRecord {
+            anchor: None,
+            window: vec![Chosen { seq: Seq(4), id: MessageId(4), reason: Reason::Query, score: 0.5 }],
+            slots: vec![SlotUse {
+                name: "system.recall".to_owned(),
+                tokens: 90,
+                sources: vec!["m4".to_owned(), "s7".to_owned()],
+                found: vec![
+                    found("m4", LegScores { words: 0.4, vector: 0.6, ..LegScores::default() }),
+                    found("s7", LegScores { tags: 0.8, ..LegScores::default() }),
+                ],
+            }],
+            ..record()
+        };
+        let told =
+            why(&record, &[used(4, None, "14:40", "The thai one?")], None, Reader { member: UserId(1), zone: here() });
+        assert!(told.contains("it speaks of what was asked, found by its words and its meaning, cited"), "{told}");
+        assert!(told.contains("summaries of earlier talks: s7 (found by a tag of its talk)."), "{told}");
+        assert_eq!(legs_in_words(&LegScores::default()), "what was said beside it");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::eval::speed::measure;
 pub async fn run(command: EvalCommand) -> Exit {
     let done = match command {
         EvalCommand::Context(options) => context(&options),
-        EvalCommand::Recall(options) => recall::recall(&options),
+        EvalCommand::Recall(options) => recall::recall(&options).await,
         EvalCommand::Speed(options) => speed(&options).await,
     };
     match done {

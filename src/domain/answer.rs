@@ -127,11 +127,11 @@ pub struct FoundSource {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LegScores {
-    /// BM25 over stems.
+    /// Share of the question, by idf, whose stems it holds.
     pub words: f64,
-    /// The same among the messages of those whom the question names.
+    /// 1 where it holds one of them and was written by somebody whom the question names.
     pub author: f64,
-    /// BM25 over trigrams, where the language has no stemmer.
+    /// 1 where it holds the beginning of a word, in a language without a stemmer.
     pub trigrams: f64,
     /// Cosine with the message.
     pub vector: f64,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::config::EmbeddingConfig;
-use crate::embed::coverage::covers;
+use crate::embed::coverage::Coverage;
 use crate::embed::table::Table;
 use crate::embed::vocabulary::{START, Vocabulary, hash};
 use crate::embed::words::each_word;
@@ -120,10 +120,11 @@ impl Embedder {
     /// The vector of `text`; empty where the model does not know enough of it.
     pub fn embed(&self, text: &str) -> Vec<f32> {
         let text = text.char_indices().nth(WITHIN).map_or(text, |(end, _)| &text[..end]);
-        if text.trim().is_empty() || !covers(&self.vocabulary, text) {
+        let (pieces, coverage) = self.pieces(text);
+        if !coverage.is_enough() {
             return Vec::new();
         }
-        let mut vector = self.sum(text);
+        let mut vector = self.sum(pieces);
         normalise(&mut vector);
         for (value, mean) in vector.iter_mut().zip(&self.mean) {
             *value -= mean;
@@ -133,18 +134,25 @@ impl Embedder {
         if is_noise { Vec::new() } else { vector }
     }
 
-    /// The sum of the pieces' vectors. Its length says nothing.
-    fn sum(&self, text: &str) -> Vec<f32> {
-        let mut pieces: Vec<u32> = Vec::with_capacity(text.len() / 4);
+    /// The pieces of a text, and how much of it is known.
+    fn pieces(&self, text: &str) -> (Vec<u32>, Coverage) {
+        let (mut pieces, mut coverage) = (Vec::with_capacity(text.len() / 4), Coverage::default());
         let mut scratch = String::new();
         each_word(text, &mut scratch, |word| {
             let known = pieces.len();
             let is_short = word.len() <= self.limits.word_chars || word.chars().count() <= self.limits.word_chars;
-            if !is_short || self.vocabulary.split(word, |piece| pieces.push(piece)).is_none() {
+            let split = if is_short { self.vocabulary.split(word, |piece| pieces.push(piece)) } else { None };
+            coverage.count(word, split);
+            if split.is_none() {
                 pieces.truncate(known);
                 pieces.extend(self.limits.unknown);
             }
         });
+        (pieces, coverage)
+    }
+
+    /// The sum of the pieces' vectors. Its length says nothing.
+    fn sum(&self, pieces: Vec<u32>) -> Vec<f32> {
         let mut sum = vec![0.0; self.table.dimensions()];
         for piece in pieces.into_iter().take(PIECES).filter(|piece| Some(*piece) != self.limits.unknown) {
             self.table.add(piece, &mut sum);
@@ -173,7 +181,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let embedder = Embedder::shipped().unwrap();
-        let mut sum = embedder.sum(text);
+        let mut sum = embedder.sum(embedder.pieces(text).0);
         normalise(&mut sum);
         let shown: Vec<String> = sum.iter().step_by(37).map(|value| format!("{value:.5}")).collect();
         assert_eq!(shown.join(" "), expected, "{text}");
@@ -196,7 +204,8 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("embedding/chat-static-ml-160-int8");
         let named = Embedder::load(&EmbeddingConfig::Model2Vec(folder)).unwrap().unwrap();
         let text = "Shall we book a table at the restaurant?";
-        assert_eq!(named.sum(text), Embedder::shipped().unwrap().sum(text));
+        let sum = |embedder: &Embedder| embedder.sum(embedder.pieces(text).0);
+        assert_eq!(sum(&named), sum(&Embedder::shipped().unwrap()));
         assert!(named.name().starts_with("model2vec:") && named.name() != Embedder::shipped().unwrap().name());
         assert!(Embedder::load(&EmbeddingConfig::Off).unwrap().is_none());
         let nowhere = Embedder::load(&EmbeddingConfig::Model2Vec("/no/such/folder".into()));

@@ -23,8 +23,35 @@ pub struct Vocabulary {
     /// Where each piece begins in `text`, and where the last ends.
     starts: Vec<u32>,
     /// Numbers of pieces by their hash; the next free slot where that is taken.
-    slots: Vec<Option<NonZeroU32>>,
+    slots: Vec<Option<Slot>>,
     longest: usize,
+}
+
+/// The number of a piece, counted from 1, and above it a part of its hash: most of what is looked for is no piece, and that is
+/// seen without reading the text.
+#[derive(Debug, Clone, Copy)]
+struct Slot(NonZeroU32);
+
+impl Slot {
+    const NUMBER_BITS: u32 = 20;
+
+    fn new(number: u32, hash: u64) -> Option<Self> {
+        let counted = number.checked_add(1).filter(|counted| counted >> Self::NUMBER_BITS == 0)?;
+        NonZeroU32::new(counted | Self::mark(hash)).map(Self)
+    }
+
+    /// Of the upper bits, which do not decide about the slot.
+    fn mark(hash: u64) -> u32 {
+        ((hash >> 44) as u32) << Self::NUMBER_BITS
+    }
+
+    fn number(self) -> u32 {
+        (self.0.get() & ((1 << Self::NUMBER_BITS) - 1)) - 1
+    }
+
+    fn may_be(self, hash: u64) -> bool {
+        self.0.get() >> Self::NUMBER_BITS == Self::mark(hash) >> Self::NUMBER_BITS
+    }
 }
 
 impl Vocabulary {
@@ -62,9 +89,9 @@ impl Vocabulary {
     fn find(&self, hash: u64, prefix: &str, piece: &str) -> Option<u32> {
         let mut slot = self.slot(hash);
         loop {
-            let number = self.slots[slot]?.get() - 1;
-            if self.piece(number).strip_prefix(prefix) == Some(piece) {
-                return Some(number);
+            let found = self.slots[slot]?;
+            if found.may_be(hash) && self.piece(found.number()).strip_prefix(prefix) == Some(piece) {
+                return Some(found.number());
             }
             slot = (slot + 1) & (self.slots.len() - 1);
         }
@@ -84,11 +111,12 @@ impl Vocabulary {
         let count = self.starts.len().saturating_sub(1);
         self.slots = vec![None; (count * SLOTS_PER_PIECE).next_power_of_two()];
         for number in 0..u32::try_from(count).unwrap_or(0) {
-            let mut slot = self.slot(hash(START, self.piece(number).as_bytes()));
+            let hash = hash(START, self.piece(number).as_bytes());
+            let mut slot = self.slot(hash);
             while self.slots[slot].is_some() {
                 slot = (slot + 1) & (self.slots.len() - 1);
             }
-            self.slots[slot] = NonZeroU32::new(number + 1);
+            self.slots[slot] = Slot::new(number, hash);
         }
     }
 }
@@ -129,6 +157,9 @@ impl<'de> Visitor<'de> for InOrder {
             }
             if piece.len() > MOST_BYTES {
                 return Err(M::Error::custom("a piece that is too long"));
+            }
+            if number >> Slot::NUMBER_BITS > 0 {
+                return Err(M::Error::custom("too many pieces"));
             }
             vocabulary.text.push_str(&piece);
             vocabulary.starts.push(u32::try_from(vocabulary.text.len()).map_err(M::Error::custom)?);

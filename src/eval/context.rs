@@ -191,7 +191,7 @@ impl Archive for Older<'_> {
     }
 }
 
-fn to_stored(message: &PackMessage, seq: u32) -> StoredMessage {
+pub(super) fn to_stored(message: &PackMessage, seq: u32) -> StoredMessage {
     StoredMessage {
         chat: ChatKey(1),
         seq: Seq(seq),

@@ -12,6 +12,7 @@ pub mod labelled;
 pub mod pack;
 pub mod recall;
 pub mod recalling;
+mod remembered;
 pub mod score;
 mod selectors;
 pub mod speed;

@@ -1,11 +1,14 @@
 //! Running a retriever over the questions of a pack.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
+use crate::clock::Clock;
 use crate::domain::{Language, Timestamp, UserId};
 use crate::embed::Embedder;
 use crate::eval::context::Evaluated;
 use crate::eval::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
+use crate::eval::remembered::{RememberError, Remembered};
 use crate::eval::score::{Figures, Prediction, mean};
 use crate::retrieval::{
     Asked, Features, Frequencies, Lexicon, Passage, Person, Profile, Question, Ranked, SESSION_SILENCE, SessionText,
@@ -15,8 +18,10 @@ use crate::retrieval::{
 /// Who retrieves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Retriever {
-    /// What the daemon runs.
+    /// What the daemon runs, on the pack's messages in a store.
     Fitted,
+    /// The same features and weights over every message of the chat, with none left out beforehand.
+    Exhaustive,
     /// The same without vectors.
     Lexical,
     /// Vectors alone.
@@ -44,7 +49,7 @@ const JUDGED: usize = 200;
 impl Retriever {
     fn profile(self) -> Profile {
         match self {
-            Self::Fitted => Profile::Fitted,
+            Self::Fitted | Self::Exhaustive => Profile::Fitted,
             Self::Lexical => Profile::Lexical,
             Self::Vectors => Profile::Vectors,
             Self::SeedBlend => Profile::SeedBlend,
@@ -55,20 +60,31 @@ impl Retriever {
 }
 
 /// Runs `retriever` over every question of the pack; calls `progress` after each.
-pub fn evaluate(
+///
+/// # Errors
+/// When the store that the daemon's retriever is asked on fails.
+pub async fn evaluate(
     pack: &Pack,
     (retriever, scope): (Retriever, Scope),
-    embedder: &Embedder,
+    embedder: &Arc<Embedder>,
     k: usize,
     mut progress: impl FnMut(),
-) -> Evaluated {
+) -> Result<Evaluated, RememberError> {
+    let remembered = match retriever {
+        Retriever::Fitted => Some(Remembered::new(pack, embedder, &Clock::system()).await?),
+        _ => None,
+    };
     let mut chats: HashMap<&str, ReadChat<'_>> =
         pack.chats.iter().map(|(id, messages)| (id.as_str(), ReadChat::new(messages, embedder))).collect();
     let mut rows: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
     let mut predictions = Vec::new();
     for question in &pack.questions {
         let Some(chat) = chats.get_mut(question.ask.chat_id.as_str()) else { continue };
-        let mut ranked = chat.retrieve(&question.ask, retriever.profile(), scope);
+        let ranked = match &remembered {
+            Some(remembered) => remembered.ranked(&question.ask).await?,
+            None => chat.ranked(&question.ask, retriever.profile()).iter().map(|one| (one.index, one.score)).collect(),
+        };
+        let mut ranked = chat.told(&question.ask, &ranked, scope);
         ranked.truncate(KEPT);
         let figures = score(question, &ranked, pack);
         for heading in [QUESTION.to_owned(), format!("{QUESTION}/category {}", question.gold.category)] {
@@ -80,7 +96,7 @@ pub fn evaluate(
         progress();
     }
     let figures = rows.into_iter().map(|(heading, rows)| (heading, mean(&rows))).collect();
-    Evaluated { figures, predictions }
+    Ok(Evaluated { figures, predictions })
 }
 
 /// A chat made ready once for all of its questions.
@@ -117,25 +133,21 @@ impl<'a> ReadChat<'a> {
         }
     }
 
-    /// Ids of messages, best first; of sessions each one's best.
-    fn retrieve(&mut self, ask: &QuestionAsk, profile: Profile, scope: Scope) -> Vec<i64> {
-        let (question, ranked) = self.ranked(ask, profile);
-        let Self { texts, lexicon, .. } = self;
-        let messages = texts.messages;
-        match scope {
-            Scope::Turn => ranked.iter().map(|one| messages[one.index].message_id).collect(),
-            Scope::Session => best_of_sessions(&question, &ranked, &texts.sessions, lexicon)
-                .into_iter()
-                .map(|index| messages[index].message_id)
-                .collect(),
-        }
+    /// Ids of ranked messages; of sessions each one's best.
+    fn told(&mut self, ask: &QuestionAsk, ranked: &[(usize, f64)], scope: Scope) -> Vec<i64> {
+        let places = match scope {
+            Scope::Turn => ranked.iter().map(|(place, _)| *place).collect(),
+            Scope::Session => {
+                let question = self.question(ask);
+                best_of_sessions(&question, ranked, &self.texts.sessions, &mut self.lexicon)
+            }
+        };
+        places.into_iter().map(|place| self.texts.messages[place].message_id).collect()
     }
 
-    fn ranked(&mut self, ask: &QuestionAsk, profile: Profile) -> (Question, Vec<Ranked>) {
-        let Self { texts, language, lexicon } = self;
-        let messages = texts.messages;
+    fn question(&self, ask: &QuestionAsk) -> Question {
         let mut seen = BTreeSet::new();
-        let people: Vec<Person<'_>> = (messages.iter())
+        let people: Vec<Person<'_>> = (self.texts.messages.iter())
             .filter(|message| !message.is_bot && seen.insert(message.from_id))
             .map(|message| Person {
                 id: UserId(message.from_id),
@@ -144,11 +156,15 @@ impl<'a> ReadChat<'a> {
             })
             .collect();
         let now = Timestamp::from_secs(ask.date);
-        let asked = Asked { language: *language, now, utc_offset: 0, by: None, people: &people };
-        let question = Question::read(&ask.question, &asked);
-        let passages: Vec<Passage<'_>> = (0..messages.len()).map(|place| texts.passage(place)).collect();
-        let ranked = rank(&question, &passages, None, lexicon, profile);
-        (question, ranked)
+        let asked = Asked { language: self.language, now, utc_offset: 0, by: None, people: &people };
+        Question::read(&ask.question, &asked)
+    }
+
+    fn ranked(&mut self, ask: &QuestionAsk, profile: Profile) -> Vec<Ranked> {
+        let question = self.question(ask);
+        let Self { texts, lexicon, .. } = self;
+        let passages: Vec<Passage<'_>> = (0..texts.messages.len()).map(|place| texts.passage(place)).collect();
+        rank(&question, &passages, None, lexicon, profile)
     }
 }
 
@@ -180,7 +196,7 @@ pub fn rows(pack: &Pack, embedder: &Embedder, place: Place) -> Vec<QuestionRows>
             Place::OtherChat => ids.iter().position(|id| *id == own).map_or(own, |at| ids[(at + 1) % ids.len()]),
         };
         let Some(chat) = chats.get_mut(asked_in) else { continue };
-        let (_, ranked) = chat.ranked(&question.ask, Profile::Fitted);
+        let ranked = chat.ranked(&question.ask, Profile::Fitted);
         let is_right = |index: usize| {
             place == Place::OwnChat && question.gold.context.contains(&chat.texts.messages[index].message_id)
         };
@@ -210,18 +226,21 @@ impl Texts<'_> {
 /// The best message of each session, best session first.
 fn best_of_sessions(
     question: &Question,
-    ranked: &[Ranked],
+    ranked: &[(usize, f64)],
     sessions: &[usize],
     lexicon: &mut Lexicon<'_>,
 ) -> Vec<usize> {
     let count = sessions.last().map_or(0, |last| last + 1);
     let mut best: Vec<Option<usize>> = vec![None; count];
-    for one in ranked {
-        best[sessions[one.index]].get_or_insert(one.index);
+    for (place, _) in ranked {
+        best[sessions[*place]].get_or_insert(*place);
     }
+    let ranked: Vec<Ranked> = (ranked.iter())
+        .map(|(index, score)| Ranked { index: *index, score: *score, features: Features::default() })
+        .collect();
     let texts = vec![SessionText { summary: "" }; count];
     let session_of = |index: usize| sessions.get(index).copied();
-    rank_sessions(question, (ranked, session_of), &texts, &Frequencies::default(), lexicon)
+    rank_sessions(question, (&ranked, session_of), &texts, &Frequencies::default(), lexicon)
         .into_iter()
         .filter_map(|session| best[session.index])
         .collect()

@@ -6,6 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::domain::{Language, WordStemmer};
 use crate::embed::Embedder;
+use crate::trigger::Languages;
 
 /// The words of a text in order, lower-case.
 pub fn words(text: &str) -> Vec<String> {
@@ -13,7 +14,20 @@ pub fn words(text: &str) -> Vec<String> {
 }
 
 fn lower(word: &str) -> String {
-    word.to_lowercase().replace('’', "'")
+    let mut lower = String::new();
+    lower_into(word, &mut lower);
+    lower
+}
+
+fn lower_into(word: &str, lower: &mut String) {
+    lower.clear();
+    if word.is_ascii() {
+        lower.push_str(word);
+        lower.make_ascii_lowercase();
+    } else {
+        // A last sigma depends on its place, which only the whole word tells.
+        lower.push_str(&word.to_lowercase().replace('’', "'"));
+    }
 }
 
 /// A word of a [`Lexicon`].
@@ -35,6 +49,8 @@ pub struct WordsRead {
 
 pub struct Word {
     pub stem: String,
+    /// No function word.
+    is_telling: bool,
     /// Of the word between two marks, packed, ascending, each once.
     pub trigrams: Vec<u64>,
     /// Of unit length; empty where the embedding model does not know the word.
@@ -52,12 +68,32 @@ impl<'e> Lexicon<'e> {
         Self { stemmer: WordStemmer::new(language), embedder, read }
     }
 
-    pub fn into_read(self) -> WordsRead {
+    /// What was read, to be kept: of more than `most` words the ones that were met first, since common ones are.
+    pub fn into_read(mut self, most: usize) -> WordsRead {
+        if self.read.entries.len() > most {
+            self.read.entries.truncate(most);
+            self.read.ids.retain(|_, id| (*id as usize) < most);
+        }
         self.read
     }
 
     pub fn embedder(&self) -> Option<&'e Embedder> {
         self.embedder
+    }
+
+    /// The words of a text that tell something, in order.
+    pub fn telling(&mut self, text: &str) -> Vec<WordId> {
+        let mut lower = String::new();
+        let mut telling = Vec::with_capacity(text.len() / 6);
+        for word in text.unicode_words() {
+            lower_into(word, &mut lower);
+            let known = self.read.ids.get(lower.as_str()).copied();
+            let id = known.unwrap_or_else(|| self.id(lower.clone()));
+            if self.word(id).is_telling {
+                telling.push(id);
+            }
+        }
+        telling
     }
 
     /// Its number; new words are added.
@@ -66,10 +102,13 @@ impl<'e> Lexicon<'e> {
             return *id;
         }
         let id = WordId::try_from(self.read.entries.len()).unwrap_or(WordId::MAX);
+        let is_telling = !Languages::shipped().is_stop_word(&word);
+        let embedder = self.embedder.filter(|_| is_telling);
         self.read.entries.push(Word {
             stem: self.stemmer.stem(&word).into_owned(),
+            is_telling,
             trigrams: trigrams(&word),
-            vector: self.embedder.map_or_else(Vec::new, |embedder| embedder.embed(&word)),
+            vector: embedder.map_or_else(Vec::new, |embedder| embedder.embed(&word)),
         });
         self.read.ids.insert(word, id);
         id
@@ -109,6 +148,14 @@ mod tests {
         assert_eq!(ids, [0, 1, 0]);
         assert_eq!(lexicon.word(0).stem, lexicon.word(1).stem);
         assert_eq!((lexicon.word(1).trigrams.len(), lexicon.count()), (5, 2));
+    }
+
+    #[test]
+    fn of_too_many_words_the_first_are_kept() {
+        let mut lexicon = Lexicon::new(Language::DEFAULT, None);
+        lexicon.telling("the tables burn quickly");
+        let mut later = Lexicon::resume(Language::DEFAULT, None, lexicon.into_read(2));
+        assert_eq!((later.count(), later.telling("a table, the tables").len(), later.count()), (2, 2, 4));
     }
 
     #[test]

@@ -8,8 +8,8 @@
 //! is a sum of absolute features, so scores of different chats and questions compare. [`rank_sessions`] ranks sessions by
 //! their best messages and their summaries. [`run::Recaller`] fetches from a chat's past and ranks.
 //!
-//! In reading order: `languages`, `lexicon`, `dates`, `days`, `question`, `passage`, `similarity`, `features`, `profile`, `rank`,
-//! `baselines`, `sessions`.
+//! In reading order: `languages`, `lexicon`, `dates`, `days`, `question`, `proposals`, `passage`, `similarity`, `features`,
+//! `profile`, `rank`, `baselines`, `sessions`.
 
 mod baselines;
 mod dates;
@@ -19,6 +19,7 @@ mod languages;
 mod lexicon;
 mod passage;
 mod profile;
+mod proposals;
 mod question;
 mod rank;
 mod recalled;

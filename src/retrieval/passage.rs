@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::domain::{Timestamp, UserId};
 use crate::retrieval::languages::Tables;
 use crate::retrieval::lexicon::{Lexicon, WordId, words};
+use crate::retrieval::question::Question;
 
 /// A message that may answer, or that stands beside one that may.
 #[derive(Debug, Clone, Copy)]
@@ -53,19 +54,18 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    pub fn of(passage: &Passage<'_>, tables: Tables, lexicon: &mut Lexicon<'_>) -> Self {
-        let said = words(passage.text);
-        let (names_time, names_number) = (names_time(&said, passage.text, tables), names_number(&said, tables));
-        let mut ids: Vec<WordId> =
-            said.into_iter().filter(|word| !tables.is_stop_word(word)).map(|word| lexicon.id(word)).collect();
+    /// Times and numbers are looked for where the question asks for them.
+    pub fn of(passage: &Passage<'_>, question: &Question, lexicon: &mut Lexicon<'_>) -> Self {
+        let mut ids = lexicon.telling(passage.text);
         ids.sort_unstable();
         ids.dedup();
+        let said = if question.asks_when || question.asks_number { words(passage.text) } else { Vec::new() };
         Self {
             words: ids,
             is_question: is_question(passage.text),
             calls_bot: calls_bot(passage.text),
-            names_time,
-            names_number,
+            names_time: question.asks_when && names_time(&said, passage.text, question.tables),
+            names_number: question.asks_number && names_number(&said, question.tables),
         }
     }
 }
@@ -126,6 +126,7 @@ fn names_number(said: &[String], tables: Tables) -> bool {
 mod tests {
     use super::*;
     use crate::domain::Language;
+    use crate::retrieval::question::Asked;
 
     #[track_caller]
     fn read(code: &str, text: &str) -> (bool, bool, bool, bool) {
@@ -140,7 +141,9 @@ mod tests {
             after: None,
             replies_to: None,
         };
-        let reading = Reading::of(&passage, Tables::of(language, ""), &mut Lexicon::new(language, None));
+        let asked = Asked { language, now: Timestamp::from_secs(0), utc_offset: 0, by: None, people: &[] };
+        let question = Question { asks_when: true, asks_number: true, ..Question::read("", &asked) };
+        let reading = Reading::of(&passage, &question, &mut Lexicon::new(language, None));
         (reading.is_question, reading.names_time, reading.names_number, reading.calls_bot)
     }
 

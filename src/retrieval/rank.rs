@@ -58,8 +58,7 @@ pub fn rank(
     lexicon: &mut Lexicon<'_>,
     profile: Profile,
 ) -> Vec<Ranked> {
-    let readings: Vec<Reading> =
-        passages.iter().map(|passage| Reading::of(passage, question.tables, lexicon)).collect();
+    let readings: Vec<Reading> = passages.iter().map(|passage| Reading::of(passage, question, lexicon)).collect();
     let counted = frequencies.is_none().then(|| Frequencies::count(&readings, lexicon));
     let Some(frequencies) = frequencies.or(counted.as_ref()) else { return Vec::new() };
     let prepared = Prepared::new(question, (passages, &readings), |stem| frequencies.idf(stem), lexicon);
@@ -76,7 +75,7 @@ fn sort(ranked: &mut [Ranked]) {
 }
 
 /// Candidates whose sentences are read: the others are too far behind for one sentence to bring them to the top.
-const SENTENCES_READ: usize = 120;
+const SENTENCES_READ: usize = 48;
 
 fn by_features(
     prepared: &Prepared<'_>,

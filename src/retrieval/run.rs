@@ -13,16 +13,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use keeper::{VectorKeeper, VectorSource};
 
-use crate::domain::{Conversation, Language, LegScores, Seq, StoredMessage, Timestamp, UserId};
+use crate::domain::{Conversation, Language, Seq, Timestamp, UserId};
 use crate::embed::{Embedder, SHIPPED_NAME};
 use crate::retrieval::lexicon::WordsRead;
 use crate::retrieval::run::found::Found;
 use crate::retrieval::run::legs::Candidates;
-use crate::retrieval::{
-    Asked, Features, Frequencies, Lexicon, Person, Profile, Question, Ranked, Recalled, RecalledMessage, rank,
-};
+use crate::retrieval::{Asked, Features, Lexicon, Person, Profile, Question, Ranked, Recalled, RecalledMessage, rank};
 use crate::store::spaces::Space;
-use crate::store::{self, Reader, chats, search, spaces, vectors};
+use crate::store::{self, Reader, chats, messages, spaces, vectors};
 
 /// Messages that are recalled at most.
 const RECALLED: usize = 10;
@@ -67,6 +65,8 @@ struct Reading<'a> {
     space: Option<Space>,
     /// Of the question, packed, in that space; empty where there is none.
     vector: Vec<u8>,
+    /// The model at hand, where it made that space or none did.
+    embedder: Option<&'a Embedder>,
 }
 
 impl Recaller {
@@ -75,26 +75,35 @@ impl Recaller {
         Self { embedder, former: OnceLock::new(), words: Mutex::default() }
     }
 
+    /// Every message that is proposed for a question or stands beside one that is, best first, with its score: what
+    /// [`Self::recall`] takes the best of.
+    pub fn ranked(&self, conn: &Reader, request: &RecallRequest<'_>) -> store::Result<Vec<(Seq, f64)>> {
+        let Some(reading) = self.read(conn, request)? else { return Ok(Vec::new()) };
+        let candidates = reading.candidates()?;
+        let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
+        Ok(self.with_words(reading.language, |lexicon| {
+            let passages = found.passages();
+            let ranked = rank(&reading.question, &passages, Some(&candidates.frequencies), lexicon, Profile::Fitted);
+            ranked.into_iter().map(|one| (found.messages[one.index].seq, one.score)).collect()
+        }))
+    }
+
     /// The messages and summaries of a chat, of all its threads, that answer a question best: best first. A question
     /// without a word that tells something finds nothing.
     pub fn recall(&self, conn: &Reader, request: &RecallRequest<'_>) -> store::Result<Recalled> {
         let Some(reading) = self.read(conn, request)? else { return Ok(Recalled::default()) };
         let candidates = reading.candidates()?;
         let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
-        let frequencies = reading.frequencies()?;
         self.with_words(reading.language, |lexicon| {
             let passages = found.passages();
-            let ranked = rank(&reading.question, &passages, Some(&frequencies), lexicon, Profile::Fitted);
-            let sessions = summaries::recalled(&reading, (&found, &ranked), &candidates, &frequencies, lexicon)?;
-            let mut messages = best(&reading, &found, ranked, &candidates);
-            for one in &mut messages {
-                one.topic = reading.other_topic(one.message.conversation())?;
-            }
-            Ok(Recalled { messages, sessions })
+            let frequencies = Some(&candidates.frequencies);
+            let ranked = rank(&reading.question, &passages, frequencies, lexicon, Profile::Fitted);
+            let sessions = summaries::recalled(&reading, (&found, &ranked), &candidates, lexicon)?;
+            Ok(Recalled { messages: best(&reading, &found, ranked, &candidates)?, sessions })
         })
     }
 
-    fn read<'a>(&self, conn: &'a Reader, request: &'a RecallRequest<'a>) -> store::Result<Option<Reading<'a>>> {
+    fn read<'a>(&'a self, conn: &'a Reader, request: &'a RecallRequest<'a>) -> store::Result<Option<Reading<'a>>> {
         let chat = request.conversation.chat;
         let Some(row) = chats::by_key(conn, chat)? else { return Ok(None) };
         let members = chats::members(conn, chat)?;
@@ -117,8 +126,11 @@ impl Recaller {
             Some(space) => self.vector_in(conn, space, &question, request)?,
             None => Vec::new(),
         };
+        // Kept vectors are of use where the model at hand made them: spaces are never mixed.
+        let embedder =
+            self.embedder.as_deref().filter(|at_hand| space.as_ref().is_none_or(|it| it.model == at_hand.name()));
         let people = members.iter().map(|member| (member.id, member.name.clone())).collect();
-        Ok(Some(Reading { conn, request, question, language: row.language, people, space, vector }))
+        Ok(Some(Reading { conn, request, question, language: row.language, people, space, vector, embedder }))
     }
 
     /// The vector of a question in a space: by the model at hand that made the space; where a server did, the vector that it
@@ -151,28 +163,20 @@ impl Recaller {
         };
         let mut lexicon = Lexicon::resume(language, self.embedder.as_deref(), kept.unwrap_or_default());
         let outcome = work(&mut lexicon);
-        if lexicon.count() <= WORDS_KEPT {
-            let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-            words.retain(|(known, _)| *known != language);
-            words.insert(0, (language, lexicon.into_read()));
-            words.truncate(LANGUAGES_KEPT);
-        }
+        let read = lexicon.into_read(WORDS_KEPT);
+        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        words.retain(|(known, _)| *known != language);
+        words.insert(0, (language, read));
+        words.truncate(LANGUAGES_KEPT);
+        drop(words);
         outcome
     }
 }
 
 impl Reading<'_> {
-    fn frequencies(&self) -> store::Result<Frequencies> {
-        let (chat, words) = (self.request.conversation.chat, self.question.words.join(" "));
-        let counted = search::holding(self.conn, chat, self.language, &words)?;
-        Ok(Frequencies { messages: counted.messages, holding: counted.holding })
-    }
-
-    /// Whether a message was proposed, came before the trigger, and is not shown anyway.
-    fn may_show(&self, stored: &StoredMessage, candidates: &Candidates) -> bool {
-        candidates.messages.contains_key(&stored.seq)
-            && stored.seq < self.request.before
-            && !self.request.known.contains(&stored.seq)
+    /// Whether a message came before the trigger and is not shown anyway.
+    fn may_show(&self, seq: Seq) -> bool {
+        seq < self.request.before && !self.request.known.contains(&seq)
     }
 
     /// What the topic of a conversation is called, where that is another than the question's.
@@ -184,21 +188,29 @@ impl Reading<'_> {
     }
 }
 
-fn best(reading: &Reading<'_>, found: &Found, ranked: Vec<Ranked>, candidates: &Candidates) -> Vec<RecalledMessage> {
+fn best(
+    reading: &Reading<'_>,
+    found: &Found,
+    ranked: Vec<Ranked>,
+    candidates: &Candidates,
+) -> store::Result<Vec<RecalledMessage>> {
     let says_enough = |features: &Features| features.wide_coverage.max(features.linked_coverage) >= MIN_COVERAGE;
-    (ranked.into_iter())
-        .filter(|one| {
-            one.score > 0.0 && says_enough(&one.features) && reading.may_show(&found.messages[one.index], candidates)
-        })
-        .take(RECALLED)
-        .map(|one| recalled(found, one, candidates))
-        .collect()
-}
-
-fn recalled(found: &Found, one: Ranked, candidates: &Candidates) -> RecalledMessage {
-    let message = found.messages[one.index].clone();
-    let legs: LegScores = candidates.messages.get(&message.seq).copied().unwrap_or_default();
-    RecalledMessage { message, topic: None, score: one.score, features: one.features, legs }
+    let wanted = (ranked.into_iter())
+        .filter(|one| one.score > 0.0 && says_enough(&one.features))
+        .map(|one| (found.messages[one.index].seq, one))
+        .filter(|(seq, _)| reading.may_show(*seq));
+    let mut best = Vec::new();
+    for (seq, one) in wanted.take(RECALLED) {
+        let Some(message) = messages::by_seq(reading.conn, reading.request.conversation.chat, seq)? else { continue };
+        best.push(RecalledMessage {
+            topic: reading.other_topic(message.conversation())?,
+            message,
+            score: one.score,
+            features: one.features,
+            legs: candidates.messages.get(&seq).copied().unwrap_or_default(),
+        });
+    }
+    Ok(best)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Ranking sessions: by their best messages, and by what their summaries say.
 
 use crate::retrieval::features::sentences;
-use crate::retrieval::languages::Tables;
-use crate::retrieval::lexicon::{Lexicon, WordId, words};
+use crate::retrieval::lexicon::{Lexicon, WordId};
 use crate::retrieval::profile::Weights;
 use crate::retrieval::question::Question;
 use crate::retrieval::rank::{Frequencies, Ranked};
@@ -54,7 +53,7 @@ pub fn rank_sessions(
     let mut reader = SummaryReader::new(question, frequencies, lexicon);
     let mut scored: Vec<SessionScore> = (sessions.iter().enumerate())
         .map(|(index, session)| {
-            let (summary_coverage, summary_cosine) = reader.read(session.summary, question.tables, lexicon);
+            let (summary_coverage, summary_cosine) = reader.read(session.summary, lexicon);
             let score = weights.best * best[index][0]
                 + weights.mean_of_three * best[index].iter().sum::<f64>() / BEST as f64
                 + weights.summary_coverage * summary_coverage
@@ -84,9 +83,8 @@ impl SummaryReader {
     }
 
     /// How much of the question `summary` says, by idf, and the best cosine of one of its sentences.
-    pub fn read(&mut self, summary: &str, tables: Tables, lexicon: &mut Lexicon<'_>) -> (f64, f64) {
-        let said: Vec<WordId> =
-            words(summary).into_iter().filter(|word| !tables.is_stop_word(word)).map(|word| lexicon.id(word)).collect();
+    pub fn read(&mut self, summary: &str, lexicon: &mut Lexicon<'_>) -> (f64, f64) {
+        let said = lexicon.telling(summary);
         let hits = (self.similar.iter_mut())
             .map(|one| said.iter().map(|word| one.with(*word, lexicon)).fold(0.0, f32::max))
             .zip(&self.idf);

@@ -26,6 +26,8 @@ pub mod memory;
 pub mod messages;
 pub mod notes;
 pub mod outbox;
+pub mod passages;
+pub mod postings;
 pub mod presses;
 pub mod recaps;
 pub mod refusals;

@@ -8,8 +8,8 @@ use super::messages::row_id;
 use super::{Reader, Result, Writer, row, vector_index};
 use crate::domain::{ChatKey, Seq, StoredMessage, Timestamp};
 
-/// The newest messages of a chat need no stored vector: the picker looks at them, and reads them anyway.
-pub const NEAR: u32 = 200;
+/// The newest messages of a chat need no stored vector: they change most, and a look reads them anyway.
+pub const NEAR: u32 = 30;
 
 /// A space as kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,6 +249,15 @@ pub fn settle(tx: &Writer<'_>, space: i64, batch: &Batch) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The last message of a chat up to which the vectors of a space are made.
+pub fn made_up_to(conn: &Reader, space: i64, chat: ChatKey) -> Result<Seq> {
+    let mut statement =
+        conn.prepare_cached("SELECT seq FROM vector_progress WHERE space = :space AND chat_key = :chat")?;
+    let made =
+        statement.query_row(named_params! { ":space": space, ":chat": chat.0 }, |raw| raw.get("seq")).optional()?;
+    Ok(Seq(made.unwrap_or(0)))
 }
 
 /// How far the vectors of a model are: messages and summaries that have one, and all that are to have one.

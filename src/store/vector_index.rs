@@ -21,19 +21,30 @@ pub struct VectorTable {
     pub key: &'static str,
     /// Bits of that number that one part of the index holds. A search reads whole parts.
     part_bits: u32,
+    /// Parts of a chat that are searched, the newest. Older messages are reached through the summaries of their sessions.
+    searched: usize,
 }
 
 /// Kinds of documents that have vectors. A new kind is an entry in [`TABLES`], with a table of (key, space, vector).
-pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 14 };
-pub const SUMMARIES: VectorTable = VectorTable { name: "summary_vector", key: "session_id", part_bits: 32 };
+pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 12, searched: 8 };
+pub const SUMMARIES: VectorTable =
+    VectorTable { name: "summary_vector", key: "session_id", part_bits: 15, searched: 128 };
 pub const TABLES: [VectorTable; 2] = [MESSAGES, SUMMARIES];
 
-/// Parts of a chat that are searched, the newest first. What is older is reached through the summaries of its sessions.
-const PARTS: i64 = 2;
 /// Vectors of a chunk, which is the least that a part takes: more make a search faster and small chats larger.
-const CHUNK: u32 = 256;
-/// Proposals of the index for each result. It compares sums of differences, which takes a fifth of the time of cosines.
-const PROPOSED: usize = 48;
+const CHUNK: u32 = 512;
+/// Of each vector's values the index holds the first so many tenths: what is read and compared decides how fast it is, and
+/// models put first what tells most.
+const TENTHS: usize = 6;
+/// Fewer values than these tell too little.
+const LEAST_VALUES: usize = 64;
+/// Proposals of the index. It compares sums of differences, which takes a fifth of the time of cosines.
+const PROPOSED: usize = 64;
+
+/// How many values of the vectors of a space the index holds.
+fn indexed_values(space: &Space) -> usize {
+    (space.dimension * TENTHS / 10).max(LEAST_VALUES.min(space.dimension))
+}
 
 impl VectorTable {
     fn index(self, space: i64) -> String {
@@ -43,7 +54,7 @@ impl VectorTable {
     /// The parts that hold what is searched of a chat whose newest document is `newest`, newest first.
     fn parts(self, chat: ChatKey, newest: Seq) -> impl Iterator<Item = i64> {
         let (first, last) = (row_id(chat, Seq(0)) >> self.part_bits, row_id(chat, newest) >> self.part_bits);
-        (first..=last).rev().take(if self.part_bits >= 32 { 1 } else { PARTS as usize })
+        (first..=last).rev().take(self.searched)
     }
 }
 
@@ -66,17 +77,17 @@ pub fn register() {
 /// Makes the empty index of a space, with the triggers that keep it in step.
 pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
     for table in TABLES {
-        let (index, id, dimension) = (table.index(space.id), space.id, space.dimension);
-        let VectorTable { name, key, part_bits } = table;
+        let (index, id, values) = (table.index(space.id), space.id, indexed_values(space));
+        let VectorTable { name, key, part_bits, .. } = table;
         tx.execute_batch(&format!(
             "CREATE VIRTUAL TABLE {index} USING vec0(
                  id integer primary key, part integer partition key,
-                 vector int8[{dimension}] distance_metric=L1, chunk_size={CHUNK});
+                 vector int8[{values}] distance_metric=L1, chunk_size={CHUNK});
              -- vec0 looks for the chunks of a part by reading them all.
              CREATE INDEX {index}_by_part ON {index}_chunks (partition00);
              CREATE TRIGGER {index}_kept AFTER INSERT ON {name} WHEN NEW.space = {id} AND length(NEW.vector) > 0 BEGIN
                  INSERT INTO {index} (id, part, vector)
-                 VALUES (NEW.{key}, NEW.{key} >> {part_bits}, vec_int8(NEW.vector));
+                 VALUES (NEW.{key}, NEW.{key} >> {part_bits}, vec_int8(substr(NEW.vector, 1, {values})));
              END;
              CREATE TRIGGER {index}_gone AFTER DELETE ON {name} WHEN OLD.space = {id} BEGIN
                  DELETE FROM {index} WHERE id = OLD.{key};
@@ -110,8 +121,8 @@ pub fn remove(tx: &Writer<'_>, space: &Space) -> Result<()> {
 
 /// Puts vectors behind `after` into the index, at most `limit`. Gives the last one, none when there are no more.
 pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limit: u32) -> Result<Option<i64>> {
-    let VectorTable { name, key, part_bits } = table;
-    let index = table.index(space.id);
+    let VectorTable { name, key, part_bits, .. } = table;
+    let (index, values) = (table.index(space.id), indexed_values(space));
     let params = named_params! { ":space": space.id, ":after": after, ":limit": limit };
     let last: Option<i64> = tx
         .prepare_cached(&format!(
@@ -123,7 +134,7 @@ pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limi
         // What came in since the index was made is in it already.
         tx.prepare_cached(&format!(
             "INSERT INTO {index} (id, part, vector)
-             SELECT {key}, {key} >> {part_bits}, vec_int8(vector) FROM {name}
+             SELECT {key}, {key} >> {part_bits}, vec_int8(substr(vector, 1, {values})) FROM {name}
              WHERE space = :space AND {key} > :after AND {key} <= :last AND length(vector) > 0
                    AND NOT EXISTS (SELECT 1 FROM {index}_rowids AS known WHERE known.rowid = {name}.{key})"
         ))?
@@ -183,25 +194,45 @@ pub fn nearest(conn: &Reader, space: &Space, table: VectorTable, wanted: &Neares
 
 /// By the vec0 index, and the exact cosines of what it proposes.
 pub fn by_index(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
-    let mut propose = conn.prepare_cached(&format!(
-        "SELECT id FROM {} WHERE vector MATCH vec_int8(:vector) AND k = :k AND part = :part",
-        table.index(space.id)
-    ))?;
+    let proposed = proposed(conn, space, table, wanted)?;
     let mut read = conn
         .prepare_cached(&format!("SELECT vector FROM {} WHERE {} = :id AND space = :space", table.name, table.key))?;
     let mut found = Best::of(wanted.limit);
-    for part in table.parts(wanted.chat, wanted.newest) {
-        let k = i64::try_from(wanted.limit.max(PROPOSED)).unwrap_or(i64::MAX);
-        let params = named_params! { ":vector": wanted.vector, ":k": k, ":part": part };
-        let ids = propose.query_map(params, |raw| raw.get("id"))?.collect::<rusqlite::Result<Vec<i64>>>()?;
-        for id in ids {
-            let cosine = read.query_row(named_params! { ":id": id, ":space": space.id }, |raw| {
-                Ok(packed_cosine(raw.get_ref("vector")?.as_blob().unwrap_or_default(), wanted.vector))
-            })?;
-            found.add(id, cosine);
-        }
+    for id in proposed {
+        let cosine = read.query_row(named_params! { ":id": id, ":space": space.id }, |raw| {
+            Ok(packed_cosine(raw.get_ref("vector")?.as_blob().unwrap_or_default(), wanted.vector))
+        })?;
+        found.add(id, cosine);
     }
     Ok(found.sorted())
+}
+
+/// The documents that are nearest by what the index holds. Of each further part only those are asked for that are nearer
+/// than the worst so far: picking out many of a part takes longer than comparing them.
+fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<i64>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT id, distance FROM {}
+         WHERE vector MATCH vec_int8(:vector) AND k = :k AND part = :part AND distance < :least",
+        table.index(space.id)
+    ))?;
+    let limit = wanted.limit.max(PROPOSED);
+    let vector = wanted.vector.get(..indexed_values(space)).unwrap_or(wanted.vector);
+    let mut nearest: Vec<(f64, i64)> = Vec::with_capacity(2 * limit);
+    let mut least = f64::from(f32::MAX);
+    for part in table.parts(wanted.chat, wanted.newest) {
+        let k = i64::try_from(limit).unwrap_or(i64::MAX);
+        let params = named_params! { ":vector": vector, ":k": k, ":part": part, ":least": least };
+        let rows = statement.query_map(params, |raw| Ok((raw.get("distance")?, raw.get("id")?)))?;
+        for row in rows {
+            nearest.push(row?);
+        }
+        nearest.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        nearest.truncate(limit);
+        if let Some((worst, _)) = nearest.last().filter(|_| nearest.len() == limit) {
+            least = *worst;
+        }
+    }
+    Ok(nearest.into_iter().map(|(_, id)| id).collect())
 }
 
 /// By comparing every vector of the same parts.

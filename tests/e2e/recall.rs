@@ -24,6 +24,9 @@ async fn a_message_of_another_topic_is_recalled_by_name_and_cited_by_its_link() 
         let record = w.record_of(&answer).await;
         assert!(record.window.iter().any(|chosen| chosen.id == code && chosen.reason == Reason::Query));
         assert!(record.slots.iter().any(|slot| slot.name == "system.recall" && slot.sources == [source.clone()]));
+        let found =
+            record.slots.iter().flat_map(|slot| &slot.found).find(|found| found.id == source).expect("it is kept");
+        assert!(found.score > 0.0 && found.legs.words > 0.5, "{found:?}");
         let is_link =
             |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{code}")));
         assert!(answer.entities.iter().any(|entity| is_link(&entity.kind)), "{:?}", answer.entities);

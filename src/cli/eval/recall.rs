@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::Arc;
 
 use crate::cli::arguments::EvalRecallOptions;
 use crate::cli::eval::{Bar, Figures, create, try_out, write_predictions};
@@ -10,15 +11,15 @@ use crate::eval::context::Evaluated;
 use crate::eval::pack::Pack;
 use crate::eval::recall::evaluate;
 
-pub fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::error::Error>> {
-    let embedder = Embedder::shipped()?;
+pub async fn recall(options: &EvalRecallOptions) -> Result<(), Box<dyn std::error::Error>> {
+    let embedder = Arc::new(Embedder::shipped()?);
     options.predictions.as_deref().map_or(Ok(()), try_out)?;
     let (mut predictions, mut all) = (Vec::new(), BTreeMap::new());
     for folder in &options.packs {
         let pack = Pack::read(folder)?;
         let mut bar = Bar::new(&pack.name, pack.questions.len());
         let Evaluated { figures, predictions: of_pack } =
-            evaluate(&pack, (options.retriever, options.scope), &embedder, options.k, || bar.step());
+            evaluate(&pack, (options.retriever, options.scope), &embedder, options.k, || bar.step()).await?;
         bar.end();
         predictions.extend(of_pack);
         all.insert(pack.name, figures);

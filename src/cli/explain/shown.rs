@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::answer::why::in_plain_words;
 use crate::cli::explain::{Decision, in_a_line};
 use crate::context::{Entry, Explained, Feature};
-use crate::domain::{MessageId, Part, Reason};
+use crate::domain::{FoundSource, MessageId, Part, Reason};
 
 /// Features that stand beside a message, the weightiest ones. JSON has more.
 const TOLD: usize = 3;
@@ -99,8 +99,17 @@ pub fn in_words(decision: &Decision) -> String {
         let other: Vec<String> = alternative.other.iter().map(|chosen| format!("#{}", chosen.id)).collect();
         lines.push(format!("or about {} (less likely by {:.2})", other.join(" "), alternative.margin));
     }
-    lines.extend(decision.slots.iter().map(|slot| format!("slot     {:<20} {} tokens", slot.name, slot.tokens)));
+    for slot in &decision.slots {
+        lines.push(format!("slot     {:<20} {} tokens", slot.name, slot.tokens));
+        lines.extend(slot.found.iter().map(found));
+    }
     lines.join("\n")
+}
+
+/// `  m17      2.31  words 0.64, vector 0.52`
+fn found(source: &FoundSource) -> String {
+    let legs: Vec<String> = source.legs.found().map(|(leg, score)| format!("{leg} {score:.2}")).collect();
+    format!("  {:<8} {:.2}  {}", source.id, source.score, legs.join(", ")).trim_end().to_owned()
 }
 
 /// `line`, and what decided below it.

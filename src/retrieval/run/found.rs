@@ -1,66 +1,65 @@
-//! Reading what the legs proposed, with what stands around it.
+//! Reading what was proposed, with what stands around it.
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::domain::{MessageId, Role, Seq, StoredMessage};
+use crate::domain::{MessageId, Seq};
 use crate::embed::Embedder;
 use crate::retrieval::run::Reading;
 use crate::retrieval::run::legs::Candidates;
 use crate::retrieval::{Passage, SESSION_SILENCE};
-use crate::store::{self, messages, vectors};
+use crate::store;
+use crate::store::passages::{self, StoredPassage};
 
-/// Of each list, the best whose neighbours are read too, and how far on either side.
-const WITH_NEIGHBORS: usize = 20;
+/// Messages on either side of a proposal that are read with it.
 const AROUND: u32 = 5;
+/// Messages that are read at most: what ranks behind them has not come to the top in any labelled chat.
+const READ: u32 = 220;
+/// Of the best proposals all that bears on them is read; of the others what stands next to them.
+const BEST: usize = 12;
+const NEXT: u32 = 2;
 
 /// The proposed messages and their neighbours, in the order of their numbers.
 pub struct Found {
-    pub messages: Vec<StoredMessage>,
-    vectors: Vec<Vec<f32>>,
+    pub messages: Vec<StoredPassage>,
 }
 
 impl Found {
     pub fn read(reading: &Reading<'_>, candidates: &Candidates, embedder: Option<&Embedder>) -> store::Result<Self> {
         let (conn, chat) = (reading.conn, reading.request.conversation.chat);
-        // Kept vectors are of use where the model at hand made them: spaces are never mixed.
-        let space = reading.space.as_ref().filter(|space| embedder.is_some_and(|it| it.name() == space.model));
-        let (mut found, mut kept) = (Vec::new(), HashMap::new());
-        for range in ranges(candidates, reading.request.before) {
-            found.extend(messages::in_range(conn, chat, range)?);
-            if let Some(space) = space {
-                kept.extend(vectors::in_range(conn, space.id, chat, range)?);
+        let space = reading.space.as_ref().filter(|_| reading.embedder.is_some());
+        let mut messages = Vec::new();
+        for range in ranges(candidates.proposals.iter().map(|one| one.seq), reading.request.before) {
+            messages.extend(passages::in_range(conn, space.map(|space| space.id), chat, range)?);
+        }
+        if let Some(embedder) = embedder {
+            for one in messages.iter_mut().filter(|one| one.vector.is_empty()) {
+                one.vector = embedder.embed(&one.text);
             }
         }
-        let vector = |stored: &StoredMessage| match (kept.remove(&stored.seq), embedder) {
-            (Some(vector), _) => vector,
-            (None, Some(embedder)) => embedder.embed(&stored.message.text),
-            (None, None) => Vec::new(),
-        };
-        let vectors = found.iter().map(vector).collect();
-        Ok(Self { messages: found, vectors })
+        Ok(Self { messages })
     }
 
     /// Each message beside the one before it and the one after it in its thread, where there is no long silence between.
     pub fn passages(&self) -> Vec<Passage<'_>> {
         let places: HashMap<MessageId, usize> =
-            self.messages.iter().enumerate().map(|(place, stored)| (stored.message.id, place)).collect();
-        let mut passages: Vec<Passage<'_>> = (self.messages.iter().zip(&self.vectors))
-            .map(|(stored, vector)| Passage {
-                author: stored.message.sender.id,
-                sent_at: stored.message.sent_at,
-                text: &stored.message.text,
-                vector,
-                is_own: stored.message.role == Role::Assistant,
+            self.messages.iter().enumerate().map(|(place, stored)| (stored.id, place)).collect();
+        let mut passages: Vec<Passage<'_>> = (self.messages.iter())
+            .map(|stored| Passage {
+                author: stored.author,
+                sent_at: stored.sent_at,
+                text: &stored.text,
+                vector: &stored.vector,
+                is_own: stored.is_own,
                 before: None,
                 after: None,
-                replies_to: stored.message.reply_to.and_then(|id| places.get(&id).copied()),
+                replies_to: stored.reply_to.and_then(|id| places.get(&id).copied()),
             })
             .collect();
         let mut last_of: BTreeMap<_, usize> = BTreeMap::new();
         for (place, stored) in self.messages.iter().enumerate() {
-            let Some(before) = last_of.insert(stored.message.thread, place) else { continue };
+            let Some(before) = last_of.insert(stored.thread, place) else { continue };
             let is_near = stored.seq.0 - self.messages[before].seq.0 <= AROUND;
-            let silence = stored.message.sent_at.since(self.messages[before].message.sent_at);
+            let silence = stored.sent_at.since(self.messages[before].sent_at);
             if is_near && silence <= SESSION_SILENCE {
                 passages[place].before = Some(before);
                 passages[before].after = Some(place);
@@ -70,22 +69,48 @@ impl Found {
     }
 }
 
-/// Numbers of what is read, as ranges that do not touch.
-fn ranges(candidates: &Candidates, before: Seq) -> Vec<(Seq, Seq)> {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for list in &candidates.lists {
-        for (rank, seq) in list.iter().filter(|seq| **seq < before).enumerate() {
-            let reach = if rank < WITH_NEIGHBORS { AROUND } else { 0 };
-            ranges.push((seq.0.saturating_sub(reach), seq.0.saturating_add(reach)));
+/// Numbers of what is read around `proposals`, best first, as ranges that do not touch; nothing from `before` on.
+fn ranges(proposals: impl Iterator<Item = Seq>, before: Seq) -> Vec<(Seq, Seq)> {
+    let (mut ranges, mut read): (BTreeMap<u32, u32>, u32) = (BTreeMap::new(), 0);
+    for (place, seq) in proposals.filter(|seq| *seq < before).enumerate() {
+        if read >= READ {
+            break;
         }
-    }
-    ranges.sort_unstable();
-    let mut merged: Vec<(u32, u32)> = Vec::new();
-    for (from, to) in ranges {
-        match merged.last_mut() {
-            Some(last) if from <= last.1.saturating_add(1) => last.1 = last.1.max(to),
-            _ => merged.push((from, to)),
+        let reach = if place < BEST { AROUND } else { NEXT };
+        let (mut from, mut to) = (seq.0.saturating_sub(reach), seq.0.saturating_add(reach).min(before.0 - 1));
+        // Swallows the ranges that it meets.
+        while let Some((known_from, known_to)) = ranges.range(..=to + 1).next_back().map(|(from, to)| (*from, *to)) {
+            if known_to + 1 < from {
+                break;
+            }
+            ranges.remove(&known_from);
+            read -= known_to - known_from + 1;
+            (from, to) = (from.min(known_from), to.max(known_to));
         }
+        ranges.insert(from, to);
+        read += to - from + 1;
     }
-    merged.into_iter().map(|(from, to)| (Seq(from), Seq(to))).collect()
+    ranges.into_iter().map(|(from, to)| (Seq(from), Seq(to))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(proposals: &[u32], before: u32) -> Vec<(u32, u32)> {
+        ranges(proposals.iter().copied().map(Seq), Seq(before)).into_iter().map(|(from, to)| (from.0, to.0)).collect()
+    }
+
+    #[test]
+    fn ranges_that_meet_become_one_and_end_before_the_trigger() {
+        assert_eq!(read(&[20, 100, 31, 102], 104), [(15, 36), (95, 103)]);
+        assert_eq!(read(&[3, 50, 60], 55), [(0, 8), (45, 54)]);
+    }
+
+    #[test]
+    fn no_more_is_read_than_the_limit_and_one_range() {
+        let many: Vec<u32> = (1..200).map(|place| place * 1_000).collect();
+        let count: u32 = read(&many, 1_000_000).iter().map(|(from, to)| to - from + 1).sum();
+        assert!((READ..READ + 2 * AROUND + 1).contains(&count), "{count}");
+    }
 }

@@ -10,9 +10,9 @@ use crate::retrieval::{Frequencies, Lexicon, Ranked, RecalledSession, SessionTex
 use crate::store::{self, messages, sessions, summaries};
 
 /// Best messages whose sessions are looked at.
-const MESSAGES: usize = 30;
+const MESSAGES: usize = 12;
 /// Sessions that vectors and tags propose and that are looked at.
-const PROPOSED: usize = 20;
+const PROPOSED: usize = 6;
 /// Sessions of which something is told, and bullets of each.
 const TOLD: usize = 3;
 const BULLETS: usize = 4;
@@ -29,9 +29,9 @@ pub fn recalled(
     reading: &Reading<'_>,
     (found, ranked): (&Found, &[Ranked]),
     candidates: &Candidates,
-    frequencies: &Frequencies,
     lexicon: &mut Lexicon<'_>,
 ) -> store::Result<Vec<RecalledSession>> {
+    let frequencies = &candidates.frequencies;
     let of_message = sessions_of(reading, found, ranked)?;
     let looked = look_at(reading, of_message.values().copied(), candidates)?;
     if looked.is_empty() {
@@ -83,8 +83,9 @@ fn sessions_of(reading: &Reading<'_>, found: &Found, ranked: &[Ranked]) -> store
     let mut of_message = HashMap::new();
     for one in ranked.iter().take(MESSAGES) {
         let stored = &found.messages[one.index];
-        let moment = (stored.message.sent_at, stored.message.id);
-        if let Some(session) = sessions::of_message(reading.conn, stored.conversation(), moment)? {
+        let conversation = Conversation { chat: reading.request.conversation.chat, thread: stored.thread };
+        let moment = (stored.sent_at, stored.id);
+        if let Some(session) = sessions::of_message(reading.conn, conversation, moment)? {
             of_message.insert(stored.seq, session.id);
         }
     }
@@ -96,9 +97,7 @@ fn look_at(
     of_messages: impl Iterator<Item = SessionId>,
     candidates: &Candidates,
 ) -> store::Result<Vec<Looked>> {
-    let mut proposed: Vec<(SessionId, LegScores)> = candidates.sessions.iter().map(|(id, legs)| (*id, *legs)).collect();
-    proposed.sort_by(|(_, a), (_, b)| (b.summary + b.tags).total_cmp(&(a.summary + a.tags)));
-    let mut wanted: BTreeMap<SessionId, LegScores> = proposed.into_iter().take(PROPOSED).collect();
+    let mut wanted: BTreeMap<SessionId, LegScores> = candidates.best_sessions().into_iter().take(PROPOSED).collect();
     for id in of_messages {
         wanted.entry(id).or_insert_with(|| candidates.sessions.get(&id).copied().unwrap_or_default());
     }
@@ -122,7 +121,7 @@ fn best_bullets(
     let mut reader = SummaryReader::new(&reading.question, frequencies, lexicon);
     let mut scored: Vec<(f64, usize)> = Vec::new();
     for (place, (bullet, told)) in summary.bullets.iter().zip(told).enumerate() {
-        let (coverage, cosine) = reader.read(told, reading.question.tables, lexicon);
+        let (coverage, cosine) = reader.read(told, lexicon);
         if is_news(bullet) && coverage + cosine > 0.0 {
             scored.push((coverage + cosine, place));
         }
