@@ -22,7 +22,7 @@ fn results(request: &Value) -> String {
     of_tools.filter_map(|message| message["content"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// A fact from days ago that shares no word with the ask below, and talk of other things since.
+/// A fact from days ago that has nothing of the asks below in it, and talk of other things since.
 async fn long_ago(w: &World) -> (chime::domain::MessageId, String) {
     let fact = w.say("ann", "I parked the trailer behind grandma's barn, the padlock opens with 7193");
     w.settled().await;
@@ -48,7 +48,7 @@ async fn a_tool_finds_what_the_window_missed_and_the_answer_cites_it() {
             Reply::Tools(vec![("search_messages", json!({"query": "trailer padlock"}))]),
             Reply::text(format!("It opens with 7193 [source: {id}].")),
         ]);
-        let tag = w.say("cat", "@bot how do I get into the vehicle?");
+        let tag = w.say("cat", "@bot can you help me out tomorrow?");
         let answer = w.answer_to(tag).await;
         let requests = w.model.requests();
         assert_eq!(
