@@ -379,20 +379,20 @@ impl Answering {
             answers::save(tx, &record)?;
             follow_up::save(tx, &record, taken.as_ref(), &rests_on)?;
             concepts::refer(tx, scope, &referenced, now);
-            oldest_part.see_to(tx, &chat, &trigger, now)?;
+            let sums_up = oldest_part.see_to(tx, &chat, &trigger, now)?;
             outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
                 introduced.note(tx, (&reply.key, record.chat), remembers, now)?;
             }
-            let may_have_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
+            let finds_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
             jobs::finish(tx, job.kind(), &job.key())?;
-            Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, may_have_topic })
+            Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do: sums_up || finds_topic })
         })
         .await?;
         match written {
-            Written::Down { send, may_have_topic } => {
+            Written::Down { send, is_more_to_do } => {
                 self.parts.wake.offer(send);
-                if may_have_topic {
+                if is_more_to_do {
                     self.parts.wake.wake();
                 }
             }

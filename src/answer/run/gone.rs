@@ -5,8 +5,8 @@ use crate::store::{self, Reader, consent, messages};
 
 /// What became of an answer that was made.
 pub enum Written {
-    /// With the job that sends it, and whether one was added that finds the topic.
-    Down { send: Option<Job>, may_have_topic: bool },
+    /// With the job that sends it, and whether jobs of the background were added.
+    Down { send: Option<Job>, is_more_to_do: bool },
     /// Nobody waits for it any more.
     Ended,
     /// It rests on what may not be used any more: it has to be made anew.

@@ -71,12 +71,12 @@ impl OldestPart {
         self.summary.as_ref().map(|summary| summary.sources.clone()).unwrap_or_default()
     }
 
-    /// Has the summary made or extended where that is worth it.
-    pub fn see_to(&self, tx: &Writer<'_>, chat: &Chat, trigger: &StoredMessage, now: Timestamp) -> store::Result<()> {
+    /// Has the summary made or extended where that is worth it. Gives whether there is such a job now.
+    pub fn see_to(&self, tx: &Writer<'_>, chat: &Chat, trigger: &StoredMessage, now: Timestamp) -> store::Result<bool> {
         let stood_for = self.stood_for();
         let open = self.messages.iter().filter(|seq| !stood_for.contains(seq)).count();
         if open == 0 || (self.summary.is_some() && open < WORTH_EXTENDING) {
-            return Ok(());
+            return Ok(false);
         }
         let conversation = trigger.conversation();
         let job = JobPayload::Strand {
@@ -85,6 +85,7 @@ impl OldestPart {
             thread: conversation.thread,
             messages: self.messages.clone(),
         };
-        jobs::add_or_move(tx, &job, now)
+        jobs::add_or_move(tx, &job, now)?;
+        Ok(true)
     }
 }
