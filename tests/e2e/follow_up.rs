@@ -458,6 +458,30 @@ async fn what_the_patterns_leave_open_is_read_by_the_model_once_for_the_same_ask
 }
 
 #[tokio::test]
+async fn an_answer_that_is_made_anew_does_not_have_its_ask_read_again() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;
+        let said = w.say("cat", "the last time I had the soup there");
+        for text in ["soup is nice", "is it warm outside?", "warm enough for me"] {
+            w.say("ben", text);
+        }
+        let asked = w.model.requests().len();
+        let reading = r#"{"intent":"more","confidence":0.9,"constraints":["near the harbour"]}"#;
+        w.model.script([Reply::text(reading), Reply::Hang]);
+        let tag = w.say("ann", "@bot maybe somewhere quieter near the old harbour");
+        w.model.wait_for_requests(asked + 2).await.expect("the model is to answer");
+        let forgetting = w.reply("cat", said, "/forget");
+        w.answer_to(forgetting).await;
+        w.model.script(["1. **Kaja** – pizza"]);
+        w.model.release();
+        let sent = w.answer_to(tag).await;
+        assert!(resolved(w, &sent).await.extracted);
+        assert_eq!(w.model.requests().len(), asked + 3, "the ask was read twice");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_model_that_does_not_read_the_ask_costs_nothing() {
     World::run(async |w| {
         ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;

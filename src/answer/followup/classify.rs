@@ -370,9 +370,10 @@ impl<'a> Sight<'a> {
         taken.extend(self.of_names.iter().chain(&self.of_details()).copied());
         let fillers = self.table.find(Row::Fillers, self.tokens);
         let something = self.table.find(Row::Something, self.tokens);
+        let by = self.table.find(Row::By, self.tokens);
         let kinds = self.table.named(crate::answer::followup::tables::Names::Kinds, self.tokens);
         let within = |spans: &[Span], at: usize| spans.iter().any(|span| span.from <= at && at < span.to);
-        let is_empty = |at: usize| within(&fillers, at) || within(&something, at);
+        let is_empty = |at: usize| within(&fillers, at) || within(&something, at) || within(&by, at);
         let mut kept: Vec<usize> = (0..self.tokens.len()).filter(|at| !within(&taken, *at)).collect();
         while kept.first().is_some_and(|at| is_empty(*at)) {
             kept.remove(0);

@@ -163,6 +163,7 @@ fn the_author_of_what_was_asked_about_last_is_meant() {
     let found = follow("something by the same author", &before).follow_up;
     let names: Vec<&str> = found.frame.entities.iter().map(|entity| entity.name.as_str()).collect();
     assert_eq!((names, found.references[0].by), (vec!["Stanisław Lem"], Evidence::Last));
+    assert_eq!(found.frame.subject, None, "\"by\" alone is no subject");
 }
 
 #[test]
