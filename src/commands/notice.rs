@@ -59,18 +59,7 @@ pub fn for_command(command: CommandName, username: &str, is_private: bool, texts
             Some(Notice::Help { username: username.to_owned(), is_private, texts })
         }
         CommandName::Why | CommandName::Ask => Some(Notice::WhyWhat(texts)),
-        CommandName::Concepts
-        | CommandName::Forget
-        | CommandName::Optout
-        | CommandName::Optin
-        | CommandName::Privacy
-        | CommandName::Claim
-        | CommandName::Memory
-        | CommandName::Recap
-        | CommandName::Note
-        | CommandName::Notes
-        | CommandName::Settings
-        | CommandName::Topics
-        | CommandName::New => None,
+        // `Commands::obey` names every other one.
+        _ => None,
     }
 }
