@@ -14,6 +14,7 @@ mod introduction;
 mod log;
 mod long_strand;
 mod notes;
+mod owners;
 mod press;
 mod question;
 mod reading;

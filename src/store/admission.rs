@@ -18,6 +18,13 @@ pub fn is_owner(conn: &Reader, user: UserId) -> Result<bool> {
         .query_row(named_params! { ":user": user.0 }, |raw| raw.get("found"))?)
 }
 
+/// Who became an owner by what was said in Telegram.
+pub fn owners(conn: &Reader) -> Result<Vec<UserId>> {
+    let mut statement = conn.prepare_cached("SELECT user_id FROM owner ORDER BY user_id")?;
+    let rows = statement.query_map([], |raw| raw.get("user_id").map(UserId))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 pub fn has_owner(conn: &Reader) -> Result<bool> {
     Ok(conn.query_row("SELECT EXISTS (SELECT 1 FROM owner) AS found", [], |raw| raw.get("found"))?)
 }

@@ -210,6 +210,11 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
     jobs::add_unless_due(tx, &reply.send_job(), now)
 }
 
+/// Whether a reply of this key was ever written down.
+pub fn exists(conn: &Reader, key: &str) -> Result<bool> {
+    Ok(conn.prepare_cached("SELECT 1 FROM outbox WHERE reply_key = :key")?.exists(named_params! { ":key": key })?)
+}
+
 /// Says that a part of a reply is the answer only up to this byte.
 pub fn set_talk_end(tx: &Writer<'_>, key: &str, part: usize, end: usize) -> Result<()> {
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chime::domain::{AnswerRecord, MessageId, Reason, Timestamp, UserId};
-use chime::sandbox::BotAction;
+use chime::sandbox::{BotAction, NewChat};
 use chime::store::{chats, usage};
 use chime::testkit::{Reply, World};
 use serde_json::{Value, json};
@@ -212,6 +212,35 @@ async fn failed_and_cut_calls_count_as_well() {
             assert!(after.prompt > before.prompt, "{before:?} {after:?} after {:?}", answer.text);
             w.clock.advance(Duration::from_secs(300));
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn owners_are_told_once_a_day_that_the_model_server_refuses() {
+    World::run(async |w| {
+        let owner = w.member("olga");
+        w.telegram.add_chat(NewChat::private("olga"));
+        w.set("OWNER_IDS", &owner.to_string());
+        w.restart().await;
+        let refused = || Reply::Status(401, r#"{"error":{"message":"no","code":"invalid_api_key"}}"#.to_owned());
+        let mut told = Vec::new();
+        for days in [0, 0, 1] {
+            w.clock.advance(DAY * days);
+            w.model.script([refused()]);
+            w.say("ann", "@bot thoughts?");
+            let mut sent = vec![w.next_sent().await];
+            if days > 0 || told.is_empty() {
+                sent.push(w.next_sent().await);
+            }
+            told.extend(sent.into_iter().filter(|message| message.chat != w.chat));
+            w.settled().await;
+        }
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told.iter().all(|message| message.chat.0 == owner.0));
+        let words = "To you as the owner: I cannot answer anybody at the moment, because the model server refused \
+                     (HTTP 401, invalid_api_key): check OPENAI_API_KEY.";
+        assert!(told[0].text.starts_with(words), "{}", told[0].text);
     })
     .await;
 }

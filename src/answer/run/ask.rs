@@ -39,7 +39,7 @@ use crate::domain::{
     Zone,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
-use crate::gateway::{Economy, Purpose};
+use crate::gateway::{AskError, Economy, Purpose};
 use crate::llm::{Completion, Prompt};
 use crate::prompts::Prompts;
 use crate::retrieval::Recalled;
@@ -310,6 +310,9 @@ impl Answering {
             never = self.keep_typing(message.chat, message.thread) => match never {},
         };
         log::asked(&answered, watch.elapsed());
+        if let Err(AskError::Final(error)) = &answered {
+            self.tell_owners(error).await;
+        }
         answered.map_err(|error| failure_of(&error))
     }
 

@@ -60,7 +60,8 @@ pub fn failure_of(error: &AskError) -> Failure {
     }
 }
 
-fn blame_of(error: &LlmError) -> Blame {
+/// Whether asking again helps, and otherwise what the member is told to be at fault.
+pub fn blame_of(error: &LlmError) -> Blame {
     match error {
         LlmError::Refused { check: Check::Key, .. } => Blame::Key,
         LlmError::Refused { check: Check::Model, .. } => Blame::Model,
