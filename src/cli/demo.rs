@@ -97,7 +97,7 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
     let stop = CancellationToken::new();
     let model = config.llm.model.clone();
     let (mut stage, said) = Stage::set(sandbox, &chat, Screen::new(options.json, zone), clock.clone());
-    stage.bundled = options.chat;
+    (stage.bundled, stage.is_bundled) = (options.chat, options.file.is_none());
     let group = recorded::group(stage.chat, &stage.title);
     recorded::record(&place.database, group, said, clock.now()).await?;
     let app = App::start(config, clock, stop.clone()).await?;
@@ -123,6 +123,8 @@ struct Stage {
     screen: Screen,
     store: Option<Store>,
     bundled: Bundled,
+    /// Whether the chat is that one, and no file of the member's own.
+    is_bundled: bool,
 }
 
 impl Stage {
@@ -145,6 +147,7 @@ impl Stage {
             screen,
             store: None,
             bundled: Bundled::default(),
+            is_bundled: false,
         };
         let (mut ids, mut said) = (HashMap::new(), Vec::new());
         let written = recorded::length(file);
@@ -186,6 +189,9 @@ impl Stage {
             self.screen.say("");
             self.speak(self.bundled.first_question());
             self.until_quiet(finished).await?;
+            if model.is_none() && self.is_bundled {
+                self.screen.say(self.bundled.recorded_answer());
+            }
             self.screen.say(self.bundled.closing());
         }
         let mut piped = BufReader::new(tokio::io::stdin()).lines();

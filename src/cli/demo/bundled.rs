@@ -28,6 +28,14 @@ impl Bundled {
         }
     }
 
+    /// What a model wrote to the first question, once: for whoever has none.
+    pub fn recorded_answer(self) -> &'static str {
+        match self {
+            Self::Friday => FRIDAY_RECORDED,
+            Self::Books => BOOKS_RECORDED,
+        }
+    }
+
     /// What may be typed next.
     pub fn closing(self) -> &'static str {
         match self {
@@ -36,6 +44,22 @@ impl Bundled {
         }
     }
 }
+
+const FRIDAY_RECORDED: &str = "
+With a model the same tag gets an answer in sentences. A recorded one; in Telegram each number opens its message:
+
+            The thai restaurant on 10th Ave [1] suits you: it has a garden, and half of the menu is without meat [2],
+            which Carl's sister needs [3]. Lunch with a drink was 24 [4], so dinner may stay under 30 a head [5], but
+            nobody knows yet. Friday at seven is fine with Carl [6]; somebody has to ask for a table for nine.
+
+            Sources: [1] Carl #22 · [2] Ana #24 · [3] Ana #7 · [4] Carl #26 · [5] Carl #11 · [6] Carl #30";
+
+const BOOKS_RECORDED: &str = "
+With a model the same tag gets more suggestions, none of them twice. A recorded answer:
+
+            1. The Last Unicorn by Peter S. Beagle – a unicorn, a harpy and a bull of fire, 11 €
+            2. The Dispossessed by Ursula K. Le Guin – spaceships, and much to think about on a train, 12 €
+            3. Binti by Nnedi Okorafor – a spaceship, and short, 9 €";
 
 const FRIDAY_CLOSING: &str = "
 Your turn: type @bot with or without a question, `> 22 @bot` to reply to message 22, `Ana: …` to speak as Ana,
