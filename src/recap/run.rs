@@ -55,6 +55,8 @@ struct Showing {
 struct Order {
     conversation: Conversation,
     span: (Timestamp, Timestamp),
+    /// The last message, among those of the last second.
+    last: MessageId,
     on_behalf_of: Option<UserId>,
     /// Where it goes; none where the chat itself gets it.
     private: Option<ChatId>,
@@ -107,6 +109,8 @@ impl Recaps {
         let order = Order {
             conversation: asking.conversation(),
             span: (since, asking.message.sent_at),
+            // What asks for the recap is no part of it.
+            last: MessageId(at.message.0 - 1),
             on_behalf_of: Some(asking.message.sender.id),
             private,
         };
@@ -145,7 +149,8 @@ impl Recaps {
             })
             .await?;
         let Some(chat) = chat else { return self.write(job, None, None).await };
-        let order = Order { conversation, span, on_behalf_of: None, private: None };
+        let last = MessageId(i64::MAX);
+        let order = Order { conversation, span, last, on_behalf_of: None, private: None };
         // Quiet when nothing happened.
         let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
         let to = ReplyTarget { chat, thread: conversation.thread, reply_to: None };
@@ -155,8 +160,8 @@ impl Recaps {
 
     /// The recap, and the messages that it rests on. None where nothing was said that is worth one.
     async fn recap(&self, order: &Order) -> store::Result<Option<(Recap, Vec<Seq>)>> {
-        let (conversation, span) = (order.conversation, order.span);
-        let found = self.store.read(move |conn| material(conn, conversation, span)).await?;
+        let (conversation, span, last) = (order.conversation, order.span, order.last);
+        let found = self.store.read(move |conn| material(conn, conversation, (span.0, (span.1, last)))).await?;
         let Some(Material { chat, said, is_cut }) = found else { return Ok(None) };
         let (Some(first), people) = (said.first(), said.iter().map(|it| it.message.sender.id).collect::<BTreeSet<_>>())
         else {
@@ -222,10 +227,10 @@ fn formatted(recap: &Recap, note: Option<String>) -> Vec<FormattedText> {
 fn material(
     conn: &Reader,
     conversation: Conversation,
-    (from, until): (Timestamp, Timestamp),
+    (from, until): (Timestamp, (Timestamp, MessageId)),
 ) -> store::Result<Option<Material>> {
     let Some(chat) = chats::by_key(conn, conversation.chat)? else { return Ok(None) };
-    let said = messages::within(conn, conversation, ((from, MessageId(i64::MIN)), (until, MessageId(i64::MAX))))?;
+    let said = messages::within(conn, conversation, ((from, MessageId(i64::MIN)), until))?;
     let is_talk = |stored: &StoredMessage| {
         let message = &stored.message;
         let has_words = !message.rendered().trim().is_empty() && !message.text.trim_start().starts_with('/');

@@ -6,7 +6,7 @@ use crate::domain::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, M
 use crate::trigger::address::{Address, address};
 use crate::trigger::ask::without;
 use crate::trigger::command::{Addressee, Call};
-use crate::trigger::generic::{is_generic, is_thanks, is_thanks_by_name};
+use crate::trigger::generic::{asks_what_was_missed, is_generic, is_thanks, is_thanks_by_name};
 use crate::trigger::languages::Languages;
 
 /// A message that addresses the bot.
@@ -33,7 +33,7 @@ impl Trigger {
 pub enum TriggerKind {
     /// Wants an answer. `/ask` arrives as this, with [`How::Command`].
     Ask,
-    /// Any other command, with what stands behind it.
+    /// Any other command, with what stands behind it. `/recap` arrives as this also where it is asked for in words.
     Command(CommandName, String),
     /// Only thanks or emoji, to the bot: a reaction is reply enough.
     Thanks,
@@ -76,7 +76,16 @@ pub fn find(
     if is_thanks {
         return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
     }
+    let is_in_private = chat_kind == ChatKind::Private;
+    if !is_in_private && !is_reply_to_talk(message, parent) && asks_what_was_missed(&ask, rules.languages) {
+        let kind = TriggerKind::Command(CommandName::Recap, ask.clone());
+        return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
+    }
     Some(Trigger { cut: address.cut, ..asked(how, ask, rules.languages) })
+}
+
+fn is_reply_to_talk(message: &Message, parent: Option<&Message>) -> bool {
+    message.reply_to.is_some() && parent.is_none_or(|parent| parent.kind != Kind::Service)
 }
 
 fn is_from_a_person(message: &Message, bot: &BotIdentity) -> bool {

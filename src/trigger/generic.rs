@@ -35,6 +35,12 @@ pub fn is_thanks(text: &str, languages: &Languages) -> bool {
     said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_thanks(&said))
 }
 
+/// Whether `ask` is only what somebody asks who was away ("what did I miss?").
+pub fn asks_what_was_missed(ask: &str, languages: &Languages) -> bool {
+    let asked = words(ask);
+    asked.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.asks_what_was_missed(&asked))
+}
+
 /// Whether `ask`, of somebody who names the bot, is thanks. Narrower than [`is_thanks`]: a bare emoji points at the talk
 /// above, and what can ask as well ("true", "agreed") asks.
 pub fn is_thanks_by_name(ask: &str, languages: &Languages) -> bool {

@@ -54,6 +54,8 @@ pub(super) struct Language {
     asks: HashSet<String>,
     /// Words that speak of the people here, of what they said, or of their days.
     ours: HashSet<String>,
+    /// What somebody asks who was away; without fillers.
+    missed: HashSet<String>,
 }
 
 /// The file's form. What the lists mean is explained in `languages/en.toml`.
@@ -77,6 +79,7 @@ struct Rows {
     questions: Vec<String>,
     stop_words: Vec<String>,
     ours: Vec<String>,
+    missed: Vec<String>,
 }
 
 impl Languages {
@@ -154,19 +157,27 @@ impl Language {
         let fillers: HashSet<String> =
             phrases([&rows.fillers, &rows.politeness, &rows.pointers]).filter(|phrase| !phrase.contains(' ')).collect();
         let thanks: HashSet<String> = phrases([&rows.thanks]).collect();
-        let generic = phrases([&rows.politeness, &rows.pointers, &rows.phrases])
-            .map(|phrase| phrase.split(' ').filter(|word| !fillers.contains(*word)).collect::<Vec<_>>().join(" "))
-            .filter(|phrase| !phrase.is_empty())
-            .collect();
+        let bare = |phrase: String| {
+            let words: Vec<&str> = phrase.split(' ').filter(|word| !fillers.contains(*word)).collect();
+            (!words.is_empty()).then(|| words.join(" "))
+        };
+        let generic = phrases([&rows.politeness, &rows.pointers, &rows.phrases]).filter_map(bare).collect();
+        let missed = phrases([&rows.missed]).filter_map(bare).collect();
         let around = phrases([&rows.fillers, &rows.politeness]).filter(|phrase| !thanks.contains(phrase)).collect();
         let questions = phrases([&rows.questions]).collect();
         let asks = phrases([&rows.pointers, &rows.phrases]).collect();
         let ours = phrases([&rows.ours]).collect();
-        Self { code: file.language, fillers, generic, thanks, around, questions, asks, ours }
+        Self { code: file.language, fillers, generic, thanks, around, questions, asks, ours, missed }
     }
 
     fn begins_question(&self, said: &[String]) -> bool {
         (1..=said.len().min(LONGEST)).any(|length| self.questions.contains(&said[..length].join(" ")))
+    }
+
+    /// Whether `asked` is what somebody asks who was away, fillers aside.
+    pub(super) fn asks_what_was_missed(&self, asked: &[String]) -> bool {
+        let rest: Vec<&str> = asked.iter().map(String::as_str).filter(|word| !self.fillers.contains(*word)).collect();
+        self.missed.contains(&rest.join(" "))
     }
 
     /// Whether nothing is left of `asked` but fillers and what points or asks in general.
@@ -209,7 +220,7 @@ mod tests {
     use super::*;
 
     /// Every list of every language, by its name.
-    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 8] {
+    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 9] {
         [
             ("fillers", rows.fillers),
             ("politeness", rows.politeness),
@@ -219,6 +230,7 @@ mod tests {
             ("questions", rows.questions),
             ("stop_words", rows.stop_words),
             ("ours", rows.ours),
+            ("missed", rows.missed),
         ]
     }
 
@@ -229,6 +241,7 @@ mod tests {
             "thanks" => 15,
             "questions" => 40,
             "ours" => 30,
+            "missed" => 6,
             "stop_words" => 250,
             _ => 10,
         };

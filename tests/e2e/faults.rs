@@ -543,7 +543,7 @@ async fn a_backlog_of_ten_thousand_with_a_thousand_old_tags_is_one_line() {
             Post::new(ann, text, start.plus(SECOND / 2 * u32::try_from(n).expect("a small number")))
         };
         w.telegram.say_many(w.chat, (0..MANY).map(post));
-        let fresh = w.say("ben", "@bot what did I miss?");
+        let fresh = w.say("ben", "@bot which did they take?");
         w.model.script(["A lot."]);
         w.start().await;
         // A slow machine takes so long over the backlog that its line is due before the answer is there.

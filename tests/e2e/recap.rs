@@ -169,13 +169,23 @@ async fn what_one_member_missed_goes_to_them_in_private_where_they_allow_it() {
         w.clock.advance(2 * HOUR);
         w.say("ann", "the ferry leaves at 7:15 from the northern harbour");
         w.settled().await;
-        let ask = w.say("eve", "/recap what did I miss?");
+        let ask = w.say("eve", "@bot hey, what did I miss here?");
         let (first, second) = (w.next_sent().await, w.next_sent().await);
         let (private, pointer) = if first.chat == alone { (first, second) } else { (second, first) };
         assert_eq!((pointer.chat, pointer.reply_to), (w.chat, Some(ask)));
         assert_eq!(pointer.text, "I sent it to you in private.");
         assert!(private.chat == alone && private.text.contains("Recap of Friday table"), "{}", private.text);
         assert!(private.text.contains("ferry leaves") && !private.text.contains("red tent"), "{}", private.text);
+        assert!(!private.text.contains("what did I miss"), "{}", private.text);
+        // The same in another language, as a command.
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        w.say("bob", "the boat has to be back by noon on Sunday, says the man at the harbour");
+        w.settled().await;
+        w.say("eve", "/recap was hab ich verpasst");
+        let (first, second) = (w.next_sent().await, w.next_sent().await);
+        let private = if first.chat == alone { first } else { second };
+        assert!(private.text.contains("back by noon") && !private.text.contains("ferry"), "{}", private.text);
     })
     .await;
 }

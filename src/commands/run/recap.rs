@@ -15,6 +15,7 @@ use crate::recap::{RecapTime, Request, last_seen, wording};
 use crate::scheduler::run::Outcome;
 use crate::store::recaps::{self, Subscription};
 use crate::store::{self, Priority, jobs, messages};
+use crate::trigger::{Languages, asks_what_was_missed};
 
 /// Moments at which a member wrote, among which the last visit is looked for.
 const MOMENTS: usize = 200;
@@ -25,7 +26,11 @@ impl Commands {
     pub(super) async fn recap(&self, job: &Job, order: Order) -> store::Result<Outcome> {
         let zone = order.chat.zone(self.zone);
         let asked_at = order.message.message.sent_at;
-        match Request::parse(&order.args, order.message.message.reply_to.is_some()) {
+        let request = match asks_what_was_missed(&order.args, Languages::shipped()) {
+            true => Request::SinceSeen,
+            false => Request::parse(&order.args, order.message.message.reply_to.is_some()),
+        };
+        match request {
             Request::Span(span) => self.start_recap(job, &order, asked_at.minus(span), false).await,
             Request::Today => self.start_recap(job, &order, midnight(asked_at, zone), false).await,
             Request::SinceReply => match self.parent_sent_at(&order).await? {

@@ -448,3 +448,40 @@ proptest! {
         prop_assert!(trigger.is_some_and(|trigger| trigger.ask.ends_with("pizza") && !trigger.ask.contains('@')));
     }
 }
+
+#[test]
+fn whoever_asks_what_they_missed_gets_a_recap_in_every_language() {
+    let found = |line: &str, kind: ChatKind, reply_to: Option<i64>| {
+        let message = Message { reply_to: reply_to.map(MessageId), ..marked_up(line) };
+        let rules = Rules { parent_is_answer: false, languages: Languages::shipped() };
+        find(&message, None, &bot(), kind, &rules).map(|trigger| trigger.kind)
+    };
+    let is_recap = |kind: Option<TriggerKind>| matches!(kind, Some(TriggerKind::Command(CommandName::Recap, _)));
+    for ask in [
+        "what did I miss?",
+        "hey, what did I miss here today??",
+        "was hab ich verpasst?",
+        "¿qué me perdí?",
+        "qu'est-ce que j'ai raté ?",
+        "o que perdi?",
+        "cosa mi sono persa?",
+        "wat heb ik gemist?",
+        "co mnie ominęło?",
+        "что я пропустил?",
+        "що я пропустила?",
+        "neler kaçırdım?",
+        "mis mul kahe silma vahele jäi?",
+    ] {
+        let line = format!("[@chime](mention) {ask}");
+        assert!(is_recap(found(&line, ChatKind::Supergroup, None)), "{ask}");
+        assert_eq!(
+            found(&line, ChatKind::Private, None),
+            Some(TriggerKind::Ask),
+            "{ask}: in private nothing is missed"
+        );
+        assert_eq!(found(&line, ChatKind::Supergroup, Some(9)), Some(TriggerKind::Ask), "{ask}: of a message");
+    }
+    for ask in ["what did I miss in the budget talk?", "did the train leave?", "thoughts?", ""] {
+        assert!(!is_recap(found(&format!("[@chime](mention) {ask}"), ChatKind::Group, None)), "{ask}");
+    }
+}
