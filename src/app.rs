@@ -145,6 +145,7 @@ impl Parts {
         let wake = Wake::default();
         let health = PollHealth::new(&self.clock);
         let gateway = models::gateway(&self.config, &self.store, &self.clock)?;
+        gateway.recall_tool_refusals().await?;
         let crew = Arc::new(self.crew(&wake, &gateway)?);
         let http = self.http(&health, &gateway).await?;
         let mut tasks = Tasks::new(self.stop.clone());

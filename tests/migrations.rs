@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 26] = [
+const SAMPLES: [&str; 27] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -34,8 +34,9 @@ const SAMPLES: [&str; 26] = [
     include_str!("data/migrations/0024.sql"),
     include_str!("data/migrations/0025.sql"),
     include_str!("data/migrations/0026.sql"),
+    include_str!("data/migrations/0027.sql"),
 ];
-const MIGRATIONS: [&str; 26] = [
+const MIGRATIONS: [&str; 27] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -62,6 +63,7 @@ const MIGRATIONS: [&str; 26] = [
     include_str!("../migrations/0024_strand_sources.sql"),
     include_str!("../migrations/0025_topics.sql"),
     include_str!("../migrations/0026_vector_index.sql"),
+    include_str!("../migrations/0027_tool_refusals.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

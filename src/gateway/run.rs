@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::access::Allowance;
 use crate::clock::Clock;
-use crate::domain::{Conversation, Spent, TokenCalibration, TokenUse, UserId};
+use crate::domain::{Conversation, Spent, Timestamp, TokenCalibration, TokenUse, UserId};
 use crate::gateway::{AskError, Budget, Economy, GuardState, ModelGuard, Purpose};
 use crate::llm::{Completion, Llm, Progress, Prompt};
 use crate::store::usage::{self, Call};
@@ -50,11 +50,17 @@ pub struct Bill {
     model: String,
     /// Tokens of the prompt: as we estimated them, and as the server counted them, where it did.
     counted: Option<(usize, u64)>,
+    server: String,
+    /// Models of the server that take no tools, with when they last said so.
+    tool_refusals: Vec<(String, Timestamp)>,
 }
 
 impl Bill {
     pub fn write(&self, tx: &Writer<'_>) -> store::Result<()> {
         usage::add(tx, &self.call)?;
+        for (model, at) in &self.tool_refusals {
+            usage::note_tool_refusal(tx, &self.server, model, *at)?;
+        }
         match self.counted {
             Some((estimated, real)) => usage::calibrate(tx, &self.model, estimated, real),
             None => Ok(()),
@@ -65,6 +71,22 @@ impl Bill {
 impl Gateway {
     pub fn new(parts: GatewayParts) -> Self {
         Self(Arc::new(parts))
+    }
+
+    /// Reads which models took no tools before this start.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn recall_tool_refusals(&self) -> store::Result<()> {
+        let models = &self.0.models;
+        for llm in [&models.answer, &models.summary, &models.extract] {
+            let Llm::OpenAi(model) = llm else { continue };
+            let server = model.host().to_owned();
+            for (name, at) in self.0.store.read(move |conn| usage::tool_refusals(conn, &server)).await? {
+                model.recall_tool_refusal(&name, at);
+            }
+        }
+        Ok(())
     }
 
     /// Whether no model is configured.
@@ -151,7 +173,8 @@ impl Gateway {
             Ok(completion) => {
                 let counted = completion.tokens_counted.then_some((estimated, completion.tokens.prompt));
                 let call = self.call(&ask, completion.tokens);
-                let bill = Bill { call, model: completion.model.clone(), counted };
+                let (server, tool_refusals) = (model.host().to_owned(), model.tool_refusals());
+                let bill = Bill { call, model: completion.model.clone(), counted, server, tool_refusals };
                 Ok((completion, bill))
             }
             Err(error) => {

@@ -3,7 +3,7 @@
 mod probe;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Clock;
@@ -19,6 +19,9 @@ use crate::resilience::{RetryPolicy, random, within};
 /// Members wait for an answer: two more tries are worth it, a third is not.
 const RETRIES: RetryPolicy =
     RetryPolicy { max_retries: 2, base: Duration::from_millis(500), cap: Duration::from_secs(15) };
+
+/// A model that takes no tools is offered some again after this: servers are updated.
+const TOOLS_STAY_REFUSED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A server and the models to ask there.
 #[derive(Debug)]
@@ -37,6 +40,8 @@ pub struct OpenAi {
 struct Model {
     name: String,
     dialect: Mutex<Dialect>,
+    /// When it last said that it takes no tools.
+    refused_tools_at: Mutex<Option<Timestamp>>,
     /// Whether its thoughts come without a sign at their start: then nothing can be shown before the end.
     thinks_unannounced: AtomicBool,
 }
@@ -73,6 +78,23 @@ impl OpenAi {
 
     pub fn host(&self) -> &str {
         self.server.host()
+    }
+
+    /// The models that take no tools, with when they last said so.
+    pub fn tool_refusals(&self) -> Vec<(String, Timestamp)> {
+        let refusal = |model: &Model| Some((model.name.clone(), (*lock(&model.refused_tools_at))?));
+        self.models().filter_map(refusal).collect()
+    }
+
+    /// Has `model` offered no tools until a day after `at`, when it said that it takes none.
+    pub fn recall_tool_refusal(&self, model: &str, at: Timestamp) {
+        for known in self.models().filter(|known| known.name == model) {
+            *lock(&known.refused_tools_at) = Some(at);
+        }
+    }
+
+    fn models(&self) -> impl Iterator<Item = &Model> {
+        [Some(&self.primary), self.fallback.as_ref()].into_iter().flatten()
     }
 
     /// Asks the model, again when that may help, and in the end the fallback. Returns within the deadline; dropping
@@ -186,7 +208,8 @@ impl OpenAi {
                 within(clock, span, streaming).await.ok_or(LlmError::TimedOut)??
             }
             None => {
-                let body = within(clock, span, self.post(model, prompt)).await.ok_or(LlmError::TimedOut)?;
+                let body =
+                    within(clock, span, self.post(model, prompt, clock.now())).await.ok_or(LlmError::TimedOut)?;
                 wire::read(body.map_err(diagnose)?)?
             }
         };
@@ -206,7 +229,7 @@ impl OpenAi {
         let watch = clock.stopwatch();
         // What an earlier attempt began with is no part of this one.
         progress.write("");
-        let mut incoming = self.open(model, prompt).await.map_err(diagnose)?;
+        let mut incoming = self.open(model, prompt, clock.now()).await.map_err(diagnose)?;
         let mut assembly = Assembly::default();
         while let Some(bytes) = incoming.next().await.map_err(diagnose)? {
             assembly.feed(bytes.as_ref())?;
@@ -223,23 +246,23 @@ impl OpenAi {
     }
 
     /// Sends the prompt, and once more in another form for each form that the model turns out not to take.
-    async fn post(&self, model: &Model, prompt: &Prompt) -> Result<serde_json::Value, Failure> {
+    async fn post(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<serde_json::Value, Failure> {
         loop {
-            let dialect = model.dialect();
+            let dialect = model.dialect(now);
             match self.server.post(&wire::request(&model.name, prompt, dialect)).await {
                 Ok(body) => return Ok(body),
-                Err(failure) => model.learn_from(failure, dialect, prompt)?,
+                Err(failure) => model.learn_from(failure, dialect, prompt, now)?,
             }
         }
     }
 
     /// The same for a stream.
-    async fn open(&self, model: &Model, prompt: &Prompt) -> Result<Incoming, Failure> {
+    async fn open(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<Incoming, Failure> {
         loop {
-            let dialect = model.dialect();
+            let dialect = model.dialect(now);
             match self.server.open(&wire::streaming_request(&model.name, prompt, dialect)).await {
                 Ok(incoming) => return Ok(incoming),
-                Err(failure) => model.learn_from(failure, dialect, prompt)?,
+                Err(failure) => model.learn_from(failure, dialect, prompt, now)?,
             }
         }
     }
@@ -254,17 +277,26 @@ impl Question<'_> {
 
 impl Model {
     fn new(name: String) -> Self {
-        Self { name, dialect: Mutex::default(), thinks_unannounced: AtomicBool::new(false) }
+        Self {
+            name,
+            dialect: Mutex::default(),
+            refused_tools_at: Mutex::default(),
+            thinks_unannounced: AtomicBool::new(false),
+        }
     }
 
-    fn dialect(&self) -> Dialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    fn dialect(&self, now: Timestamp) -> Dialect {
+        let no_tools = lock(&self.refused_tools_at).is_some_and(|at| now.since(at) < TOOLS_STAY_REFUSED);
+        Dialect { no_tools, ..*lock(&self.dialect) }
     }
 
-    /// Takes to another dialect where that is all that is wrong. Ends, because a dialect is never unlearned.
-    fn learn_from(&self, failure: Failure, spoken: Dialect, prompt: &Prompt) -> Result<(), Failure> {
+    /// Takes to another dialect where that is all that is wrong. Ends, because nothing is unlearned within one call.
+    fn learn_from(&self, failure: Failure, spoken: Dialect, prompt: &Prompt, now: Timestamp) -> Result<(), Failure> {
         let Some(other) = other_dialect(&failure, spoken, prompt.tools.are_offered()) else { return Err(failure) };
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = other;
+        if other.no_tools && !spoken.no_tools {
+            *lock(&self.refused_tools_at) = Some(now);
+        }
+        *lock(&self.dialect) = other;
         Ok(())
     }
 
@@ -282,6 +314,10 @@ impl Deadline {
     fn left(&self, clock: &Clock) -> Duration {
         self.until.since(clock.now()).min(self.span)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An answer that calls tools only where the prompt offers some, also where the model wrote a call down as its answer.

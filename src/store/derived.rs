@@ -105,6 +105,7 @@ const NOT_DERIVED: &[&str] = &[
     "reply_stream",
     "scrub",
     "token_calibration",
+    "tool_refusal",
 ];
 
 pub fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::{Result, StoreError};
 
 /// In order; the number of a migration is its place, counted from 1.
-const MIGRATIONS: [&str; 26] = [
+const MIGRATIONS: [&str; 27] = [
     include_str!("../../migrations/0001_chats_and_messages.sql"),
     include_str!("../../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../../migrations/0003_answers_and_outbox.sql"),
@@ -32,6 +32,7 @@ const MIGRATIONS: [&str; 26] = [
     include_str!("../../migrations/0024_strand_sources.sql"),
     include_str!("../../migrations/0025_topics.sql"),
     include_str!("../../migrations/0026_vector_index.sql"),
+    include_str!("../../migrations/0027_tool_refusals.sql"),
 ];
 
 /// The version that this program writes.

@@ -117,6 +117,26 @@ pub fn calibration(conn: &Reader, model: &str) -> Result<TokenCalibration> {
     Ok(ratio.map_or_else(TokenCalibration::default, TokenCalibration::of_ratio))
 }
 
+/// Models of a server that take no tools, with when they last said so.
+pub fn tool_refusals(conn: &Reader, server: &str) -> Result<Vec<(String, Timestamp)>> {
+    let mut statement = conn.prepare_cached("SELECT model, refused_at FROM tool_refusal WHERE server = :server")?;
+    let rows = statement.query_map(named_params! { ":server": server }, |raw| {
+        Ok((raw.get("model")?, Timestamp::from_millis(raw.get("refused_at")?)))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A model of a server said at `at` that it takes no tools.
+pub fn note_tool_refusal(tx: &Writer<'_>, server: &str, model: &str, at: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO tool_refusal (server, model, refused_at) VALUES (:server, :model, :at)
+         ON CONFLICT (server, model) DO UPDATE SET refused_at = excluded.refused_at
+         WHERE tool_refusal.refused_at < excluded.refused_at",
+    )?
+    .execute(named_params! { ":server": server, ":model": model, ":at": at.millis() })?;
+    Ok(())
+}
+
 /// Learns from a prompt that was estimated at `estimated` tokens and counted as `real`.
 pub fn calibrate(tx: &Writer<'_>, model: &str, estimated: usize, real: u64) -> Result<()> {
     let calibration = calibration(tx, model)?.observe(estimated, real);

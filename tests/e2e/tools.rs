@@ -116,6 +116,17 @@ async fn a_server_without_tools_is_asked_without_them_from_then_on() {
         assert_eq!(w.words_to(tag).await, "Still 4711.");
         let offered: Vec<usize> = w.model.requests().iter().map(|request| tools_of(request).len()).collect();
         assert_eq!(offered, [5, 0, 0]);
+        // Remembered over a restart, and asked again after a day.
+        w.restart().await;
+        w.model.script([Reply::text("4711, as before.")]);
+        let tag = w.say("ben", "@bot and this evening?");
+        w.words_to(tag).await;
+        w.clock.advance(Duration::from_secs(25 * 3600));
+        w.model.script([Reply::text("Today 4712.")]);
+        let tag = w.say("ben", "@bot and today?");
+        w.words_to(tag).await;
+        let offered: Vec<usize> = w.model.requests().iter().map(|request| tools_of(request).len()).collect();
+        assert_eq!(offered, [5, 0, 0, 0, 5]);
     })
     .await;
 }

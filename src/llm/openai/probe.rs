@@ -34,7 +34,7 @@ impl OpenAi {
     /// # Errors
     /// When the server refuses the request, which most do that cannot.
     pub async fn probe_tools(&self, clock: &Clock) -> Result<bool, LlmError> {
-        let mut request = self.request("Call the tool `ping` now.");
+        let mut request = self.request("Call the tool `ping` now.", clock);
         request["tools"] = json!([{
             "type": "function",
             "function": {
@@ -52,13 +52,13 @@ impl OpenAi {
     /// # Errors
     /// When the server refuses the request.
     pub async fn probe_streaming(&self, clock: &Clock) -> Result<bool, LlmError> {
-        let mut request = self.request("Answer with the one word: ready");
+        let mut request = self.request("Answer with the one word: ready", clock);
         request["stream"] = json!(true);
         self.in_time(self.server.streams(&request), clock).await
     }
 
-    fn request(&self, words: &str) -> Value {
-        wire::request(&self.primary.name, &question(words), self.primary.dialect())
+    fn request(&self, words: &str, clock: &Clock) -> Value {
+        wire::request(&self.primary.name, &question(words), self.primary.dialect(clock.now()))
     }
 
     async fn in_time<T>(&self, call: impl Future<Output = Result<T, Failure>>, clock: &Clock) -> Result<T, LlmError> {
