@@ -42,7 +42,7 @@ const ROOMS: &[Room] = &[
         &["domain", "config", "trigger", "prompts"],
         &["store", "embed", "gateway", "llm", "clock", "scheduler", "resilience", "privacy"],
     ),
-    room("context", &["domain", "config", "trigger", "retrieval"], &["store", "embed", "llm", "clock", "resilience"]),
+    room("context", &["domain", "config", "trigger", "retrieval", "embed"], &["store", "llm", "clock", "resilience"]),
     room(
         "answer",
         &["domain", "config", "texts", "trigger", "access", "context", "memory", "retrieval", "prompts"],

@@ -130,7 +130,7 @@ impl Chat {
 }
 
 /// Reads labelled chats as text, in the order of their names, and deals them to `folds` folds.
-pub fn read_labelled(folder: &Path, embedder: &Embedder, folds: usize) -> Outcome<Vec<Chat>> {
+pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> Outcome<Vec<Chat>> {
     let chat = |(number, chat): (usize, LabelledChat)| Chat {
         kind: match (chat.messages.len() > WINDOW, chat.is_english) {
             (true, _) => Kind::Long,
@@ -148,7 +148,7 @@ pub fn read_labelled(folder: &Path, embedder: &Embedder, folds: usize) -> Outcom
 }
 
 /// Reads a pack; its chats, in the order of their names, are dealt to `folds` folds.
-pub fn read(name: &PackName, embedder: &Embedder, folds: usize, is_test: bool) -> Outcome<Vec<Chat>> {
+pub fn read(name: &PackName, embedder: &Arc<Embedder>, folds: usize, is_test: bool) -> Outcome<Vec<Chat>> {
     let pack = Pack::read(&name.folder)?;
     let has_matters = name.kind.has_tags() || name.kind == Kind::Slow;
     let mut truths = truth::read(&name.folder, has_matters, WINDOW)?;

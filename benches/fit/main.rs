@@ -130,7 +130,7 @@ impl Fitting {
         /// Kinds of chats that are left out one at a time.
         const FAMILIES: usize = 4;
         let folds = if arguments.by_kind { FAMILIES } else { usize::from(arguments.folds) };
-        let embedder = Embedder::shipped()?;
+        let embedder = Arc::new(Embedder::shipped()?);
         let mut chats = chats::read_labelled(&arguments.chats, &embedder, folds)?;
         for (names, is_test) in [(&arguments.packs, false), (&arguments.tests, true)] {
             for name in names {

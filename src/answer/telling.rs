@@ -50,6 +50,7 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
     // What holds the words of the ask answers it: the rest of the focus would hide that.
     let found = (0..matched.len()).any(|place| matched[place] >= ANSWER && may_show(&window.entries[place]));
     let has_focus = window.entries.iter().any(|entry| entry.part() == Part::Focus);
+    let answered = window.anchor_entry().and_then(|anchor| anchor.message.message.reply_to);
     let mut ranked: Vec<(usize, f64)> = window
         .entries
         .iter()
@@ -69,6 +70,8 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
             };
             let base = base + words.telling(place);
             let anchor = if entry.reason.is_anchor() { f64::from(u8::MAX) } else { 0.0 };
+            // What the anchor answers makes it readable.
+            let anchor = if answered == Some(entry.message.message.id) { 1.0 } else { anchor };
             is_in.then_some((place, anchor + base + WORDS_OF_ASK * matched))
         })
         .collect();

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::arguments::{EvalCommand, EvalContextOptions, EvalSpeedOptions};
 use crate::cli::exit::{Exit, report};
@@ -60,7 +61,7 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
 }
 
 fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {
-    let embedder = Embedder::shipped()?;
+    let embedder = Arc::new(Embedder::shipped()?);
     options.predictions.as_deref().map_or(Ok(()), try_out)?;
     let mut predictions = Vec::new();
     let mut all = BTreeMap::new();

@@ -9,7 +9,8 @@ use crate::context::features::token::Quick;
 use crate::context::replies::antecedents::{Antecedents, Past};
 use crate::context::replies::model::ReplyModel;
 use crate::context::strands::SampledStrands;
-use crate::domain::{MessageId, StoredMessage};
+use crate::domain::{MessageId, StoredMessage, unless_it_panics};
+use crate::embed::Embedder;
 
 /// What is known beside the messages themselves. All of it may be missing: then it is worked out, or done without.
 #[derive(Debug, Clone, Default)]
@@ -21,9 +22,17 @@ pub struct Evidence {
     pub earlier: Vec<MessageId>,
     /// What the messages are about, if the last of them are those that it was worked out of.
     pub sampled: Option<Arc<SampledStrands>>,
+    /// The model that made the vectors, where it is at hand.
+    pub embedder: Option<Arc<Embedder>>,
 }
 
 impl Evidence {
+    /// The vector of a text; none without a model, or where it does not know the text.
+    pub fn embed(&self, text: &str) -> Option<Vec<f32>> {
+        let embedder = self.embedder.as_ref()?;
+        unless_it_panics(|| embedder.embed(text)).filter(|vector| !vector.is_empty())
+    }
+
     /// What was read off a message; without a vector where nothing was.
     pub fn reading(&self, stored: &StoredMessage) -> Arc<MessageFeatures> {
         match self.readings.get(&address(stored)) {

@@ -60,6 +60,7 @@ const TEMB: usize = 24;
 const WORDS_NEAR: usize = 27;
 const MEANING_NEAR: usize = 28;
 const WORDS_WIDE: usize = 29;
+const WORDS_LINKED: usize = 30;
 
 /// Seconds of silence before a tag after which nobody is in the middle of anything.
 const LULL: f64 = 3600.0;
@@ -75,6 +76,8 @@ pub struct Tag<'a> {
     pub is_tag: bool,
     /// It says too little to go by.
     pub is_bare: bool,
+    /// Words of it that are common here were left out beside a rarer one.
+    pub is_narrowed: bool,
     /// It asks for a number or a time.
     pub wants_number: bool,
     /// How many of the newest candidates no long silence separates from it.
@@ -152,6 +155,14 @@ pub fn best_match(rows: &[Values]) -> BestMatch {
         meaning_near: best(MEANING_NEAR),
         words_wide: best(WORDS_WIDE),
     }
+}
+
+/// Which candidates have none of a tag's words, neither in their segment nor by a reply, where words were left out beside a
+/// rarer one: what is only common here does not outweigh that.
+pub fn lack_words(tag: &Tag<'_>, rows: &[Values]) -> Vec<bool> {
+    let best = rows.iter().map(|values| values[TCOV]).fold(0.0, f64::max);
+    let lacks = |values: &Values| values[TCOV] < best / 2.0 && values[WORDS_LINKED] == 0.0;
+    rows.iter().map(|values| tag.is_narrowed && !tag.is_bare && !tag.is_reply && lacks(values)).collect()
 }
 
 /// What does not depend on the tag's words.

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use crate::context::contributions::{Column, Feature, by_candidate};
 use crate::context::evidence::Evidence;
 use crate::context::features::corpus::{Corpus, Utterance};
-use crate::context::features::lexical::says_little;
+use crate::context::features::lexical;
+use crate::context::features::lexical::{says_little, telling_part};
 use crate::context::features::mentions::Turn;
 use crate::context::features::message::{MessageFeatures, address};
 use crate::context::features::rhythm::slowness;
@@ -119,7 +120,7 @@ fn pick_from(
     let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let first = conversation.len().saturating_sub(WINDOW);
     let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
-    let trigger = read(asking, evidence);
+    let trigger = candidates.read(asking);
     let mut picked = candidates.pick(&candidates.matching(asking, &trigger, scorers), most, seen);
     picked.taken.iter_mut().for_each(|one| one.place += first);
     picked.marginals.iter_mut().for_each(|(place, _)| *place += first);
@@ -127,12 +128,6 @@ fn pick_from(
         rivals.first.iter_mut().chain(&mut rivals.second).for_each(|one| one.place += first);
     }
     picked
-}
-
-/// Reads a trigger: its vector was made from its ask; what else is known of it here.
-fn read(asking: Asking<'_>, evidence: &Evidence) -> MessageFeatures {
-    let vector = evidence.readings.get(&address(asking.message)).map_or_else(Vec::new, |known| known.vector.clone());
-    MessageFeatures::of(&asking.message.message, asking.text, vector)
 }
 
 impl<'a> Candidates<'a> {
@@ -167,6 +162,19 @@ impl<'a> Candidates<'a> {
 }
 
 impl Candidates<'_> {
+    /// Reads a trigger. Of its words those count that tell something among the candidates.
+    fn read(&self, asking: Asking<'_>) -> MessageFeatures {
+        let known = self.evidence.readings.get(&address(asking.message));
+        let vector = known.map_or_else(Vec::new, |known| known.vector.clone());
+        let mut trigger = MessageFeatures::of(&asking.message.message, asking.text, vector);
+        let spread = |stem| self.readings.iter().filter(|reading| reading.stems.binary_search(&stem).is_ok()).count();
+        if let Some(telling) = telling_part(asking.text, spread) {
+            trigger.stems = lexical::stems(&telling);
+            trigger.vector = self.evidence.embed(&telling).unwrap_or(trigger.vector);
+        }
+        trigger
+    }
+
     /// What is known of a trigger among the candidates.
     fn matching<'b>(&'b self, asking: Asking<'b>, trigger: &'b MessageFeatures, scorers: &'b Scorers) -> Matching<'b> {
         let moments: Vec<f64> = self.messages.iter().copied().chain([asking.message]).map(seconds).collect();
@@ -183,6 +191,7 @@ impl Candidates<'_> {
             links: reply.map_or_else(|| links.clone(), |distance| links.clone().with_reply(distance)),
             is_reply: reply.is_some(),
             bare,
+            is_narrowed: trigger.stems.len() < lexical::stems(asking.text).len(),
             slowness: slowness(moments.iter().copied()),
             stems,
             mentions: past.mentions(),
@@ -218,6 +227,8 @@ struct Matching<'a> {
     is_reply: bool,
     /// The trigger says too little to go by.
     bare: bool,
+    /// Words of it were left out beside a rarer one.
+    is_narrowed: bool,
     /// 0 in a busy chat, 1 in a slow one.
     slowness: f64,
     /// The candidates' stems.

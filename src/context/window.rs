@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::context::budget::{self, Pick};
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::context_window::{ContextWindow, Entry};
-use crate::context::history::History;
+use crate::context::features::lexical::says_little;
+use crate::context::history::{History, Sources};
 use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
 use crate::context::pick;
@@ -18,6 +19,7 @@ use crate::context::retrieval::query::{About, Sought};
 use crate::context::select::expected_f1::Taken;
 use crate::context::window::picked::Picked;
 use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Role, Seq, StoredMessage};
+use crate::trigger::{Languages, is_generic};
 
 /// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in, and
 /// what is no more than possible; unless replies say what belongs together.
@@ -28,6 +30,8 @@ const POSSIBLE: f32 = 0.15;
 const SURE: f32 = 0.5;
 const OMITTED_SHOWN: usize = 20;
 const ANCHOR_SCORE: f64 = 1.0;
+/// What is this likely was found further back, and a trigger that it was found for starts nothing new.
+const FOUND: f64 = 0.15;
 /// Tokens of surroundings for a trigger that starts something new.
 const NEW_MATTER_TOKENS: usize = 400;
 
@@ -60,7 +64,8 @@ pub fn get_smart_context_with(
         }
         None => (pool, picked),
     };
-    let budget = params.token_budget.min(if picked.is_empty() { NEW_MATTER_TOKENS } else { usize::MAX });
+    let is_new = picked.is_empty() && found.nearby.iter().all(|one| one.probability < FOUND);
+    let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
     // A summary of the strand's oldest part counts too.
     let budget = budget.saturating_sub(history.summarized.as_ref().map_or(0, |it| it.tokens));
     let whole_strand = whole_strand(&pool, &picked, &likely, params);
@@ -124,7 +129,8 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
     }
     picked.add_chain(pool, anchor, params.chain_depth);
     let sources = history.sources.as_ref().filter(|_| history.given.is_none());
-    picked.add_sources(pool, anchor, sources);
+    let goes_on_with = sources.filter(|_| anchor.is_none()).and_then(|sources| answer_before(pool, history, sources));
+    picked.add_sources(pool, anchor.or(goes_on_with), sources);
     let strand = pick::pick(
         Asking::of(history, pool.older, params.seed),
         &pool.talk(),
@@ -132,20 +138,34 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
         &params.scorers,
         params.focus_limit,
     );
-    match &history.given {
-        Some(given) => picked.add_given(pool, given),
-        None => {
+    match (&history.given, goes_on_with) {
+        (Some(given), _) => picked.add_given(pool, given),
+        (None, Some(answer)) => picked.add_talk_since(pool, answer),
+        (None, None) => {
             pick_strand(&mut picked, pool, &strand);
             if is_short_talk(pool) {
                 picked.add_cluster(&cluster(pool, params));
             }
         }
     }
-    if anchor.is_none() {
+    if anchor.is_none() && goes_on_with.is_none() {
         picked.add_sources(pool, picked.likeliest(), sources);
     }
     picked.complete_albums(pool);
     (picked, strand)
+}
+
+/// The answer of the bot that a tag without words of its own goes on with: nothing was said since but to it, or to the bot.
+fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) -> Option<Index> {
+    let has_words = !says_little(&history.ask, |_| true) && !is_generic(&history.ask, Languages::shipped());
+    let answer = pool.conversation.iter().rposition(|place| pool.messages[*place].message.id == sources.of)?;
+    let of_it = |place: &Index| {
+        let stored = pool.messages[*place];
+        let is_reply = stored.message.reply_to == Some(sources.of);
+        is_reply || stored.message.role != Role::User || history.evidence.reading(stored).calls_bot
+    };
+    let is_last_talk = pool.conversation[answer + 1..].iter().all(of_it);
+    (is_last_talk && !has_words).then(|| pool.conversation[answer])
 }
 
 /// The part of the anchor that the member marked.

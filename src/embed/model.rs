@@ -28,6 +28,7 @@ const PIECES: usize = 512;
 ///
 /// The table is read where it lies in the program: only the rows of words that were met ever come into memory. Libraries
 /// for such models copy it and keep a tree of the vocabulary beside it, which takes 20 MB.
+#[derive(Debug)]
 pub struct Embedder {
     vocabulary: Vocabulary,
     table: Table,
@@ -61,6 +62,7 @@ struct TokenizerModel<'a> {
     max_input_chars_per_word: usize,
 }
 
+#[derive(Debug)]
 struct Limits {
     /// The piece that stands for words that cannot be read; it says nothing.
     unknown: Option<u32>,

@@ -41,7 +41,7 @@ pub struct Prepared {
 pub fn evaluate(
     pack: &Pack,
     selector: Selector,
-    embedder: Option<&Embedder>,
+    embedder: Option<&Arc<Embedder>>,
     k: usize,
     mut progress: impl FnMut(),
 ) -> Evaluated {
@@ -71,9 +71,9 @@ pub fn evaluate(
 
 impl Prepared {
     /// Reads what each message says; which goes on from which is [`Self::with_links`].
-    pub fn read(messages: &[PackMessage], embedder: Option<&Embedder>) -> Self {
+    pub fn read(messages: &[PackMessage], embedder: Option<&Arc<Embedder>>) -> Self {
         let stored: Vec<StoredMessage> = (1..).zip(messages).map(|(seq, message)| to_stored(message, seq)).collect();
-        let mut evidence = Evidence::default();
+        let mut evidence = Evidence { embedder: embedder.cloned(), ..Evidence::default() };
         for one in &stored {
             let text = without_bots(&one.message.text);
             let vector = embedder.map_or_else(Vec::new, |embedder| embedder.embed(&text));
@@ -98,8 +98,7 @@ impl Prepared {
     #[must_use]
     pub fn with_links(mut self, links: &ReplyModel) -> Self {
         let antecedents = antecedent_rows(&self.messages, &self.evidence, links);
-        let Evidence { readings, earlier, .. } = Arc::unwrap_or_clone(self.evidence);
-        self.evidence = Arc::new(Evidence { readings, antecedents, earlier, sampled: None });
+        self.evidence = Arc::new(Evidence { antecedents, sampled: None, ..Arc::unwrap_or_clone(self.evidence) });
         self
     }
 

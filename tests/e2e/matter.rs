@@ -1,9 +1,13 @@
-//! What a tag is about, told as whole dialogues: what members ask in words, in pieces or of an old message is found among
-//! everything else.
+//! What a tag is about, told as whole dialogues: the matter that an answer opened goes on, and what members ask by name, by
+//! day or by an old message is found among everything else.
 
-use chime::domain::{AnswerRecord, MessageId, Part, Reason};
+use std::time::Duration;
+
+use chime::domain::{AnswerRecord, MessageId, Part, Reason, Timestamp};
 use chime::sandbox::SandboxMessage;
 use chime::testkit::World;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Yesterday a plumber was chosen; today the talk is about a jar and a bill.
 const BOILER: &str = "
@@ -44,6 +48,91 @@ fn check(found: &[MessageId], inside: &[MessageId], outside: &[MessageId]) {
 fn divided(said: &[MessageId], places: &[usize]) -> (Vec<MessageId>, Vec<MessageId>) {
     let of = |is_in: bool| (0..said.len()).filter(|at| places.contains(at) == is_in).map(|at| said[at]).collect();
     (of(true), of(false))
+}
+
+/// Tells the story of the boiler and has it asked about; gives what was said about it, what else was said, and the answer.
+async fn boiler_answered(w: &mut World) -> (Vec<MessageId>, Vec<MessageId>, SandboxMessage) {
+    let said = w.play(BOILER);
+    w.settled().await;
+    let tag = w.say("ann", "@bot who did we pick for the boiler and what did it cost?");
+    let answer = w.answer_to(tag).await;
+    let (matter, others) = divided(&said, &OF_BOILER);
+    check(&focus(w, &answer).await, &[matter[2], matter[3]], &others);
+    (matter, others, answer)
+}
+
+#[tokio::test]
+async fn a_question_in_words_finds_its_matter_and_not_the_words_it_shares_with_others() {
+    World::run(async |w| {
+        w.model.script(["Hansen, for 640."]);
+        let (matter, _, answer) = boiler_answered(w).await;
+        check(&focus(w, &answer).await, &matter, &[]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_follows_an_answer_keeps_its_matter() {
+    World::run(async |w| {
+        w.model.script(["Hansen, for 640.", "He comes on thursday at nine.", "Yes, thursday."]);
+        let (matter, others, first) = boiler_answered(w).await;
+        let tag = w.say("ann", "@bot and?");
+        let second = w.answer_to(tag).await;
+        check(&focus(w, &second).await, &[matter.clone(), vec![first.id]].concat(), &others);
+        let tag = w.say("dan", "@bot shorter");
+        let third = w.answer_to(tag).await;
+        check(&focus(w, &third).await, &[matter, vec![second.id]].concat(), &others);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_correction_after_an_answer_is_seen_by_the_next() {
+    World::run(async |w| {
+        // A reply to an answer speaks to the bot, and is answered too.
+        w.model.script(["Hansen, for 640.", "Then it is 690.", "690 then."]);
+        let (matter, others, first) = boiler_answered(w).await;
+        let corrected = w.reply("ben", first.id, "not quite, Hansen said 690 on the phone, with the new valve");
+        w.answer_to(corrected).await;
+        let tag = w.say("cat", "@bot and?");
+        let second = w.answer_to(tag).await;
+        check(&focus(w, &second).await, &[vec![matter[2], first.id, corrected]].concat(), &others);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reply_to_an_answer_two_days_later_is_about_its_matter() {
+    World::run(async |w| {
+        w.model.script(["Hansen, for 640.", "Yes, thursday at nine."]);
+        let (matter, others, first) = boiler_answered(w).await;
+        w.clock.advance(DAY * 2);
+        let lately: Vec<MessageId> =
+            [("cat", "the pickles are in the cellar now"), ("dan", "how many jars did it come to?")]
+                .into_iter()
+                .map(|(name, text)| w.say(name, text))
+                .collect();
+        w.settled().await;
+        let reply = w.reply("eve", first.id, "and is he still coming?");
+        let second = w.answer_to(reply).await;
+        check(&focus(w, &second).await, &[matter, vec![first.id]].concat(), &[others, lately].concat());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_members_matter_is_not_drawn_into_a_cry_for_help() {
+    World::run(async |w| {
+        w.model.script(["Hansen, for 640.", "Take it to the shop."]);
+        let (matter, _, first) = boiler_answered(w).await;
+        let trouble = w.say("fay", "my bike makes a grinding noise when I brake");
+        let wheel = w.say("fay", "and the back wheel wobbles since yesterday");
+        w.settled().await;
+        let tag = w.say("fay", "@bot help");
+        let second = w.answer_to(tag).await;
+        check(&focus(w, &second).await, &[trouble, wheel], &[matter, vec![first.id]].concat());
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -90,6 +179,45 @@ async fn an_allowed_or_decided_question_finds_the_talk_that_decided_it() {
         let answer = w.answer_to(tag).await;
         let (matter, _) = divided(&said, &[2, 3, 6, 7]);
         check(&focus(w, &answer).await, &matter, &[said[0], said[4], said[8], said[9], said[12], said[13]]);
+    })
+    .await;
+}
+
+/// The English name of the day `ahead` days from now.
+fn weekday(now: Timestamp, ahead: u32) -> &'static str {
+    const NAMES: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    // The first of January 1970 was a Thursday.
+    NAMES[(now.plus(DAY * ahead).secs() / 86_400 + 3) as usize % 7]
+}
+
+#[tokio::test]
+async fn a_question_about_a_day_finds_what_was_said_of_it_under_another_name() {
+    World::run(async |w| {
+        let (day, other) = (weekday(w.clock.now(), 1), weekday(w.clock.now(), 3));
+        let said = w.play(&format!(
+            "
+            -3d 17:00 ann#1 dinner with the whole lot this week, on {day}?
+            -3d 17:05 ben#2>1 {day} works, let us take the noodle place at the station
+            -3d 17:20 cat#3>2 booked for seven, eight people
+            -3d 20:00 dan#4 the printer needs toner again
+            -2d 08:00 ann#5 lunch on {other} with the auditors, at the canteen
+            -2d 08:10 eve#6>5 noted, twelve sharp
+            -1d 19:00 cat#7>3 they moved us, half past seven it is
+            -1d 21:00 dan#8 toner is here
+            09:00 eve#9 who took the blue folder?
+            09:05 dan#10>9 it is on my desk
+            "
+        ));
+        w.settled().await;
+        w.model.script(["At the noodle place, half past seven.", "The same."]);
+        let tag = w.say("fay", &format!("@bot where are we eating on {day} and at what time exactly"));
+        let answer = w.answer_to(tag).await;
+        let (dinner, _) = divided(&said, &[0, 1, 2, 6]);
+        let others = [said[3], said[7], said[8], said[9]];
+        check(&focus(w, &answer).await, &dinner, &others);
+        let tag = w.say("gil", "@bot where do we eat tomorrow?");
+        let answer = w.answer_to(tag).await;
+        check(&focus(w, &answer).await, &dinner, &others);
     })
     .await;
 }

@@ -43,8 +43,14 @@ const SESSION: &[Turn] = &[
 
 /// Everything that the demo prints for these lines.
 fn played(lines: &[&str]) -> String {
+    played_with(&[], lines)
+}
+
+/// The same with `options`.
+fn played_with(options: &[&str], lines: &[&str]) -> String {
     let mut demo = Command::new(env!("CARGO_BIN_EXE_chime"))
         .arg("demo")
+        .args(options)
         .env_clear()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -80,4 +86,36 @@ fn every_question_of_a_session_gets_what_a_member_expects() {
         );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n---\n"));
+}
+
+/// The numbers of the messages about the restaurant.
+const RESTAURANT: [i64; 10] = [1, 5, 7, 10, 11, 22, 24, 26, 29, 30];
+
+/// The numbers of the messages in the focus of each answer.
+fn focuses(lines: &[&str]) -> Vec<Vec<i64>> {
+    let shown = played_with(&["--json"], lines);
+    let answers = shown.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let focus = |answer: serde_json::Value| {
+        let window = answer["window"].as_array()?.clone();
+        let is_focus = |entry: &&serde_json::Value| entry["part"] == "focus";
+        Some(window.iter().filter(is_focus).filter_map(|entry| entry["id"].as_i64()).collect())
+    };
+    answers.filter_map(focus).collect()
+}
+
+#[test]
+fn the_first_tag_of_the_demo_is_about_the_ten_messages_of_the_restaurant() {
+    let focuses = focuses(&["@bot thoughts?", "@bot and?"]);
+    assert_eq!(focuses[0], RESTAURANT);
+    let earlier: Vec<i64> = focuses[1].iter().copied().filter(|id| *id <= 30).collect();
+    assert_eq!(earlier, RESTAURANT, "a second tag goes on with it");
+}
+
+#[test]
+fn a_question_and_a_reply_in_the_demo_are_about_what_they_name() {
+    let focuses = focuses(&["@bot did we sort out the projector sound?", "> 9 @bot"]);
+    for focus in focuses {
+        assert!([8, 9, 18].iter().all(|id| focus.contains(id)), "{focus:?}");
+        assert!(!focus.iter().any(|id| RESTAURANT.contains(id) || (12..=14).contains(id)), "{focus:?}");
+    }
 }

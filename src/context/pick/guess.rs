@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::context::contributions::Column;
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{
-    BestMatch, Scene, Tag, Values as FocusValues, best_match, features as focus_features, focus_columns, targets,
+    BestMatch, Scene, Tag, Values as FocusValues, best_match, features as focus_features, focus_columns, lack_words,
+    targets,
 };
 use crate::context::novelty::waste;
 use crate::context::pick::Picked;
@@ -26,6 +27,8 @@ const TARGETS: usize = 12;
 const FAINT: f64 = 0.01;
 /// What is left of the weight of an earlier tag without words: where there is nothing else, it is better than nothing.
 const EARLIER_TAG: f64 = 1e-6;
+/// What is left of the weight of a candidate that has common words of the tag alone, where rarer ones are met elsewhere.
+const COMMON_ALONE: f64 = 0.02;
 /// A message that does not tag starts something new where that is at least so likely by its links.
 const UNLINKED: f64 = 0.86;
 
@@ -78,6 +81,7 @@ impl Candidates<'_> {
             is_reply: matching.is_reply,
             is_tag: matching.asking.is_tag,
             is_bare: matching.bare,
+            is_narrowed: matching.is_narrowed,
             wants_number: asks_number_or_time(matching.asking.text),
             cluster: asking.seed.cluster(self.messages.iter().rev().copied(), asking.message.message.sent_at).count(),
         }
@@ -101,6 +105,8 @@ fn guesses(
             *weight *= EARLIER_TAG;
         }
     }
+    let lacking = pointed.iter_mut().zip(lack_words(tag, rows)).filter(|(_, lacks)| *lacks);
+    lacking.for_each(|(weight, _)| *weight *= COMMON_ALONE);
     let targets = likeliest(&pointed);
     let pairwise = agreement.pairwise();
     let [second, third] = &weights.refine;
@@ -258,6 +264,7 @@ mod tests {
             is_reply: case.tag.reply.is_some(),
             is_tag: true,
             is_bare: case.bare,
+            is_narrowed: false,
             wants_number: false,
             cluster: 0,
         };

@@ -27,7 +27,7 @@ use crate::context::focus::{best_match, features as focus_features};
 use crate::context::matters::lessons::{Lesson, lessons};
 use crate::context::novelty::features as novelty_features;
 use crate::context::pick::guess::Agreement;
-use crate::context::pick::{Candidates, Matching, read};
+use crate::context::pick::{Candidates, Matching};
 use crate::context::relatedness::refine::Refinement;
 use crate::context::replies::antecedents::Past;
 use crate::context::replies::model::ReplyModel;
@@ -131,7 +131,7 @@ fn with_matching<R>(
     }
     let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
-    let trigger = read(asking, evidence);
+    let trigger = candidates.read(asking);
     Some(then(&candidates, &candidates.matching(asking, &trigger, scorers), &candidates.drawn()))
 }
 

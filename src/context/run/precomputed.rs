@@ -69,7 +69,7 @@ impl Readings {
     ) -> store::Result<Evidence> {
         let stretch = self.stretch(conn, (recent, marks), usize::MAX)?;
         let sampled = self.cache().sampled(trigger.conversation(), stretch.fingerprint());
-        let mut evidence = Evidence { sampled, ..stretch.evidence() };
+        let mut evidence = Evidence { sampled, embedder: self.embedder.clone(), ..stretch.evidence() };
         let asked = read_words(trigger, ask, self.vector(ask));
         evidence.readings.insert(address(trigger), Arc::new(asked));
         Ok(evidence)

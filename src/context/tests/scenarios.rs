@@ -16,9 +16,10 @@ use crate::domain::{Chosen, MessageId, Reason, Seq, StoredMessage};
 use crate::embed::Embedder;
 use crate::testkit::transcript;
 
-fn embedder() -> &'static Embedder {
-    static SHIPPED: LazyLock<Embedder> = LazyLock::new(|| Embedder::shipped().expect("the model inside the binary"));
-    &SHIPPED
+fn embedder() -> Arc<Embedder> {
+    static SHIPPED: LazyLock<Arc<Embedder>> =
+        LazyLock::new(|| Arc::new(Embedder::shipped().expect("the model inside the binary")));
+    Arc::clone(&SHIPPED)
 }
 
 fn reading(stored: &StoredMessage, text: &str) -> Arc<MessageFeatures> {
@@ -35,7 +36,7 @@ fn history(chat: &str) -> History {
     let trigger = all.pop().expect("a trigger");
     let ask = trigger.message.text.replace("@bot", "").trim().to_owned();
     let (recent, linked) = all.into_iter().partition(|stored| stored.message.thread == trigger.message.thread);
-    let mut evidence = Evidence::default();
+    let mut evidence = Evidence { embedder: Some(embedder()), ..Evidence::default() };
     let recent: Vec<StoredMessage> = recent;
     for stored in &recent {
         evidence.readings.insert(address(stored), reading(stored, &stored.message.text));

@@ -63,6 +63,15 @@ impl Picked {
         }
     }
 
+    /// Adds an answer of the bot that the trigger goes on with, what it answers, and what was said since.
+    pub fn add_talk_since(&mut self, pool: &CandidateSet<'_>, answer: Index) {
+        for place in pool.parent(answer).into_iter().chain([answer]) {
+            self.add(place, Reason::Strand, CHAIN_SCORE);
+        }
+        let since: Vec<Index> = pool.conversation.iter().rev().copied().take_while(|place| *place > answer).collect();
+        self.add_cluster(&since);
+    }
+
     pub fn add_cluster(&mut self, nearest_first: &[Index]) {
         for (position, place) in nearest_first.iter().enumerate() {
             self.add(*place, Reason::Cluster, CLUSTER_SCORE * decay(CLUSTER_DECAY, position));
