@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::sync::Once;
 
 use rusqlite::auto_extension::{RawAutoExtension, register_auto_extension};
-use rusqlite::named_params;
+use rusqlite::{OptionalExtension, named_params};
 
 use super::messages::row_id;
 use super::spaces::Space;
@@ -58,6 +58,11 @@ impl VectorTable {
     }
 }
 
+/// How vectors are kept in the index of a space. An index of another form is made anew.
+fn column(space: &Space) -> String {
+    format!("vector int8[{}] distance_metric=L1, chunk_size={CHUNK}", indexed_values(space))
+}
+
 /// Makes the index known to every connection of the process that is opened from now on.
 pub fn register() {
     static REGISTERED: Once = Once::new();
@@ -79,10 +84,10 @@ pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
     for table in TABLES {
         let (index, id, values) = (table.index(space.id), space.id, indexed_values(space));
         let VectorTable { name, key, part_bits, .. } = table;
+        let column = column(space);
         tx.execute_batch(&format!(
             "CREATE VIRTUAL TABLE {index} USING vec0(
-                 id integer primary key, part integer partition key,
-                 vector int8[{values}] distance_metric=L1, chunk_size={CHUNK});
+                 id integer primary key, part integer partition key, {column});
              -- vec0 looks for the chunks of a part by reading them all.
              CREATE INDEX {index}_by_part ON {index}_chunks (partition00);
              CREATE TRIGGER {index}_kept AFTER INSERT ON {name} WHEN NEW.space = {id} AND length(NEW.vector) > 0 BEGIN
@@ -143,14 +148,15 @@ pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limi
     Ok(last)
 }
 
-/// Whether the index holds as many vectors as there are.
+/// Whether the index is of the form that it should have and holds as many vectors as there are.
 pub fn is_whole(conn: &Reader, space: &Space) -> Result<bool> {
     let count = |sql: &str| conn.query_row(sql, [], |raw| raw.get::<_, i64>("n"));
     for table in TABLES {
-        if !conn
-            .prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = :name")?
-            .exists(named_params! { ":name": table.index(space.id) })?
-        {
+        let made: Option<String> = conn
+            .prepare_cached("SELECT sql FROM sqlite_schema WHERE name = :name")?
+            .query_row(named_params! { ":name": table.index(space.id) }, |raw| raw.get("sql"))
+            .optional()?;
+        if made.is_none_or(|sql| !sql.contains(&column(space))) {
             return Ok(false);
         }
         let kept = count(&format!(

@@ -9,10 +9,11 @@ use crate::retrieval::run::{MIN_COVERAGE, Reading};
 use crate::retrieval::{Frequencies, Lexicon, Ranked, RecalledSession, SessionText, SummaryReader, rank_sessions};
 use crate::store::{self, messages, sessions, summaries};
 
-/// Best messages whose sessions are looked at.
-const MESSAGES: usize = 12;
-/// Sessions that vectors and tags propose and that are looked at.
-const PROPOSED: usize = 6;
+/// Best messages whose sessions are asked for.
+const MESSAGES: usize = 10;
+/// Sessions whose summaries are read, and how many of them may be there because vectors and tags propose them.
+const LOOKED: usize = 8;
+const PROPOSED: usize = 4;
 /// Sessions of which something is told, and bullets of each.
 const TOLD: usize = 3;
 const BULLETS: usize = 4;
@@ -33,7 +34,8 @@ pub fn recalled(
 ) -> store::Result<Vec<RecalledSession>> {
     let frequencies = &candidates.frequencies;
     let of_message = sessions_of(reading, found, ranked)?;
-    let looked = look_at(reading, of_message.values().copied(), candidates)?;
+    let of_best = ranked.iter().filter_map(|one| of_message.get(&found.messages.get(one.index)?.seq).copied());
+    let looked = look_at(reading, of_best, candidates)?;
     if looked.is_empty() {
         return Ok(Vec::new());
     }
@@ -94,11 +96,14 @@ fn sessions_of(reading: &Reading<'_>, found: &Found, ranked: &[Ranked]) -> store
 
 fn look_at(
     reading: &Reading<'_>,
-    of_messages: impl Iterator<Item = SessionId>,
+    of_best: impl Iterator<Item = SessionId>,
     candidates: &Candidates,
 ) -> store::Result<Vec<Looked>> {
     let mut wanted: BTreeMap<SessionId, LegScores> = candidates.best_sessions().into_iter().take(PROPOSED).collect();
-    for id in of_messages {
+    for id in of_best {
+        if wanted.len() >= LOOKED {
+            break;
+        }
         wanted.entry(id).or_insert_with(|| candidates.sessions.get(&id).copied().unwrap_or_default());
     }
     let mut looked = Vec::new();

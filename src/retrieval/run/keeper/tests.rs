@@ -16,7 +16,7 @@ const KEY: ChatKey = ChatKey(1);
 struct Bench {
     store: Store,
     clock: Clock,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Bench {
@@ -42,7 +42,14 @@ impl Bench {
             })
             .await
             .unwrap();
-        Self { store, clock: Clock::system(), _folder: folder }
+        Self { store, clock: Clock::system(), folder }
+    }
+
+    /// The same database, as the next process finds it.
+    async fn opened_again(self) -> Self {
+        self.store.close().await;
+        let (store, _) = Store::open(&self.folder.path().join("chime.db"), Timestamp::from_secs(2)).unwrap();
+        Self { store, ..self }
     }
 
     fn keeper(&self, embedder: &Arc<Embedder>) -> VectorKeeper {
@@ -103,7 +110,7 @@ async fn both(bench: &Bench, embedder: &Embedder, text: &str) -> (Vec<Seq>, Vec<
         // The index proposes by a part of each vector, so that of the others it may miss one that is hardly nearer.
         let (by_index, by_scan) = (cosines(&index), cosines(&scan));
         assert_eq!(by_index.len(), by_scan.len());
-        assert!(by_index.iter().zip(&by_scan).all(|(a, b)| b - a < 0.05), "{by_index:?} {by_scan:?}");
+        assert!(by_index.iter().zip(&by_scan).all(|(a, b)| b - a < 0.1), "{by_index:?} {by_scan:?}");
         let seqs = |of: Vec<(Seq, f32)>| of.into_iter().map(|(seq, _)| seq).collect();
         Ok((seqs(index), seqs(scan)))
     };
@@ -170,6 +177,8 @@ async fn another_model_is_searched_when_all_its_vectors_are_made_and_not_before(
     let keeper = bench.keeper(&after);
     let target = keeper.target().await.unwrap().unwrap();
     assert_eq!(keeper.make_batch(&target, &after).await.unwrap(), Progress::More);
+    drop(keeper);
+    let bench = bench.opened_again().await;
     assert_eq!(bench.active().await, old);
     let coverage = bench.coverage(&after).await;
     assert_eq!((coverage.messages, coverage.searched), ((100, 390), Some(before.name().to_owned())));
