@@ -53,7 +53,7 @@ const ROOMS: &[Room] = &[
     room(
         "commands",
         &["domain", "config", "texts", "access", "privacy", "memory", "answer", "recap", "trigger"],
-        &["store", "telegram", "clock", "scheduler"],
+        &["store", "telegram", "clock", "scheduler", "archive"],
     ),
     room(
         "ingest",

@@ -371,6 +371,7 @@ impl Stage {
             BotAction::Reacted { message, emoji, .. } => self.screen.reaction(message.0, &emoji.join(" ")),
             BotAction::Deleted { .. }
             | BotAction::Drafted { .. }
+            | BotAction::Uploaded { .. }
             | BotAction::Acting { .. }
             | BotAction::Left { .. }
             | BotAction::PressAnswered { text: None, .. } => {}

@@ -2,6 +2,7 @@
 
 mod announce;
 mod consent;
+mod export;
 mod forget;
 mod leave;
 mod memory;

@@ -249,6 +249,7 @@ impl Sandbox {
             state.actions.iter().enumerate().skip(after.0).find_map(|(index, action)| match action {
                 BotAction::Sent(message) => Some((SandboxMessage::clone(message), Cursor(index + 1))),
                 BotAction::Edited(_)
+                | BotAction::Uploaded { .. }
                 | BotAction::Drafted { .. }
                 | BotAction::Deleted { .. }
                 | BotAction::Reacted { .. }

@@ -69,6 +69,12 @@ impl SandboxMessage {
 pub enum BotAction {
     Sent(Box<SandboxMessage>),
     Edited(Box<SandboxMessage>),
+    /// What is in a file that was sent.
+    Uploaded {
+        chat: ChatId,
+        file_name: String,
+        text: String,
+    },
     /// The beginning of a message that is still to come.
     Drafted {
         chat: ChatId,

@@ -60,6 +60,8 @@ impl Params {
         if content_type.starts_with("application/json") && !body.is_empty() {
             let unreadable = |_| ApiError::bad_request("can't parse JSON object");
             all.extend(serde_json::from_slice::<Map<String, Value>>(body).map_err(unreadable)?);
+        } else if let Some(boundary) = content_type.strip_prefix("multipart/form-data; boundary=") {
+            all.extend(multipart(boundary, body));
         } else if !body.is_empty() {
             let text =
                 std::str::from_utf8(body).map_err(|_| ApiError::bad_request("strings must be encoded in UTF-8"))?;
@@ -75,7 +77,13 @@ impl Params {
 
     #[cfg(feature = "testkit")]
     pub(super) fn to_json(&self) -> Value {
-        self.0.clone().into()
+        // A file is one of the types that the schema knows.
+        let is_file = |value: &Value| value.get("file_name").is_some();
+        let shown = |(name, value): (&String, &Value)| {
+            let value = if is_file(value) { "attach://file".into() } else { value.clone() };
+            (name.clone(), value)
+        };
+        Value::Object(self.0.iter().map(shown).collect())
     }
 
     pub(super) fn integer(&self, name: &str) -> Option<i64> {
@@ -88,6 +96,12 @@ impl Params {
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()
+    }
+
+    /// What a file was called, and what is in it.
+    pub(super) fn file(&self, name: &str) -> Option<(&str, &str)> {
+        let file = self.0.get(name)?;
+        Some((file.get("file_name")?.as_str()?, file.get("text")?.as_str()?))
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -111,6 +125,24 @@ impl Params {
         };
         value.map(Some).map_err(|_| ApiError::bad_request(format!("can't parse {name}")))
     }
+}
+
+/// Reads the parts of a form with files, whose contents are taken for text.
+fn multipart(boundary: &str, body: &[u8]) -> Map<String, Value> {
+    let body = String::from_utf8_lossy(body);
+    let mut all = Map::new();
+    for part in body.split(&format!("--{boundary}")) {
+        let Some((head, text)) = part.split_once("\r\n\r\n") else { continue };
+        let quoted = |name: &str| Some(head.split_once(&format!(" {name}=\""))?.1.split('"').next()?.to_owned());
+        let Some(name) = quoted("name") else { continue };
+        let text = text.strip_suffix("\r\n").unwrap_or(text);
+        let value = match quoted("filename") {
+            Some(file_name) => serde_json::json!({"file_name": file_name, "text": text}),
+            None => text.into(),
+        };
+        all.insert(name, value);
+    }
+    all
 }
 
 /// Reads `a=1&b=2`. The URI is only the way to axum's decoder.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap};
+use reqwest::multipart::{Form, Part};
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
@@ -32,6 +33,8 @@ use crate::telegram::update::{RawUpdate, parse_batch};
 const POLL_GRACE: Duration = Duration::from_secs(10);
 
 /// A connection that is not made by then will not be.
+/// A large file over a slow line.
+const FILE_TIMEOUT: Duration = Duration::from_secs(120);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How to reach the Bot API.
@@ -147,6 +150,14 @@ impl Telegram {
         })
     }
 
+    /// Sends a file. Not idempotent, like [`send`](Self::send).
+    pub async fn send_file(&self, chat: ChatId, name: &str, bytes: Vec<u8>) -> Result<(), TelegramError> {
+        let file = Part::bytes(bytes).file_name(name.to_owned());
+        let form = Form::new().text("chat_id", chat.to_string()).part("document", file);
+        let request = self.shared.sending.post(self.url("sendDocument")).timeout(FILE_TIMEOUT).multipart(form);
+        self.answer_to(request).await.map(drop)
+    }
+
     /// Puts other words and buttons in the place of a message's own. May be repeated: what is so already counts as done.
     pub async fn edit(
         &self,
@@ -239,10 +250,18 @@ impl Telegram {
         payload: &P,
         limit: Duration,
     ) -> Result<Box<RawValue>, TelegramError> {
-        let TelegramOptions { api_url, token, .. } = &self.shared.options;
-        let url = format!("{}/bot{}/{}", api_url.trim_end_matches('/'), token.expose_secret(), method_name::<P>());
+        let url = self.url(&method_name::<P>());
         let body = serde_json::to_vec(payload).map_err(|error| TelegramError::unsendable(fault(&error)))?;
         let request = client.post(url).header(CONTENT_TYPE, "application/json").timeout(limit).body(body);
+        self.answer_to(request).await
+    }
+
+    fn url(&self, method: &str) -> String {
+        let TelegramOptions { api_url, token, .. } = &self.shared.options;
+        format!("{}/bot{}/{method}", api_url.trim_end_matches('/'), token.expose_secret())
+    }
+
+    async fn answer_to(&self, request: reqwest::RequestBuilder) -> Result<Box<RawValue>, TelegramError> {
         let response = request.send().await.map_err(connection_error)?;
         let status = response.status().as_u16();
         if let Some(date) = date_of(response.headers()) {

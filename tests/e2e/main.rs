@@ -22,6 +22,7 @@ mod criteria;
 mod dialogue;
 mod embedding;
 mod eval;
+mod export;
 mod faults;
 mod follow_up;
 mod grounding;

@@ -19,6 +19,7 @@ impl Commands {
             CommandName::Optout => self.opt_out(job, order).await?,
             CommandName::Optin => self.opt_in(job, order).await?,
             CommandName::Forget => return self.forget_on_request(job, order).await,
+            CommandName::Export => return self.export(job, order).await,
             CommandName::Memory => return self.remember(job, order).await,
             CommandName::Topics => return self.topics(job, order).await,
             CommandName::Recap => return self.recap(job, order).await,

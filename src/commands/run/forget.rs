@@ -229,7 +229,7 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    async fn reply(&self, job: &Job, order: &Order, markdown: String) -> store::Result<Outcome> {
+    pub(super) async fn reply(&self, job: &Job, order: &Order, markdown: String) -> store::Result<Outcome> {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
         Ok(Outcome::Finished)
     }
@@ -246,7 +246,7 @@ impl Commands {
         }
     }
 
-    fn now(&self) -> Timestamp {
+    pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 }

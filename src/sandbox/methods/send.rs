@@ -10,7 +10,7 @@ use crate::sandbox::methods::place::{Place, chat_to_write, topic};
 use crate::sandbox::methods::table::Answer;
 use crate::sandbox::params::{ApiError, Params};
 use crate::sandbox::state::{BOT, State};
-use crate::sandbox::{Post, wire};
+use crate::sandbox::{Content, Post, wire};
 
 /// UTF-16 units in one message.
 const LONGEST_TEXT: usize = 4096;
@@ -51,6 +51,26 @@ pub(super) fn send_message(state: &mut State, params: &Params, now: Timestamp) -
     let answer = wire::message(state, chat, message);
     let sent = BotAction::Sent(Box::new(message.clone()));
     state.actions.push(sent);
+    Ok(answer)
+}
+
+pub(super) fn send_document(state: &mut State, params: &Params, now: Timestamp) -> Answer {
+    let chat = chat_to_write(state, params)?;
+    let Some((file_name, text)) = params.file("document") else {
+        return Err(ApiError::bad_request("there is no document in the request"));
+    };
+    let (file_name, text) = (file_name.to_owned(), text.to_owned());
+    let content = Content::Document { file_name: file_name.clone() };
+    let post = Post::new(BOT, params.text("caption").unwrap_or_default(), now).with(content);
+    let id = state.keep(SandboxMessage::from_post(chat, post));
+    let kept = state.chats.get(&chat).zip(id);
+    let Some((chat, message)) = kept.and_then(|(chat, id)| Some((chat, chat.messages.get(&id)?))) else {
+        return Err(ApiError::bad_request("chat not found"));
+    };
+    let answer = wire::message(state, chat, message);
+    let actions =
+        [BotAction::Sent(Box::new(message.clone())), BotAction::Uploaded { chat: message.chat, file_name, text }];
+    state.actions.extend(actions);
     Ok(answer)
 }
 

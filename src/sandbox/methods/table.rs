@@ -18,7 +18,7 @@ struct Method {
     run: Run,
 }
 
-const METHODS: [Method; 16] = [
+const METHODS: [Method; 17] = [
     Method { name: "getMe", params: &[], run: profile::get_me },
     Method { name: "getWebhookInfo", params: &[], run: profile::get_webhook_info },
     Method { name: "deleteWebhook", params: &["drop_pending_updates"], run: profile::delete_webhook },
@@ -45,6 +45,7 @@ const METHODS: [Method; 16] = [
         ],
         run: send::send_message,
     },
+    Method { name: "sendDocument", params: &["chat_id", "document", "caption"], run: send::send_document },
     Method {
         name: "sendMessageDraft",
         params: &["chat_id", "message_thread_id", "draft_id", "text", "parse_mode", "entities"],
