@@ -39,8 +39,8 @@ impl Candidates<'_> {
         if self.messages.is_empty() {
             return Picked::default();
         }
-        let (guesses, best) = self.guesses(matching, seen);
-        let marginals = marginals(&guesses).into_iter().enumerate().collect();
+        let (Guesses { guesses, marginals }, best) = self.guesses(matching, seen);
+        let marginals = marginals.into_iter().enumerate().collect();
         // What replies takes something up, whatever its words are.
         let summary = Some(matching.summary(best)).filter(|_| !matching.is_reply);
         let novelty = summary.map_or(0.0, |summary| match matching.asking.is_tag {
@@ -60,7 +60,7 @@ impl Candidates<'_> {
     }
 
     /// The matters that the trigger may be about, one for each candidate that it may point at.
-    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> (Vec<Guess>, BestMatch) {
+    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> (Guesses, BestMatch) {
         let corpus = matching.corpus(self.utterances(&matching.mentions));
         let sampled = match &self.sampled {
             Some(sampled) => Arc::clone(sampled),
@@ -93,7 +93,7 @@ fn guesses(
     (tag, rows): (&Tag<'_>, &[FocusValues]),
     weights: &Weights,
     seen: Option<&mut Vec<Column>>,
-) -> Vec<Guess> {
+) -> Guesses {
     let slowness = agreement.corpus.slowness;
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
     // A message that does not tag goes on from what it is linked to.
@@ -105,8 +105,9 @@ fn guesses(
             *weight *= EARLIER_TAG;
         }
     }
-    let lacking = pointed.iter_mut().zip(lack_words(tag, rows)).filter(|(_, lacks)| *lacks);
-    lacking.for_each(|(weight, _)| *weight *= COMMON_ALONE);
+    let lacks = lack_words(tag, rows);
+    let left = |place: usize| if lacks[place] { COMMON_ALONE } else { 1.0 };
+    pointed.iter_mut().enumerate().for_each(|(place, weight)| *weight *= left(place));
     let targets = likeliest(&pointed);
     let pairwise = agreement.pairwise();
     let [second, third] = &weights.refine;
@@ -128,7 +129,20 @@ fn guesses(
         let strands = agreement.partitioned.strands.led_to(&tag.links).into_iter();
         guesses.extend(strands.map(|(weight, members)| Guess { weight: (1.0 - by_kin) as f32 * weight, members }));
     }
-    guesses
+    // What surrounds the focus may have the common words alone.
+    let mut whole = guesses.clone();
+    let of_targets = whole.iter_mut().zip(&targets).filter(|_| by_kin > 0.0);
+    of_targets.for_each(|(guess, (place, _))| guess.weight /= left(*place) as f32);
+    let sum: f32 = whole.iter().map(|guess| guess.weight).sum();
+    whole.iter_mut().for_each(|guess| guess.weight /= sum.max(f32::MIN_POSITIVE));
+    Guesses { marginals: marginals(&whole), guesses }
+}
+
+/// What the trigger may be about.
+struct Guesses {
+    guesses: Vec<Guess>,
+    /// How likely each candidate belongs to any of it, words that are common here counted too.
+    marginals: Vec<f32>,
 }
 
 /// What hangs together among the candidates, over all forests.
@@ -272,7 +286,7 @@ mod tests {
         let partitioned = Partitioned::of(&corpus, &forests, weights);
         let agreement = Agreement::of(&corpus, &partitioned);
         let rows = focus_features(&tag, agreement.scene());
-        guesses(&agreement, (&tag, &rows), weights, None)
+        guesses(&agreement, (&tag, &rows), weights, None).guesses
     }
 
     #[track_caller]
