@@ -105,10 +105,12 @@ fn focuses(lines: &[&str]) -> Vec<Vec<i64>> {
 
 #[test]
 fn the_first_tag_of_the_demo_is_about_the_ten_messages_of_the_restaurant() {
-    let focuses = focuses(&["@bot thoughts?", "@bot and?"]);
-    assert_eq!(focuses[0], RESTAURANT);
-    let earlier: Vec<i64> = focuses[1].iter().copied().filter(|id| *id <= 30).collect();
-    assert_eq!(earlier, RESTAURANT, "a second tag goes on with it");
+    assert_eq!(focuses(&["@bot thoughts?"]), [RESTAURANT]);
+    // Two that are typed at once may be answered in either order; a second tag goes on with the same.
+    for focus in focuses(&["@bot thoughts?", "@bot and?"]) {
+        let earlier: Vec<i64> = focus.into_iter().filter(|id| *id <= 30).collect();
+        assert_eq!(earlier, RESTAURANT);
+    }
 }
 
 #[test]
