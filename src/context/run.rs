@@ -67,7 +67,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         found.follow_up(conn, member, params.chain_depth)?;
     }
     found.complete_albums(conn, &recent, params.seed.lookback_limit)?;
-    let sources = found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent)))?;
+    let sources = found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, &trigger)))?;
     let mut evidence = readings.evidence(conn, (&trigger, &ask), (&recent, marks))?;
     // An old anchor is a candidate with what surrounds it.
     let read = readings.further_back(conn, &found.found)?;
@@ -94,9 +94,15 @@ pub fn window(conn: &Reader, history: &History, params: &Params, readings: &Read
     })
 }
 
-/// The newest answer of ours among the newest few: a tag may hang on it without replying to it.
-fn own_answer(recent: &[StoredMessage]) -> Option<&StoredMessage> {
-    recent.iter().rev().take(OWN_ANSWER_WITHIN).find(|stored| stored.message.role == Role::Assistant)
+/// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes
+/// before answers to others.
+fn own_answer<'a>(recent: &'a [StoredMessage], trigger: &StoredMessage) -> Option<&'a StoredMessage> {
+    let author = trigger.message.sender.id;
+    let asked: Vec<MessageId> =
+        recent.iter().filter(|it| it.message.sender.id == author).map(|it| it.message.id).collect();
+    let answers = || recent.iter().rev().take(OWN_ANSWER_WITHIN).filter(|it| it.message.role == Role::Assistant);
+    let is_to_author = |it: &&StoredMessage| it.message.reply_to.is_some_and(|id| asked.contains(&id));
+    answers().find(is_to_author).or_else(|| answers().next())
 }
 
 /// What links led to, each message once and never one that is recent anyway, unless it is the anchor.

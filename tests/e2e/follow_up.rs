@@ -475,6 +475,7 @@ async fn an_answer_that_is_made_anew_does_not_have_its_ask_read_again() {
         w.model.script(["1. **Kaja** – pizza"]);
         w.model.release();
         let sent = w.answer_to(tag).await;
+        w.record_of(&sent).await;
         assert!(resolved(w, &sent).await.extracted);
         assert_eq!(w.model.requests().len(), asked + 3, "the ask was read twice");
     })

@@ -7,7 +7,7 @@ use crate::context::candidates::{CandidateSet, Index};
 use crate::context::history::Sources;
 use crate::context::retrieval::found::Bridged;
 use crate::context::window::surroundings;
-use crate::domain::{Chosen, Reason, Seq};
+use crate::domain::{Chosen, Reason, Role, Seq};
 
 /// A direct reply link. An explicit link says more than closeness in time.
 const CHAIN_SCORE: f64 = 0.9;
@@ -63,12 +63,17 @@ impl Picked {
         }
     }
 
-    /// Adds an answer of the bot that the trigger goes on with, what it answers, and what was said since.
+    /// Adds an answer of the bot that the trigger goes on with, what it answers, and what was said since; what others asked
+    /// the bot in between is another matter.
     pub fn add_talk_since(&mut self, pool: &CandidateSet<'_>, answer: Index) {
         for place in pool.parent(answer).into_iter().chain([answer]) {
             self.add(place, Reason::Strand, CHAIN_SCORE);
         }
-        let since: Vec<Index> = pool.conversation.iter().rev().copied().take_while(|place| *place > answer).collect();
+        let since = || pool.conversation.iter().rev().copied().take_while(|place| *place > answer);
+        let answers: Vec<Index> =
+            since().filter(|place| pool.messages[*place].message.role == Role::Assistant).collect();
+        let answered: Vec<Index> = answers.iter().filter_map(|place| pool.parent(*place)).collect();
+        let since: Vec<Index> = since().filter(|place| !answers.contains(place) && !answered.contains(place)).collect();
         self.add_cluster(&since);
     }
 
