@@ -1,6 +1,5 @@
 //! What the picker gives: the messages of one answer, each with its reason.
 
-use crate::context::long_strand::StrandMessage;
 use crate::context::retrieval::rerank::Judged;
 use crate::domain::{Alternative, Chosen, MessageId, Omitted, Part, Reason, Seq, StoredMessage};
 
@@ -27,8 +26,6 @@ pub struct ContextWindow {
     pub alternative: Option<Alternative>,
     /// What was found further back, the likeliest first, taken or not.
     pub further_back: Vec<Judged>,
-    /// The trigger's strand as it was selected, oldest first.
-    pub strand: Vec<StrandMessage>,
 }
 
 /// A message of the window.

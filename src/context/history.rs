@@ -26,8 +26,6 @@ pub struct History {
     pub given: Option<Vec<Chosen>>,
     /// What an earlier answer of the bot rests on, which the trigger may be about.
     pub sources: Option<Sources>,
-    /// What a summary stands for, where the trigger's strand is a long one.
-    pub summarized: Option<Summarized>,
     pub evidence: Arc<Evidence>,
 }
 
@@ -51,14 +49,13 @@ impl History {
             is_tag: true,
             given: None,
             sources: None,
-            summarized: None,
             evidence,
         }
     }
 }
 
 /// The oldest part of a long strand, for which a summary stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summarized {
     pub messages: BTreeSet<Seq>,
     /// What the summary takes of the window's budget.

@@ -21,8 +21,10 @@ use crate::context::context_window::ContextWindow;
 use crate::context::features::message::{Address, address};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::features::token::{Quick, QuickSet};
-use crate::context::history::{History, Sources};
+use crate::context::history::{History, Sources, Summarized};
+use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
+use crate::context::retrieval::query::Sought;
 use crate::context::window::get_smart_context_with;
 use crate::domain::{MessageId, Part, Role, StoredMessage};
 use crate::store::{self, Reader, answers, messages, outbox};
@@ -82,16 +84,25 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         is_tag,
         given: None,
         sources,
-        summarized: None,
         evidence,
     })
 }
 
 /// The window that `history` gives, with what is found further back than it reaches.
 pub fn window(conn: &Reader, history: &History, params: &Params, readings: &Readings) -> ContextWindow {
-    get_smart_context_with(history, params, |question| {
-        archive::look_further_back(conn, (history, params), question, readings)
-    })
+    window_beside(conn, history, params, readings, |_| None)
+}
+
+/// The same, beside the summary that stands for a part of the trigger's strand, where `summarize` knows one.
+pub fn window_beside(
+    conn: &Reader,
+    history: &History,
+    params: &Params,
+    readings: &Readings,
+    summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
+) -> ContextWindow {
+    let look = |sought: &Sought| archive::look_further_back(conn, (history, params), sought, readings);
+    get_smart_context_with(history, params, look, summarize)
 }
 
 /// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes

@@ -9,7 +9,7 @@ use crate::context::budget::{self, Pick};
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::context_window::{ContextWindow, Entry};
 use crate::context::features::lexical::says_little;
-use crate::context::history::{History, Sources};
+use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
 use crate::context::pick;
@@ -38,14 +38,16 @@ const NEW_MATTER_TOKENS: usize = 400;
 /// Picks the messages that a trigger is about, as far as the token budget goes: the message it replies to always, what the
 /// answer it goes on with rests on, and what is likely about the same.
 pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
-    get_smart_context_with(history, params, |_| Found::default())
+    get_smart_context_with(history, params, |_| Found::default(), |_| None)
 }
 
-/// The same, and what `look` finds further back than the history reaches, if anything older may belong to it.
+/// The same, and what `look` finds further back than the history reaches, if anything older may belong to it. Where
+/// `summarize` knows a summary of a part of the trigger's strand, that part is left to it.
 pub fn get_smart_context_with(
     history: &History,
     params: &Params,
     look: impl FnOnce(&Sought) -> Found,
+    summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
     let pool = CandidateSet::new(history, &[]);
     let (picked, strand) = focus(&pool, history, params);
@@ -66,11 +68,11 @@ pub fn get_smart_context_with(
     };
     let is_new = picked.is_empty() && found.nearby.iter().all(|one| one.probability < FOUND);
     let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
-    // A summary of the strand's oldest part counts too.
-    let budget = budget.saturating_sub(history.summarized.as_ref().map_or(0, |it| it.tokens));
-    let whole_strand = whole_strand(&pool, &picked, &likely, params);
+    let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
+    // The summary is in the window too.
+    let budget = budget.saturating_sub(summarized.tokens);
     picked.add_surroundings(&pool, &likely);
-    let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, history), params, budget);
+    let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
     let left_out = left_out(&pool, &entries);
     ContextWindow {
         anchor: pool.anchor().map(|place| pool.messages[place].message.id),
@@ -83,7 +85,6 @@ pub fn get_smart_context_with(
         ranked,
         alternative,
         further_back: found.judged,
-        strand: whole_strand,
     }
 }
 
@@ -109,11 +110,8 @@ fn whole_strand(
 }
 
 /// What was picked, without what a summary stands for. The anchor and what was just said stay as they are.
-fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, history: &History) -> Vec<Pick> {
-    let is_summarized = |pick: &Pick| {
-        let seq = pool.messages[pick.place].seq;
-        history.summarized.as_ref().is_some_and(|it| it.messages.contains(&seq))
-    };
+fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized) -> Vec<Pick> {
+    let is_summarized = |pick: &Pick| summarized.messages.contains(&pool.messages[pick.place].seq);
     let mut picks = picked.into_picks(pool);
     picks.retain(|pick| pick.reason.is_anchor() || pick.is_pinned || !is_summarized(pick));
     picks

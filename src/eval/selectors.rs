@@ -35,7 +35,10 @@ impl Selector {
         look: impl FnOnce(&Sought) -> Found,
     ) -> Prediction {
         let (selected, ranked) = match self {
-            Self::Chime => return of_window(query_id, k, &get_smart_context_with(history, &params(k, scorers), look)),
+            Self::Chime => {
+                let window = get_smart_context_with(history, &params(k, scorers), look, |_| None);
+                return of_window(query_id, k, &window);
+            }
             Self::Seed => seed(history),
             Self::Last20 => newest_first(history, 20),
             Self::RecentWindows => recent_windows(history),

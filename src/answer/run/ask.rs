@@ -32,7 +32,7 @@ use crate::answer::uncertainty;
 use crate::answer::used::used;
 use crate::clock::{Clock, Stopwatch};
 use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
-use crate::context::run::{Asked, Readings, gather, window};
+use crate::context::run::{Asked, Readings, gather, window_beside};
 use crate::context::{History, Params};
 use crate::domain::{
     AnswerStatus, BotIdentity, ChatId, Citable, Enrichment, Grounding, Job, MessageAt, ParsedTrigger, Seq, ThreadId,
@@ -209,13 +209,13 @@ impl Answering {
     /// The same question with half of the room for its window.
     async fn halve(&self, question: &mut Question) -> store::Result<()> {
         let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
-        let History { trigger, ask, is_tag, given, summarized, .. } = &question.history;
-        let (given, summarized) = (given.clone(), summarized.clone());
+        let History { trigger, ask, is_tag, given, .. } = &question.history;
+        let (given, summarized) = (given.clone(), question.oldest_part.summarized(params.estimate));
         let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag: *is_tag };
         let readings = Arc::clone(&self.parts.readings);
         let pick = move |conn: &Reader| {
-            let history = History { given, summarized, ..gather(conn, asked, &params, &readings)? };
-            Ok(window(conn, &history, &params, &readings))
+            let history = History { given, ..gather(conn, asked, &params, &readings)? };
+            Ok(window_beside(conn, &history, &params, &readings, |_| summarized))
         };
         question.window = self.parts.store.read(pick).await?;
         // What was recalled gives way first.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::context::{ContextWindow, StrandLimits, Summarized, oldest_part};
+use crate::context::{StrandLimits, StrandMessage, Summarized, oldest_part};
 use crate::domain::{Chat, ChatKey, JobPayload, Piece, PieceLine, Seq, Slot, StoredMessage, Timestamp};
 use crate::store::strand_summaries::StrandSummary;
 use crate::store::{self, Reader, Writer, jobs};
@@ -35,10 +35,10 @@ impl LongStrands {
         Self { limits, read: Arc::new(read) }
     }
 
-    /// What is known of the oldest part of the strand in `window`. It only enriches: where it cannot be read, the strand
+    /// What is known of the oldest part of `strand`. It only enriches: where it cannot be read, the strand
     /// is taken as it is.
-    pub fn find(&self, conn: &Reader, chat: ChatKey, window: &ContextWindow) -> OldestPart {
-        let messages = oldest_part(&window.strand, self.limits);
+    pub fn find(&self, conn: &Reader, chat: ChatKey, strand: &[StrandMessage]) -> OldestPart {
+        let messages = oldest_part(strand, self.limits);
         if messages.is_empty() {
             return OldestPart::default();
         }

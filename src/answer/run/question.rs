@@ -15,7 +15,7 @@ use crate::answer::run::introduction::Introduction;
 use crate::answer::run::long_strand::{LongStrands, OldestPart};
 use crate::answer::tools::LookedUp;
 use crate::config::{AccessConfig, SessionIdle};
-use crate::context::run::{Asked, Readings, gather, window};
+use crate::context::run::{Asked, Readings, gather, window_beside};
 use crate::context::{ContextWindow, History, Params};
 use crate::domain::{
     Alternative, BotIdentity, Citable, FollowUp, FormattedText, Grounding, How, Matter, MessageAt, ParsedTrigger, Seq,
@@ -137,8 +137,8 @@ impl Reading {
         let (asked, generic) = asked(conn, trigger, parsed)?;
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
-        let mut history = History { given, ..gather(conn, asked, &params, &self.readings)? };
-        let (window, oldest_part) = self.window(conn, &mut history, &params);
+        let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
+        let (window, oldest_part) = self.window(conn, &history, &params);
         let going_on = self.going_on(conn, &history, (generic, parsed.is_generic), &row, &window, asked_by);
         let thread = history.trigger.message.thread;
         let scope = Scope::load(conn, ContextKey { bot: self.bot, chat, thread });
@@ -178,15 +178,14 @@ impl Reading {
 
 impl Reading {
     /// The window, and the oldest part of a long strand, which the window leaves to a summary where there is one.
-    fn window(&self, conn: &Reader, history: &mut History, params: &Params) -> (ContextWindow, OldestPart) {
-        let whole = window(conn, history, params, &self.readings);
-        let chat = history.trigger.chat;
-        let oldest = self.strands.as_ref().map(|strands| strands.find(conn, chat, &whole)).unwrap_or_default();
-        history.summarized = oldest.summarized(params.estimate);
-        match history.summarized {
-            Some(_) => (window(conn, history, params, &self.readings), oldest),
-            None => (whole, oldest),
-        }
+    fn window(&self, conn: &Reader, history: &History, params: &Params) -> (ContextWindow, OldestPart) {
+        let mut oldest = OldestPart::default();
+        let window = window_beside(conn, history, params, &self.readings, |strand| {
+            let strands = self.strands.as_ref()?;
+            oldest = strands.find(conn, history.trigger.chat, strand);
+            oldest.summarized(params.estimate)
+        });
+        (window, oldest)
     }
 
     /// What the chat said before that bears on the ask and that the window does not hold. It only enriches: where it
