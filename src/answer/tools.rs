@@ -102,6 +102,15 @@ impl Tool {
 }
 
 impl Lookup {
+    /// The words that are looked for.
+    pub fn words(&self) -> Option<&str> {
+        match self {
+            Self::Search { query } => Some(query),
+            Self::Summaries { about } => about.as_deref(),
+            Self::Messages(_) | Self::ReplyChain(_) | Self::SmartContext { .. } => None,
+        }
+    }
+
     /// Reads a call of a model, as far from its schema as models write it.
     ///
     /// # Errors
@@ -184,6 +193,8 @@ pub struct LookedUp {
     pub messages: Vec<StoredMessage>,
     pub summaries: Vec<Citable>,
     pub uses: Vec<SlotUse>,
+    /// The words of the searches that found something.
+    pub searched: Vec<String>,
     tokens: usize,
 }
 

@@ -7,8 +7,9 @@ use chime::domain::{AnswerId, Captured, ConceptId, ThreadId};
 use chime::sandbox::{NewMember, Post, SandboxMessage, Standing};
 use chime::store::concepts::{self, ContextKey};
 use chime::store::{chats, outbox};
-use chime::testkit::World;
+use chime::testkit::{Reply, World};
 use rusqlite::Connection;
+use serde_json::json;
 
 use crate::privacy::found_in_files;
 
@@ -68,6 +69,45 @@ async fn what_an_answer_speaks_of_is_in_scope_of_the_next() {
         let listing = w.say("ann", "/concepts@bot");
         let told = w.answer_to(listing).await.text;
         assert_eq!(told, "In scope in this conversation:\n\n• VAT – a tax on goods and services");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_the_model_looked_up_is_in_scope_of_the_next_whatever_the_answer_calls_it() {
+    World::run(async |w| {
+        w.say("ben", "The VAT return for spring is due on the tenth");
+        w.settled().await;
+        let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        let vat = capture(w, &first, 1, "VAT", "a tax on goods").await;
+        capture(w, &first, 2, "Road tax", "a tax on cars").await;
+        let search = Reply::Tools(vec![("search_messages", json!({"query": "VAT return"}))]);
+        w.model.script([search, Reply::text("On the tenth.")]);
+        let tag = w.say("ann", "@bot when is it due?");
+        let sent = w.answer_to(tag).await;
+        w.record_of(&sent).await;
+        let requests = w.model.requests();
+        let told = requests[requests.len() - 1]["messages"].to_string();
+        assert!(told.contains("due on the tenth"), "{told}");
+        let key = key(w, None).await;
+        let context = w.read_store(move |conn| concepts::load(conn, key)).await.expect("a context");
+        assert_eq!(context.active, [vat]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_search_that_finds_nothing_brings_nothing_into_scope() {
+    World::run(async |w| {
+        let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
+        capture(w, &first, 1, "Zzyzx", "a place").await;
+        let call = Reply::Tools(vec![("get_session_summaries", json!({"about": "Zzyzx"}))]);
+        w.model.script([call, Reply::text("I do not know.")]);
+        let tag = w.say("ann", "@bot where is it?");
+        let sent = w.answer_to(tag).await;
+        w.record_of(&sent).await;
+        let key = key(w, None).await;
+        assert_eq!(w.read_store(move |conn| concepts::load(conn, key)).await, None);
     })
     .await;
 }

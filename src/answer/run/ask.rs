@@ -358,7 +358,7 @@ impl Answering {
         let buttons = button(&record, question.chat.language).map(|button| vec![button]).into_iter().collect();
         let reply = NewReply { buttons, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
         let taken = follow_up::to_store(&record, &question.follow_up);
-        let (scope, referenced) = (question.scope.key, question.scope.referenced(&record));
+        let (scope, referenced) = (question.scope.key, question.scope.referenced(&record, &question.looked_up));
         let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
         rests_on.extend(used);
         let oldest_part = std::mem::take(&mut question.oldest_part);

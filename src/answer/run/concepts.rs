@@ -1,6 +1,7 @@
 //! Which concepts a conversation has in scope: loaded before an answer, stored with it. Neither may cost the answer.
 
 use crate::answer::concepts::{in_scope, mentioned, merge};
+use crate::answer::tools::LookedUp;
 use crate::domain::{AnswerRecord, AnswerStatus, Concept, ConceptId, ConversationContext, Timestamp};
 use crate::store::concepts::{self, ContextKey};
 use crate::store::{self, Reader, Writer};
@@ -31,12 +32,19 @@ impl Scope {
         in_scope(&self.context, &self.known)
     }
 
-    /// The known concepts that an answer speaks of.
-    pub fn referenced(&self, record: &AnswerRecord) -> Vec<ConceptId> {
-        match record.status {
-            AnswerStatus::Answered => mentioned(&record.text, &self.known),
-            AnswerStatus::Offline | AnswerStatus::Apologised => Vec::new(),
+    /// The known concepts that an answer speaks of, and those that the model looked up for it.
+    pub fn referenced(&self, record: &AnswerRecord, looked_up: &LookedUp) -> Vec<ConceptId> {
+        let told = match record.status {
+            AnswerStatus::Answered => looked_up.searched.iter().chain([&record.text]),
+            AnswerStatus::Offline | AnswerStatus::Apologised => return Vec::new(),
+        };
+        let mut referenced = Vec::new();
+        for id in told.flat_map(|text| mentioned(text, &self.known)) {
+            if !referenced.contains(&id) {
+                referenced.push(id);
+            }
         }
+        referenced
     }
 }
 

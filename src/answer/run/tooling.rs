@@ -13,7 +13,8 @@ use crate::answer::run::question::Question;
 use crate::answer::run::request::asked;
 use crate::answer::tools::{BadCall, Finding, Found, LookedUp, Lookup, MOST_CALLS, MOST_MESSAGES, Tool, until_silence};
 use crate::domain::{
-    Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, message_link, stems,
+    Citable, Grounds, Job, MessageId, Seq, SourceId, Spent, StoredMessage, Timestamp, TokenUse, Zone, message_link,
+    stems,
 };
 use crate::gateway::run::Bill;
 use crate::llm::{self, Completion, Prompt, ToolRound};
@@ -71,8 +72,11 @@ impl Answering {
             };
             let result = match lookup {
                 Ok(lookup) => {
+                    let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
                     let finding = self.find_for(question, lookup).await;
                     let told = question.looked_up.take_in(&call.name, finding, &mut scribe, self.parts.params.estimate);
+                    let found = question.looked_up.uses.len() > found_before;
+                    question.looked_up.searched.extend(words.filter(|_| found));
                     log::looked_up(&call.name, question.looked_up.messages.len());
                     told
                 }
@@ -89,6 +93,7 @@ impl Answering {
         let place = Place {
             trigger: question.trigger().clone(),
             chat: question.chat.clone(),
+            zone: question.zone,
             recaller: Arc::clone(&self.parts.recaller),
         };
         let found = self.parts.store.read(move |conn| place.find(conn, lookup)).await;
@@ -119,6 +124,8 @@ fn offered() -> Vec<llm::Tool> {
 struct Place {
     trigger: StoredMessage,
     chat: ChatRow,
+    /// Days that a search names are days there.
+    zone: Zone,
     recaller: Arc<Recaller>,
 }
 
@@ -226,7 +233,7 @@ impl Place {
             conversation: self.trigger.conversation(),
             text: query,
             now: self.trigger.message.sent_at,
-            utc_offset: 0,
+            utc_offset: self.zone.ahead_secs(self.trigger.message.sent_at),
             by: self.trigger.message.sender.id,
             before: self.trigger.seq,
             known: &HashSet::new(),
