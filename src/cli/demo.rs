@@ -190,7 +190,7 @@ impl Stage {
             self.speak(self.bundled.first_question());
             self.until_quiet(finished).await?;
             if model.is_none() && self.is_bundled {
-                self.screen.say(self.bundled.recorded_answer());
+                self.screen.say(self.bundled.example_answer());
             }
             self.screen.say(self.bundled.closing());
         }

@@ -107,7 +107,9 @@ fn focuses(lines: &[&str]) -> Vec<Vec<i64>> {
 fn the_first_tag_of_the_demo_is_about_the_ten_messages_of_the_restaurant() {
     assert_eq!(focuses(&["@bot thoughts?"]), [RESTAURANT]);
     // Two that are typed at once may be answered in either order; a second tag goes on with the same.
-    for focus in focuses(&["@bot thoughts?", "@bot and?"]) {
+    let both = focuses(&["@bot thoughts?", "@bot and?"]);
+    assert_eq!(both.len(), 2);
+    for focus in both {
         let earlier: Vec<i64> = focus.into_iter().filter(|id| *id <= 30).collect();
         assert_eq!(earlier, RESTAURANT);
     }
@@ -116,6 +118,7 @@ fn the_first_tag_of_the_demo_is_about_the_ten_messages_of_the_restaurant() {
 #[test]
 fn a_question_and_a_reply_in_the_demo_are_about_what_they_name() {
     let focuses = focuses(&["@bot did we sort out the projector sound?", "> 9 @bot"]);
+    assert_eq!(focuses.len(), 2);
     for focus in focuses {
         assert!([8, 9, 18].iter().all(|id| focus.contains(id)), "{focus:?}");
         assert!(!focus.iter().any(|id| RESTAURANT.contains(id) || (12..=14).contains(id)), "{focus:?}");

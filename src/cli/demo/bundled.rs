@@ -28,11 +28,11 @@ impl Bundled {
         }
     }
 
-    /// What a model wrote to the first question, once: for whoever has none.
-    pub fn recorded_answer(self) -> &'static str {
+    /// An example of what a model makes of the first question, written by hand: for whoever has none.
+    pub fn example_answer(self) -> &'static str {
         match self {
-            Self::Friday => FRIDAY_RECORDED,
-            Self::Books => BOOKS_RECORDED,
+            Self::Friday => FRIDAY_EXAMPLE,
+            Self::Books => BOOKS_EXAMPLE,
         }
     }
 
@@ -45,8 +45,8 @@ impl Bundled {
     }
 }
 
-const FRIDAY_RECORDED: &str = "
-With a model the same tag gets an answer in sentences. A recorded one; in Telegram each number opens its message:
+const FRIDAY_EXAMPLE: &str = "
+With a model the same tag gets an answer in sentences. An example, written for this demo; in Telegram each number opens its message:
 
             The thai restaurant on 10th Ave [1] suits you: it has a garden, and half of the menu is without meat [2],
             which Carl's sister needs [3]. Lunch with a drink was 24 [4], so dinner may stay under 30 a head [5], but
@@ -54,8 +54,8 @@ With a model the same tag gets an answer in sentences. A recorded one; in Telegr
 
             Sources: [1] Carl #22 · [2] Ana #24 · [3] Ana #7 · [4] Carl #26 · [5] Carl #11 · [6] Carl #30";
 
-const BOOKS_RECORDED: &str = "
-With a model the same tag gets more suggestions, none of them twice. A recorded answer:
+const BOOKS_EXAMPLE: &str = "
+With a model the same tag gets more suggestions, none of them twice. An example, written for this demo:
 
             1. The Last Unicorn by Peter S. Beagle – a unicorn, a harpy and a bull of fire, 11 €
             2. The Dispossessed by Ursula K. Le Guin – spaceships, and much to think about on a train, 12 €
