@@ -75,17 +75,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     let read = readings.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));
     let (linked, evidence) = (found.found, Arc::new(evidence));
-    Ok(History {
-        trigger,
-        anchor_withheld,
-        recent,
-        linked,
-        ask,
-        is_tag,
-        given: None,
-        sources,
-        evidence,
-    })
+    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given: None, sources, evidence })
 }
 
 /// The window that `history` gives, with what is found further back than it reaches.

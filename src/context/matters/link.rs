@@ -3,7 +3,7 @@
 use crate::context::features::corpus::Corpus;
 use crate::context::linear::{Term, Terms};
 use crate::context::matters::matter::Matter;
-use crate::context::matters::segment::{Segment, StemUse};
+use crate::context::matters::segment::Segment;
 use crate::context::replies::similarity::dot;
 
 pub const FEATURES: usize = 24;
@@ -195,19 +195,20 @@ fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> Words {
     let sizes = logarithms.after(rest) - logarithms.after(matter.count);
     let mut likelihood = segment.strangeness + sizes * segment.rarity;
     let (mut support, mut product, mut rarest) = (0.0, 0.0, 0.0_f64);
-    for StemUse { stem, elsewhere, idf, weight } in segment.stems.iter().copied() {
-        let there = usize::from(matter.stems[stem]);
+    for used in &segment.stems {
+        let there = usize::from(matter.stems[used.stem()]);
         if there == 0 {
             continue;
         }
+        let (elsewhere, idf) = (usize::from(used.elsewhere), corpus.idf[used.stem()]);
         let here = logarithms.seldom(there) - logarithms.seldom(elsewhere - there);
         likelihood += idf * (here - logarithms.seldom(0) + logarithms.seldom(elsewhere));
         support += (here + sizes).max(0.0) * idf / 5.0;
-        product += weight * logarithms.damped(there) * idf;
+        product += used.weight(corpus) * logarithms.damped(there) * idf;
         rarest = rarest.max(idf);
     }
     Words {
-        likelihood: (likelihood / 5.0 / (1.0 + segment.stems.len() as f64).sqrt()).clamp(-2.0, 4.0),
+        likelihood: (likelihood / 5.0 / (1.0 + segment.shared_stems as f64).sqrt()).clamp(-2.0, 4.0),
         cosine: product / (segment.lexical_length * matter.lexical_length()).max(1e-6),
         rarest: rarest / 5.0,
         support: (support / (1.0 + segment.count() as f64).sqrt()).min(3.0),

@@ -53,12 +53,13 @@ impl Matter {
         }
         self.stem_count += segment.stem_count;
         self.wordiness = self.stem_count.ln_1p();
-        for (stem, times) in &segment.all_stems {
-            let before = usize::from(self.stems[*stem]);
-            let after = before + usize::from(*times);
-            let square = |count: usize| (corpus.logarithms.damped(count) * corpus.idf[*stem]).powi(2);
+        for used in &segment.stems {
+            let (times, idf) = (&mut self.stems[used.stem()], corpus.idf[used.stem()]);
+            let before = usize::from(*times);
+            let after = before + usize::from(used.here);
+            let square = |count: usize| (corpus.logarithms.damped(count) * idf).powi(2);
             self.lexical_square += square(after) - if before > 0 { square(before) } else { 0.0 };
-            self.stems[*stem] += times;
+            *times += used.here;
         }
         add(&mut self.vector, &segment.vector);
         self.vector_length = dot(&self.vector, &self.vector).sqrt();

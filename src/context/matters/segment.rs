@@ -11,10 +11,10 @@ pub struct Segment {
     /// Messages by author.
     pub authors: Vec<(usize, f64)>,
     pub authors_length: f64,
-    /// Of each stem that is also used elsewhere.
+    /// Ascending.
     pub stems: Vec<StemUse>,
-    /// All stems with how often they occur here, those included that are used nowhere else.
-    pub all_stems: Vec<(usize, u16)>,
+    /// How many of them are also used elsewhere.
+    pub shared_stems: usize,
     pub stem_count: f64,
     /// ln(1 + stems of all messages)
     pub wordiness: f64,
@@ -31,26 +31,39 @@ pub struct Segment {
     pub named: Vec<usize>,
 }
 
+/// A stem of a segment. There are thousands of segments, each with the stems of all its messages: what can be looked up is not
+/// kept.
 #[derive(Debug, Clone, Copy)]
 pub struct StemUse {
-    pub stem: usize,
+    stem: u32,
+    /// Messages of the segment that use it.
+    pub here: u16,
     /// Messages that use it elsewhere.
-    pub elsewhere: usize,
-    pub idf: f64,
+    pub elsewhere: u16,
+}
+
+impl StemUse {
+    pub fn stem(&self) -> usize {
+        self.stem as usize
+    }
+
     /// Its weight: damped count times rarity.
-    pub weight: f64,
+    pub fn weight(&self, corpus: &Corpus<'_>) -> f64 {
+        corpus.logarithms.damped(usize::from(self.here)) * corpus.idf[self.stem()]
+    }
 }
 
 impl Segment {
     pub fn new(places: Vec<usize>, corpus: &Corpus<'_>) -> Self {
         let authors = counted(places.iter().map(|place| corpus.authors[*place]));
-        let all_stems = counted(places.iter().flat_map(|place| corpus.stems[*place].iter().copied()));
+        let counts = counted(places.iter().flat_map(|place| corpus.stems[*place].iter().copied()));
+        let used = |(stem, here): (u32, u16)| StemUse { stem, here, elsewhere: corpus.spread[stem as usize] - here };
         let mut segment = Self {
             authors_length: authors.iter().map(|(_, times)| f64::from(*times).powi(2)).sum::<f64>().sqrt(),
-            authors: authors.into_iter().map(|(author, times)| (author, f64::from(times))).collect(),
-            stems: Vec::with_capacity(all_stems.len()),
-            stem_count: all_stems.iter().map(|(_, times)| f64::from(*times)).sum(),
-            all_stems,
+            authors: authors.into_iter().map(|(author, times)| (author as usize, f64::from(times))).collect(),
+            stem_count: counts.iter().map(|(_, times)| f64::from(*times)).sum(),
+            stems: counts.into_iter().map(used).collect(),
+            shared_stems: 0,
             wordiness: 0.0,
             strangeness: 0.0,
             rarity: 0.0,
@@ -69,14 +82,12 @@ impl Segment {
     fn weigh_stems(&mut self, corpus: &Corpus<'_>) {
         let logarithms = &corpus.logarithms;
         let mut square = 0.0;
-        for (stem, times) in &self.all_stems {
-            let idf = corpus.idf[*stem];
-            let weight = logarithms.damped(usize::from(*times)) * idf;
-            square += weight * weight;
-            let elsewhere = usize::from(corpus.spread[*stem] - times);
-            if elsewhere > 0 {
-                self.stems.push(StemUse { stem: *stem, elsewhere, idf, weight });
-                self.strangeness += idf * (logarithms.seldom(0) - logarithms.seldom(elsewhere));
+        for used in &self.stems {
+            square += used.weight(corpus).powi(2);
+            if used.elsewhere > 0 {
+                let idf = corpus.idf[used.stem()];
+                self.shared_stems += 1;
+                self.strangeness += idf * (logarithms.seldom(0) - logarithms.seldom(usize::from(used.elsewhere)));
                 self.rarity += idf;
             }
         }
@@ -93,8 +104,8 @@ impl Segment {
 }
 
 /// Each of `numbers` once with how often it occurs, ascending.
-fn counted(numbers: impl Iterator<Item = usize>) -> Vec<(usize, u16)> {
-    let mut sorted: Vec<usize> = numbers.collect();
+fn counted(numbers: impl Iterator<Item = usize>) -> Vec<(u32, u16)> {
+    let mut sorted: Vec<u32> = numbers.map(|number| u32::try_from(number).unwrap_or(u32::MAX)).collect();
     sorted.sort_unstable();
     let mut counted = Vec::with_capacity(sorted.len());
     counted.extend(sorted.chunk_by(PartialEq::eq).map(|run| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX))));
