@@ -43,6 +43,9 @@ impl Crew {
             JobPayload::Imported { chat, count } => self.commands.tell_imported(&job, *chat, *count).await,
             JobPayload::Announce { chat } => self.commands.announce(&job, *chat).await,
             JobPayload::Forget { request, .. } => self.commands.forget(&job, *request).await,
+            JobPayload::Export { at, thread, asked_by } => {
+                self.commands.export_announced(&job, (*at, *thread), *asked_by).await
+            }
             JobPayload::Scrub {} => self.keeper.scrub(&job).await,
             JobPayload::Concepts {} => match &self.capturing {
                 Some(capturing) => capturing.run().await,

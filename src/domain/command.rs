@@ -57,7 +57,7 @@ commands! {
     Optout = "optout", menu Some("Keep nothing of what I write"), OursWhenBare, privacy true;
     Optin = "optin", menu Some("Read along with me again"), OursWhenBare, privacy true;
     Memory = "memory", menu Some("What I remember of this chat. Admins: on, off"), OursWhenBare, privacy false;
-    Export = "export", menu Some("To the creator, in private: all that is kept of this chat"), OursWhenBare, privacy true;
+    Export = "export", menu Some("Admins: a file of all that is kept of this chat, in private. stop"), OursWhenBare, privacy false;
     Topics = "topics", menu Some("What this chat talks about. use, and for admins merge"), OursWhenBare, privacy false;
     Recap = "recap", menu Some("What was said: 2h, today, since I was here; admins: daily 18:00"), OursWhenBare, privacy false;
     Note = "note", menu Some("Admins: save a text for reference. In a reply: that message"), OursWhenBare, privacy false;

@@ -1,7 +1,7 @@
 //! What may be kept of whom, and what goes when somebody says so.
 //!
 //! *Owns*: what an opt-out leaves of an arrival, which members and messages a raw update holds, what counts as a
-//! repetition of a forgotten text, what a request to forget asks for and who may ask it, how long things are kept, and
+//! repetition of a forgotten text, what a request to forget or to export asks for and who may ask it, how long things are kept, and
 //! every sentence about it.
 //! *Never*: IO outside its driver; deletes anything itself (that is `store::forget`).
 //! *Entry*: [`strip`] for what comes in, [`Request`] for what is to go, [`run::Keeper`] for what has aged.
@@ -21,7 +21,7 @@ pub use joined::{joined, joined_before, language_of_app};
 pub use leftover::leftover;
 pub use redact::{Masks, redact};
 pub use repeats::repeats;
-pub use request::{Asker, Refusal, Request, Standing, Target, Verdict, decide};
+pub use request::{Asker, ExportRequest, Refusal, Request, Standing, Target, Verdict, decide, decide_export};
 pub use retention::{Cutoffs, Reckoning, cutoffs, reckon};
 pub use strip::{Keep, Stripped, Withheld, strip, strip_message};
 pub use traces::{Traces, traces};

@@ -1,11 +1,11 @@
-//! What a `/forget` asks for, and whether whoever asks may have it.
+//! What a `/forget` or an `/export` asks for, and whether whoever asks may have it.
 
 use std::time::Duration;
 
 use crate::config::parse_duration;
 use crate::domain::{MessagePlace, parse_message_link};
 
-/// An admin who is not the creator may empty a chat's memory, but not behind the others' backs.
+/// An admin who is not the creator may empty or export a chat's memory, but not behind the others' backs.
 const ANNOUNCED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What is to be forgotten.
@@ -98,6 +98,34 @@ pub fn decide(request: &Request, asker: Asker) -> Verdict {
     }
 }
 
+/// What an `/export` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportRequest {
+    Send,
+    /// Announced exports are called off.
+    Stop,
+}
+
+impl ExportRequest {
+    /// Reads what stands behind `/export`.
+    pub fn parse(args: &str) -> Self {
+        if args.trim().eq_ignore_ascii_case("stop") { Self::Stop } else { Self::Send }
+    }
+}
+
+/// An owner of the bot who is no member of the chat learns nothing of it through a command.
+pub fn decide_export(request: ExportRequest, asker: Asker) -> Verdict {
+    let owns_and_belongs = asker.owns_the_bot && asker.standing != Standing::Outside;
+    let has_the_say = owns_and_belongs || asker.standing == Standing::Creator;
+    let is_admin = has_the_say || asker.standing == Standing::Admin;
+    match request {
+        ExportRequest::Send if has_the_say => Verdict::Now,
+        ExportRequest::Send if is_admin => Verdict::After(ANNOUNCED),
+        ExportRequest::Stop if is_admin => Verdict::Now,
+        ExportRequest::Send | ExportRequest::Stop => Verdict::Refused(Refusal::NotAdmin),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
@@ -152,5 +180,23 @@ mod tests {
         check(&Request::Me { lately: None }, expect!["Now, Now, Now, Now, Now"]);
         check(&Request::All, expect!["Now, Now, After(86400s), Refused(NotAdmin), Refused(NotAdmin)"]);
         check(&Request::Keep, expect!["Now, Now, Now, Refused(NotAdmin), Refused(NotAdmin)"]);
+    }
+
+    #[test]
+    fn an_export_is_for_who_runs_the_chat() {
+        let check = |request, expected: Expect| {
+            let asker = |owns_the_bot, standing| Asker { owns_the_bot, standing, is_author: false };
+            let verdicts = [
+                asker(true, Standing::Member),
+                asker(false, Standing::Creator),
+                asker(false, Standing::Admin),
+                asker(false, Standing::Member),
+                asker(true, Standing::Outside),
+            ]
+            .map(|asker| format!("{:?}", decide_export(request, asker)));
+            expected.assert_eq(&verdicts.join(", "));
+        };
+        check(ExportRequest::parse(""), expect!["Now, Now, After(86400s), Refused(NotAdmin), Refused(NotAdmin)"]);
+        check(ExportRequest::parse(" STOP "), expect!["Now, Now, Now, Refused(NotAdmin), Refused(NotAdmin)"]);
     }
 }

@@ -89,10 +89,18 @@ pub fn refused(refusal: Refusal, texts: &Texts) -> String {
 
 /// That everything goes in a day.
 pub fn announced(wait: Duration, texts: &Texts) -> String {
+    filled(&texts.announced, &[("hours", &hours(wait))])
+}
+
+/// That everything is sent to an admin in a day.
+pub fn export_announced(wait: Duration, texts: &Texts) -> String {
+    filled(&texts.export_announced, &[("hours", &hours(wait))])
+}
+
+/// Rounded to the nearest hour.
+fn hours(wait: Duration) -> String {
     const HOUR_SECS: u64 = 60 * 60;
-    // Rounded to the nearest hour.
-    let hours = (wait.as_secs() + HOUR_SECS / 2) / HOUR_SECS;
-    filled(&texts.announced, &[("hours", &hours.to_string())])
+    ((wait.as_secs() + HOUR_SECS / 2) / HOUR_SECS).to_string()
 }
 
 pub fn called_off(was_pending: bool, texts: &Texts) -> String {

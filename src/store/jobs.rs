@@ -71,6 +71,13 @@ pub fn is_due(conn: &Reader, job: &JobPayload) -> Result<bool> {
     has_row(conn, job.kind(), &job.key(), "state = 'due'")
 }
 
+/// Whether any job of a kind waits for a chat.
+pub fn is_any_due(conn: &Reader, kind: JobKind, chat: ChatId) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM job WHERE kind = :kind AND lane = :chat AND state = 'due') AS found";
+    let params = named_params! { ":kind": kind.as_str(), ":chat": chat.0 };
+    Ok(conn.prepare_cached(sql)?.query_row(params, |raw| raw.get("found"))?)
+}
+
 /// Whether a job of this kind and key is or was there.
 pub fn exists(conn: &Reader, kind: JobKind, key: &str) -> Result<bool> {
     has_row(conn, kind, key, "true")
@@ -217,6 +224,15 @@ pub fn end_all_of(tx: &Writer<'_>, chat: ChatId) -> Result<()> {
         "UPDATE job SET state = 'done', payload = NULL WHERE lane = :chat AND state = 'due' AND kind IN ({kinds})"
     );
     tx.prepare_cached(&sql)?.execute(named_params! { ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// Ends the jobs of a kind that wait for a chat.
+pub fn end_kind_of(tx: &Writer<'_>, kind: JobKind, chat: ChatId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE job SET state = 'done', payload = NULL WHERE kind = :kind AND lane = :chat AND state = 'due'",
+    )?
+    .execute(named_params! { ":kind": kind.as_str(), ":chat": chat.0 })?;
     Ok(())
 }
 

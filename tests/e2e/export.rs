@@ -1,9 +1,14 @@
 //! `/export`: a chat's own data for its creator.
 
-use chime::domain::ChatId;
-use chime::sandbox::{BotAction, Cursor, NewChat, NewMember, Post, Standing};
+use std::time::Duration;
+
+use chime::domain::{ChatId, UserId};
+use chime::sandbox::{BotAction, Cursor, NewChat, NewMember, Post, SandboxMessage, Standing};
 use chime::testkit::World;
 use serde_json::Value;
+
+const WHO: &str = "Only the creator and the admins of this chat can have it exported.";
+const HOUR: Duration = Duration::from_secs(60 * 60);
 
 fn uploads(w: &World) -> Vec<(ChatId, String)> {
     let actions = w.telegram.actions_since(Cursor::default());
@@ -20,7 +25,7 @@ async fn the_creator_of_a_group_gets_all_that_is_kept_of_it_in_private() {
         w.say("ann", "the boat is at the lake");
         w.say("ben", "and the key under the plant");
         let refused = w.say("ben", "/export");
-        assert_eq!(w.answer_to(refused).await.text, "Only the creator of this chat can have it exported.");
+        assert_eq!(w.answer_to(refused).await.text, WHO);
         let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Creator));
         let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
         let told = "I cannot write to you yet. Open a private chat with me, press Start, and ask here again.";
@@ -34,6 +39,96 @@ async fn the_creator_of_a_group_gets_all_that_is_kept_of_it_in_private() {
         let file: Value = serde_json::from_str(text).expect("the file is JSON");
         assert_eq!(file["messages"][0]["text"], "the boat is at the lake");
         assert_eq!(file["chat"]["id"], w.chat.0);
+    })
+    .await;
+}
+
+/// Makes `name` what `standing` says.
+fn stand(w: &World, name: &str, standing: Standing) -> UserId {
+    w.telegram.add_member(w.chat, NewMember::named(name).standing(standing))
+}
+
+/// The reply to what `who` orders in the group, past the file that may go out before it.
+async fn order(w: &mut World, who: UserId, text: &str) -> SandboxMessage {
+    let asked = w.telegram.say(w.chat, Post::new(who, text, w.clock.now()));
+    loop {
+        let sent = w.next_sent().await;
+        if sent.reply_to == Some(asked) {
+            return sent;
+        }
+        assert_ne!(sent.chat, w.chat, "{}", sent.text);
+    }
+}
+
+/// The next message of the bot in the group.
+async fn next_in_group(w: &mut World) -> String {
+    loop {
+        let sent = w.next_sent().await;
+        if sent.chat == w.chat {
+            return sent.text;
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_admin_gets_the_file_after_a_day_in_which_the_chat_was_told() {
+    World::run(async |w| {
+        w.say("ann", "the boat is at the lake");
+        let dan = stand(w, "dan", Standing::Administrator);
+        let private = w.telegram.add_chat(NewChat::private("dan"));
+        let told = order(w, dan, "/export").await.text;
+        assert!(told.starts_with("In 24 h I send all that I keep of this chat to an admin"), "{told}");
+        w.clock.advance(HOUR);
+        assert!(order(w, dan, "/export").await.text.starts_with("In 23 h"), "asking twice changes nothing");
+        assert_eq!(uploads(w), []);
+        w.clock.advance(HOUR * 23);
+        assert!(next_in_group(w).await.starts_with("All that I keep of this chat is in a file"));
+        let [(chat, text)] = &uploads(w)[..] else { panic!("one file") };
+        assert_eq!(*chat, private);
+        assert!(text.contains("the boat is at the lake"));
+
+        assert!(order(w, dan, "/export").await.text.starts_with("In 24 h"), "once a day, as often as it is asked for");
+        w.clock.advance(HOUR * 24);
+        assert!(next_in_group(w).await.starts_with("All that I keep of this chat is in a file"));
+        assert_eq!(uploads(w).len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_announced_export_is_called_off_by_any_admin_and_by_losing_the_rights() {
+    World::run(async |w| {
+        w.say("ann", "the boat is at the lake");
+        let (dan, eve) = (stand(w, "dan", Standing::Administrator), stand(w, "eve", Standing::Administrator));
+        w.telegram.add_chat(NewChat::private("dan"));
+        assert!(order(w, dan, "/export").await.text.starts_with("In 24 h"));
+        let ben = stand(w, "ben", Standing::Member);
+        assert_eq!(order(w, ben, "/export stop").await.text, WHO);
+        assert_eq!(order(w, eve, "/export stop").await.text, "Called off: nothing is exported.");
+        assert_eq!(order(w, eve, "/export stop").await.text, "No export is about to be sent.");
+        w.clock.advance(HOUR * 25);
+        w.settled().await;
+
+        assert!(order(w, dan, "/export").await.text.starts_with("In 24 h"));
+        stand(w, "dan", Standing::Member);
+        w.clock.advance(HOUR * 24);
+        assert!(next_in_group(w).await.starts_with("Whoever asked me to export this chat is no admin"));
+        assert_eq!(uploads(w), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn exports_are_limited_like_every_question() {
+    World::with(&[("RATE_LIMIT", "3/1m")], async |w| {
+        let cat = stand(w, "cat", Standing::Creator);
+        w.telegram.add_chat(NewChat::private("cat"));
+        for _ in 0..3 {
+            assert!(order(w, cat, "/export").await.text.starts_with("All that I keep"));
+        }
+        assert!(order(w, cat, "/export").await.text.contains("ask again"));
+        assert_eq!(uploads(w).len(), 3);
+        assert!(order(w, cat, "/privacy@bot").await.text.contains("/forget"), "privacy is refused to nobody");
     })
     .await;
 }

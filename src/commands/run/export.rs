@@ -1,53 +1,168 @@
-//! `/export`: all that is kept of a chat, as a file, to its creator in private.
+//! `/export`: all that is kept of a chat, as a file in private, to its creator at once and to another admin after a day.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use crate::access::run::is_owner;
 use crate::archive::run::{ExportError, export};
+use crate::commands::notice::Notice;
 use crate::commands::run::forget::Asked;
-use crate::commands::run::{Commands, Order, of_telegram};
-use crate::domain::{ChatId, ChatKind, Job};
-use crate::privacy::Standing;
+use crate::commands::run::{Commands, Order, format, of_telegram};
+use crate::domain::{ChatId, ChatKind, Job, JobKind, JobPayload, MessageAt, ReplyTarget, ThreadId, UserId};
+use crate::privacy::wording;
+use crate::privacy::{Asker, ExportRequest, Standing, Verdict, decide_export};
 use crate::scheduler::run::Outcome;
-use crate::store;
+use crate::store::outbox::{NewReply, Purpose};
+use crate::store::{self, Language, chats, jobs};
 use crate::telegram::TelegramError;
+use crate::texts::{Texts, texts};
 
 /// The file is made in memory. What is larger is written by `chime export` on the machine of the bot.
 const LARGEST_BYTES: usize = 20 * 1024 * 1024;
 
+/// What became of an export.
+enum Exported {
+    Sent,
+    TooLarge,
+    /// They never opened a private chat with the bot.
+    CannotWrite,
+    NoSuchChat,
+    NotNow(Outcome),
+}
+
+impl Exported {
+    /// What the chat is told; none where there is nothing to say.
+    fn told(&self, texts: &Texts) -> Option<String> {
+        match self {
+            Self::Sent => Some(texts.export_sent.clone()),
+            Self::TooLarge => Some(texts.export_large.clone()),
+            Self::CannotWrite => Some(texts.export_write_first.clone()),
+            Self::NoSuchChat | Self::NotNow(_) => None,
+        }
+    }
+}
+
 impl Commands {
     pub(super) async fn export(&self, job: &Job, order: Order) -> store::Result<Outcome> {
+        if order.is_in_the_name_of_the_chat() {
+            return self.say_anonymous(job, &order).await.map(|()| Outcome::Finished);
+        }
         let message = &order.message.message;
         let (chat, sender, access) = (message.chat, message.sender.id, self.access.clone());
         let owns_the_bot = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
-        // An owner who is no member of the group learns nothing of it here.
-        let may = match self.standing(chat, sender).await {
-            Asked::Standing(Standing::Creator) => true,
-            Asked::Standing(standing) => owns_the_bot && standing != Standing::Outside,
+        let standing = match self.standing(chat, sender).await {
+            Asked::Standing(standing) => standing,
             Asked::NotNow(outcome) => return Ok(outcome),
         };
-        if !may {
-            return self.reply(job, &order, order.texts().export_who.clone()).await;
+        let request = ExportRequest::parse(&order.args);
+        match (decide_export(request, Asker { owns_the_bot, standing, is_author: false }), request) {
+            (Verdict::Refused(_), _) => self.reply(job, &order, order.texts().export_who.clone()).await,
+            (Verdict::After(wait), _) => self.announce_export(job, &order, wait).await,
+            (Verdict::Now, ExportRequest::Stop) => self.call_off_exports(job, &order).await,
+            (Verdict::Now, ExportRequest::Send) => self.export_now(job, &order).await,
         }
+    }
+
+    async fn export_now(&self, job: &Job, order: &Order) -> store::Result<Outcome> {
+        let message = &order.message.message;
+        let exported = self.send_export(message.chat, message.sender.id).await?;
+        match exported.told(order.texts()) {
+            // In private the file speaks for itself.
+            Some(_) if matches!(exported, Exported::Sent) && order.chat.chat.kind == ChatKind::Private => {
+                self.finish(job).await?;
+                Ok(Outcome::Finished)
+            }
+            Some(told) => self.reply(job, order, told).await,
+            None => self.nothing_sent(job, exported).await,
+        }
+    }
+
+    /// Tells the chat that an admin gets the file in a day. Asking again changes nothing.
+    async fn announce_export(&self, job: &Job, order: &Order, wait: Duration) -> store::Result<Outcome> {
+        let message = &order.message.message;
+        let at = MessageAt { chat: message.chat, message: message.id };
+        let later = JobPayload::Export { at, thread: message.thread, asked_by: message.sender.id };
+        let (now, wanted) = (self.now(), later.clone());
+        let pending = self.store.read(move |conn| jobs::find(conn, &wanted)).await?;
+        let due_at = pending.map_or(now.plus(wait), |pending| pending.due_at);
+        let notice = Notice::Own(wording::export_announced(due_at.since(now), order.texts()));
+        self.answer(job, &order.message, &notice, move |tx| jobs::add_unless_due(tx, &later, due_at)).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn call_off_exports(&self, job: &Job, order: &Order) -> store::Result<Outcome> {
+        let chat = order.message.message.chat;
+        let lane = move |conn: &store::Reader| jobs::is_any_due(conn, JobKind::Export, chat);
+        let texts = order.texts();
+        let told = match self.store.read(lane).await? {
+            true => &texts.export_called_off,
+            false => &texts.export_not_pending,
+        };
+        let end = move |tx: &store::Writer<'_>| jobs::end_kind_of(tx, JobKind::Export, chat);
+        self.answer(job, &order.message, &Notice::Own(told.clone()), end).await?;
+        Ok(Outcome::Finished)
+    }
+
+    /// Works on an `export` job: the day is over in which it could be called off.
+    pub async fn export_announced(
+        &self,
+        job: &Job,
+        (at, thread): (MessageAt, Option<ThreadId>),
+        asked_by: UserId,
+    ) -> Outcome {
+        match self.export_late(job, (at, thread), asked_by).await {
+            Ok(outcome) => outcome,
+            Err(error) => Outcome::of_store(&error, job),
+        }
+    }
+
+    async fn export_late(
+        &self,
+        job: &Job,
+        (at, thread): (MessageAt, Option<ThreadId>),
+        asked_by: UserId,
+    ) -> store::Result<Outcome> {
+        let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;
+        let texts = texts(row.map_or(Language::DEFAULT, |row| row.language).code());
+        let told = match self.standing(at.chat, asked_by).await {
+            Asked::Standing(Standing::Creator | Standing::Admin) => {
+                let exported = self.send_export(at.chat, asked_by).await?;
+                match exported.told(texts) {
+                    Some(told) => told,
+                    None => return self.nothing_sent(job, exported).await,
+                }
+            }
+            Asked::Standing(Standing::Member | Standing::Outside) => texts.export_no_longer_admin.clone(),
+            Asked::NotNow(outcome) => return Ok(outcome),
+        };
+        let key = format!("{}:{}", job.payload.reply_key(), at.message);
+        let to = ReplyTarget { chat: at.chat, thread, reply_to: Some(at.message) };
+        self.settle(job, NewReply::own(Purpose::Command, key, to, format(&Notice::Own(told))), |_| Ok(())).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn nothing_sent(&self, job: &Job, exported: Exported) -> store::Result<Outcome> {
+        if let Exported::NotNow(outcome) = exported {
+            return Ok(outcome);
+        }
+        self.finish(job).await?;
+        Ok(Outcome::Finished)
+    }
+
+    async fn send_export(&self, chat: ChatId, to: UserId) -> store::Result<Exported> {
         let mut file = Bounded::default();
         match export(&self.store, chat, &mut file).await {
             Ok(_) => {}
             Err(ExportError::Store(error)) => return Err(error),
-            Err(ExportError::Io(_)) => return self.reply(job, &order, order.texts().export_large.clone()).await,
-            Err(ExportError::NoSuchChat(_)) => return self.finish(job).await.map(|()| Outcome::Finished),
+            Err(ExportError::Io(_)) => return Ok(Exported::TooLarge),
+            Err(ExportError::NoSuchChat(_)) => return Ok(Exported::NoSuchChat),
         }
         // A private chat has the number of its person.
-        match self.telegram.send_file(ChatId(sender.0), "chat.json", file.bytes).await {
-            Ok(()) if order.chat.chat.kind == ChatKind::Private => {
-                self.finish(job).await?;
-                Ok(Outcome::Finished)
-            }
-            Ok(()) => self.reply(job, &order, order.texts().export_sent.clone()).await,
-            Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => {
-                self.reply(job, &order, order.texts().export_write_first.clone()).await
-            }
-            Err(error) => Ok(of_telegram(&error, "sending an export", self.now())),
-        }
+        Ok(match self.telegram.send_file(ChatId(to.0), "chat.json", file.bytes).await {
+            Ok(()) => Exported::Sent,
+            Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Exported::CannotWrite,
+            Err(error) => Exported::NotNow(of_telegram(&error, "sending an export", self.now())),
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
 use super::{MessageAt, ParsedTrigger};
-use crate::domain::{ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp};
+use crate::domain::{ChatId, ChatKey, CommandName, Conversation, Seq, SessionId, ThreadId, Timestamp, UserId};
 
 /// Declares [`JobPayload`] and [`JobKind`] from one table. An entry reads: what the job does, its data, its name in the
 /// database, the key (unique per kind), the lane, the policy.
@@ -142,6 +142,10 @@ job_kinds! {
     /// Delete what somebody asked in `chat` to have forgotten. `request` is the row of the request.
     Forget { request: i64, chat: ChatId }
     = "forget", key request, lane chat.0, Policy { ends_with_chat: false, ..Policy::ANSWERING };
+
+    /// Send all that is kept of a chat to the admin who asked for it a day ago. `at` is the command.
+    Export { at: MessageAt, thread: Option<ThreadId>, asked_by: UserId }
+    = "export", key format!("{}:{asked_by}", at.chat), lane at.chat.0, Policy::ANSWERING;
 
     /// Clear the file of what deleted words left in it.
     Scrub {}
