@@ -33,6 +33,14 @@ pub enum Notice {
         chat: ChatKey,
         rests_on: Vec<Seq>,
     },
+    /// What is remembered of a chat, as Markdown with words of members in it.
+    Memory {
+        markdown: String,
+        chat: ChatKey,
+        rests_on: Vec<Seq>,
+        /// The messages that it links to.
+        links: Vec<String>,
+    },
     /// `/why` without an answer to explain.
     WhyWhat(&'static Texts),
     /// Words of our own that were made elsewhere, as Markdown.
@@ -46,7 +54,9 @@ impl Notice {
             Self::Help { username, is_private, texts } => Some(wording::help(username, *is_private, texts)),
             Self::Why { record, used, follow_up, to, .. } => Some(why(record, used, follow_up.as_deref(), *to)),
             Self::WhyWhat(texts) => Some(texts.why_what.clone()),
-            Self::Concepts { markdown, .. } | Self::Notes { markdown, .. } => Some(markdown.clone()),
+            Self::Concepts { markdown, .. } | Self::Notes { markdown, .. } | Self::Memory { markdown, .. } => {
+                Some(markdown.clone())
+            }
             Self::Own(markdown) => Some(markdown.clone()),
         }
     }

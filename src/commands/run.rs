@@ -148,9 +148,9 @@ impl Commands {
         let key = job.payload.reply_key();
         let shown = match notice {
             Notice::Why { record, rests_on, .. } => Some((record.chat, rests_on.clone())),
-            Notice::Concepts { chat, rests_on, .. } | Notice::Notes { chat, rests_on, .. } => {
-                Some((*chat, rests_on.clone()))
-            }
+            Notice::Concepts { chat, rests_on, .. }
+            | Notice::Notes { chat, rests_on, .. }
+            | Notice::Memory { chat, rests_on, .. } => Some((*chat, rests_on.clone())),
             Notice::Help { .. } | Notice::WhyWhat(_) | Notice::Own(_) => None,
         };
         self.answer(job, trigger, notice, move |tx| match shown {
@@ -212,6 +212,10 @@ fn format(notice: &Notice) -> Vec<FormattedText> {
             format_parts(&markdown, &urls, &[])
         }
         Notice::Concepts { .. } | Notice::Notes { .. } => format_parts(&markdown, &[], &[]),
+        Notice::Memory { links, .. } => {
+            let urls: Vec<&str> = links.iter().map(String::as_str).collect();
+            format_parts(&markdown, &urls, &[])
+        }
         Notice::Help { .. } | Notice::WhyWhat(_) | Notice::Own(_) => format_own(&markdown),
     }
 }

@@ -26,6 +26,19 @@ pub struct Remembered {
     pub zone: Zone,
 }
 
+impl Remembered {
+    /// The messages behind what is shown.
+    pub fn rests_on(&self) -> impl Iterator<Item = Seq> + '_ {
+        let kept = [&self.recent, &self.history].into_iter().flatten();
+        kept.flat_map(|(summary, _)| &summary.bullets).flat_map(|bullet| bullet.sources.iter().copied())
+    }
+
+    /// The addresses that stand under dates.
+    pub fn links(&self) -> impl Iterator<Item = String> + '_ {
+        self.places.values().filter_map(|place| place.link.clone())
+    }
+}
+
 /// `/memory`: by section, with tokens, each bullet with a link to the first message that it rests on.
 pub fn shown(remembered: &Remembered) -> String {
     let sections = [

@@ -46,6 +46,7 @@ struct Stage {
 struct Play {
     script: VecDeque<Reply>,
     always: Option<Reply>,
+    improvises: Option<fn(&Value) -> Reply>,
     requests: Vec<Value>,
     authorizations: Vec<Option<String>>,
     embedded: Vec<String>,
@@ -94,6 +95,11 @@ impl ModelServer {
     /// From now on gives this reply whenever the script is over.
     pub fn always(&self, reply: impl Into<Reply>) {
         self.stage.play().always = Some(reply.into());
+    }
+
+    /// From now on makes up its reply from the request whenever the script is over.
+    pub fn improvise(&self, reply: fn(&Value) -> Reply) {
+        self.stage.play().improvises = Some(reply);
     }
 
     /// The bodies of all completion requests, oldest first.
@@ -160,6 +166,7 @@ impl Stage {
     fn take_reply(&self, headers: &HeaderMap, request: &Value) -> Reply {
         let mut play = self.play();
         let reply = play.script.pop_front().or_else(|| play.always.clone());
+        let reply = reply.or_else(|| play.improvises.map(|improvise| improvise(request)));
         let reply = reply.unwrap_or_else(|| {
             let call = format!("completion {} has no reply in the script", play.requests.len() + 1);
             play.unexpected.push(call.clone());

@@ -168,6 +168,18 @@ impl World {
         self.daemon_clock = Some(clock);
     }
 
+    /// Has the daemon live at another time than everybody else, from the next start on: `at` is when that is.
+    pub fn set_daemon_at(&mut self, at: Timestamp) {
+        let clock = Clock::system();
+        clock.advance(at.since(clock.now()));
+        self.daemon_clock = Some(clock);
+    }
+
+    /// Has it live at everybody's time again.
+    pub fn set_daemon_here(&mut self) {
+        self.daemon_clock = None;
+    }
+
     /// Moves the daemon's own clock on, as after [`World::set_daemon_ahead`].
     pub fn advance_daemon(&self, span: Duration) {
         self.daemon_clock.as_ref().unwrap_or(&self.clock).advance(span);
@@ -318,6 +330,33 @@ impl World {
         }
     }
 
+    /// Moves the clock until every job has ended, and everything periodic has run once more: at least `span`. A model must
+    /// be given an hour (`MODEL_TIMEOUT`, `ANSWER_DEADLINE`), since the clock runs ahead of it.
+    pub async fn quiet(&self, span: Duration) {
+        /// While something is worked on: background work starts at a bounded rate.
+        const WORKING: Duration = Duration::from_millis(250);
+        const IDLE: Duration = Duration::from_secs(300);
+        let clock = self.daemon_clock.as_ref().unwrap_or(&self.clock);
+        let end = clock.now().plus(span);
+        let quieting = async {
+            self.telegram.all_confirmed().await;
+            loop {
+                let now = clock.now();
+                let due = self.read_store(move |conn| jobs::due(conn, now, 1, 1)).await.len();
+                let (open, _) = self.read_store(jobs::counts).await;
+                if due == 0 && open == 0 && now >= end {
+                    return;
+                }
+                clock.advance(if due > 0 { WORKING } else { IDLE });
+                clock.sleep(Duration::from_millis(1)).await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE * 4, quieting).await.is_err() {
+            let open = self.read_store(|conn| jobs::due(conn, Timestamp::from_millis(i64::MAX), 100, 100)).await;
+            panic!("work does not end: {open:?}\n{}", self.what_was_seen());
+        }
+    }
+
     /// Waits until `fact` holds of what is stored.
     pub async fn until<F>(&self, what: &str, fact: F)
     where
@@ -391,8 +430,8 @@ impl World {
     async fn end(mut self) {
         if self.daemon.is_some() {
             self.settled().await;
-            let (_, parked) = self.read_store(jobs::counts).await;
-            assert_eq!(parked, 0, "jobs were put aside");
+            let parked = self.read_store(|conn| jobs::parked(conn, 10)).await;
+            assert!(parked.is_empty(), "jobs were put aside: {parked:?}");
             self.stop().await;
         }
         let unread: Vec<String> = self

@@ -192,6 +192,9 @@ async fn a_forgotten_message_is_out_of_every_summary_at_once() {
         until_summarized(w, 1).await;
         let session = closed(w).await.remove(0);
         let said = w.all_stored(w.chat).await;
+        let ask = w.say("dan", "/memory");
+        let shown = w.answer_to(ask).await;
+        assert!(shown.text.contains("then we decided"), "{}", shown.text);
         let forget = w.reply("cat", said[2].message.id, "/forget");
         w.answer_to(forget).await;
         let (chat, id) = (session.id.chat, session.id);
@@ -205,6 +208,9 @@ async fn a_forgotten_message_is_out_of_every_summary_at_once() {
         until_summarized(w, 1).await;
         let anew = summary_of(w, &session).await;
         assert!(!format!("{anew:?}").contains("decided"), "{anew:?}");
+        // What members were shown of it went with it.
+        let told = w.all_stored(w.chat).await;
+        assert!(told.iter().all(|it| !it.message.text.contains("then we decided")), "{told:#?}");
     })
     .await;
 }
@@ -344,6 +350,53 @@ async fn a_decision_of_forty_days_ago_is_in_the_prompt_and_its_link_leads_to_the
         w.settled().await;
         let left = w.read_store(move |conn| answers::find(conn, record.id)).await;
         assert!(left.is_none_or(|left| !left.text.contains("red one")), "the answer is still there");
+    })
+    .await;
+}
+
+/// What `chime memory` says, with these arguments behind the chat.
+pub fn told_by_the_program(w: &World, arguments: &[&str]) -> String {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_chime"))
+        .args(["memory", &w.chat.to_string()])
+        .args(arguments)
+        .env_clear()
+        .env("DATABASE_PATH", w.database())
+        .current_dir(w.database().parent().expect("a folder"))
+        .output()
+        .expect("run chime");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[tokio::test]
+async fn the_operator_sees_what_is_remembered_and_has_it_made_anew() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        talk(w);
+        w.settled().await;
+        w.quiet(2 * HOUR).await;
+        w.clock.advance(40 * DAY);
+        w.quiet(2 * HOUR).await;
+        talk(w);
+        w.settled().await;
+        w.quiet(2 * HOUR).await;
+        let shown = told_by_the_program(w, &[]);
+        assert!(shown.contains("**Recent** (the last 28 days: 1 session, "), "{shown}");
+        assert!(shown.contains("**History** (before that: 1 session"), "{shown}");
+        assert!(shown.matches("the red tent comes along").count() >= 2, "{shown}");
+        let chat = closed(w).await[0].id.chat;
+        let built = move |kind| move |conn: &chime::store::Reader| summaries::rolling(conn, chat, kind);
+        for (what, kind) in [("recent", Rolling::Recent), ("history", Rolling::History)] {
+            let before = w.read_store(built(kind)).await.expect("there before");
+            w.clock.advance(HOUR);
+            let told = told_by_the_program(w, &["--rebuild", what]);
+            assert!(told.contains("made anew in the background"), "{told}");
+            w.quiet(Duration::from_secs(60)).await;
+            let after = w.read_store(built(kind)).await.expect("there again");
+            assert!(after.summary.built_at > before.summary.built_at, "{what} is as it was");
+            assert_eq!(after.summary.bullets, before.summary.bullets, "{what}");
+            assert_eq!(after.sessions, before.sessions, "{what}");
+        }
+        assert_eq!(told_by_the_program(w, &[]), shown, "what it rests on is the same");
     })
     .await;
 }

@@ -4,9 +4,9 @@ use crate::access::run::is_owner;
 use crate::commands::notice::Notice;
 use crate::commands::run::forget::Asked;
 use crate::commands::run::{Commands, Order};
-use crate::domain::{ChatId, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
+use crate::domain::{ChatId, ChatKey, ChatKind, Closed, Job, MessagePlace, SessionCut, parse_message_link};
 use crate::memory::run::{remembered, remembered_topics};
-use crate::memory::wording;
+use crate::memory::wording::{self, Remembered};
 use crate::privacy::Standing;
 use crate::scheduler::run::Outcome;
 use crate::store::chats::ChatRow;
@@ -64,15 +64,13 @@ impl Commands {
                 Ok((memory::own_setting(conn, key)?, remembered(conn, &chat, zone)?, topics))
             })
             .await?;
-        let markdown = match (self.memory.is_on, own) {
-            (false, _) => wording::off_everywhere(),
-            (true, Some(false)) => wording::off_here(),
-            (true, Some(true) | None) => {
-                let topics = topics.iter().map(|(slug, topic)| wording::topic_shown(slug, topic));
-                std::iter::once(wording::shown(&found)).chain(topics).collect::<Vec<_>>().join("\n\n")
-            }
+        let notice = match (self.memory.is_on, own) {
+            (false, _) => Notice::Own(wording::off_everywhere()),
+            (true, Some(false)) => Notice::Own(wording::off_here()),
+            (true, Some(true) | None) => notice_of(key, &found, &topics),
         };
-        self.say(job, order, markdown).await
+        self.answer_showing(job, &order.message, &notice).await?;
+        Ok(Outcome::Finished)
     }
 
     /// In private, about another chat: for its members.
@@ -115,4 +113,12 @@ impl Commands {
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await?;
         Ok(Outcome::Finished)
     }
+}
+
+fn notice_of(chat: ChatKey, found: &Remembered, topics: &[(String, Remembered)]) -> Notice {
+    let of_topics = topics.iter().map(|(slug, topic)| wording::topic_shown(slug, topic));
+    let markdown = std::iter::once(wording::shown(found)).chain(of_topics).collect::<Vec<_>>().join("\n\n");
+    let all = || std::iter::once(found).chain(topics.iter().map(|(_, topic)| topic));
+    let rests_on = all().flat_map(Remembered::rests_on).collect();
+    Notice::Memory { markdown, chat, rests_on, links: all().flat_map(Remembered::links).collect() }
 }
