@@ -19,6 +19,8 @@ pub mod derived;
 pub mod feedback;
 pub mod follow_ups;
 pub mod forget;
+#[cfg(feature = "testkit")]
+pub mod images;
 pub mod inbox;
 pub mod jobs;
 pub mod links;

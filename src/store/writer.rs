@@ -130,6 +130,8 @@ fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, 
                 commit(&mut conn, group);
             }
         }
+        #[cfg(feature = "testkit")]
+        super::images::take(&conn);
         log.committed(&conn);
     }
     // The last clone of the handle is gone.

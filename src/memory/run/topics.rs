@@ -93,9 +93,8 @@ impl Memory {
         if !is_kept {
             return Ok(Outcome::WaitUntil(self.clock.now().plus(CHANGED)));
         }
-        if is_set || is_due {
-            self.refresh_topics(chat, active, means).await;
-        }
+        // Also where nothing was due: the process may have ended between the choice and the summary.
+        self.refresh_topics(chat, active, means).await;
         self.finish(job).await
     }
 

@@ -208,3 +208,79 @@ async fn ended_at_any_step_of_any_kind_of_job_memory_is_the_same() {
         assert_eq!(disturbed.bench.all_told().await, whole, "{kind:?}");
     }
 }
+
+/// A kind of work, and after how many of its steps the process ends.
+#[derive(Debug, Clone, Copy)]
+struct Crash {
+    job: usize,
+    steps: usize,
+}
+
+/// Every stage of History at which a process may end: any job, ended after any of its steps, in any order.
+fn crashes() -> impl Strategy<Value = Vec<Crash>> {
+    prop::collection::vec((0_usize..12, 0_usize..14).prop_map(|(job, steps)| Crash { job, steps }), 0..60)
+}
+
+impl Bench {
+    /// Takes up one due job or a round of what is periodic, and ends it after some steps.
+    async fn crash(&self, crash: Crash) {
+        let later = self.memory.clock.now().plus(HOUR);
+        let due = self.memory.store.read(move |conn| jobs::due(conn, later, 100, 1000)).await.unwrap();
+        match due.get(crash.job) {
+            Some(job) => drop(within(self.attempt(job), crash.steps).await),
+            None if crash.job % 2 == 0 => drop(within(self.memory.divide(), crash.steps).await),
+            None => drop(within(self.memory.keep_up(), crash.steps).await),
+        }
+        self.folded_once().await;
+    }
+
+    /// History counts each session that is marked as folded once, and rests on none twice.
+    async fn folded_once(&self) -> usize {
+        let (folded, history) = self
+            .write(|tx| {
+                let all = sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 1000)?;
+                let folded = all.iter().filter(|session| session.is_folded).count();
+                Ok((folded, summaries::rolling(tx, CHAT_KEY, Rolling::History)?))
+            })
+            .await;
+        let counted = history.as_ref().map_or(0, |history| history.sessions as usize);
+        assert_eq!(counted, folded, "{history:?}");
+        let sources = history.iter().flat_map(|it| &it.summary.bullets).flat_map(|bullet| &bullet.sources);
+        let mut seen = std::collections::BTreeSet::new();
+        for seq in sources {
+            assert!(seen.insert(*seq), "{seq:?} stands in History twice: {history:?}");
+        }
+        folded
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn folding_twice_is_impossible_over_any_order_of_crashes(crashes in crashes()) {
+        /// More than are folded at once.
+        const SESSIONS: u32 = 26;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (disturbed, undisturbed) = runtime.block_on(async {
+            let now = Clock::system().now();
+            let mut told = Vec::new();
+            for crashes in [crashes.as_slice(), &[]] {
+                let bench = Bench::new().await;
+                for number in 0..SESSIONS * 3 {
+                    let minutes = 45 * 24 * 60 - number / 3 * 180 - number % 3;
+                    let text = format!("{} number {number}", WORDS[number as usize % 3]);
+                    bench.take_in(message(number + 1, minutes, &text, now)).await;
+                }
+                for crash in crashes {
+                    bench.crash(*crash).await;
+                }
+                bench.work().await;
+                assert_eq!(bench.folded_once().await, SESSIONS as usize);
+                told.push(bench.told().await);
+            }
+            (told.remove(0), told.remove(0))
+        });
+        prop_assert_eq!(disturbed, undisturbed);
+    }
+}
