@@ -1,14 +1,16 @@
 //! The whole daemon, told as stories: one test binary, a file for each kind of story.
 //!
 //! `answering` speaks with it, `another` presses its button, `updates` pours everything into it that Telegram might send,
-//! `faults` breaks what is around it, and `kills` ends it at the worst moments, as a process of its own. `dialogue` goes on
+//! `faults` breaks what is around it, `kills` ends it at the worst moments, as a process of its own, and `images` in the
+//! middle of every kind of background work; `resilience` has the model fail while it is watched. `dialogue` goes on
 //! with the talk, `matter` asks what a tag is about, `limits` and `budgets` ask too much of it, `access` asks who may come in, `privacy` and `provenance` who
 //! wants to be forgotten, `trust` looks at what is posted of what a model wrote, `operator` looks after it, `showcase` types
 //! into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
 //! the clock, `size` weighs the file, `languages` listens, `grounding` asks for sources, `streaming` watches
 //! answers being written, `injection` tries to make the bot act for others, `notes` saves texts, `memory`, `sessions` and
-//! `topics` remember what was said long before, and `criteria` holds the promises of the chat workflow.
+//! `topics` remember what was said long before, `year` lives long, and `criteria` holds the
+//! promises of the chat workflow.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a story that cannot go on fails its test")]
 
@@ -26,6 +28,7 @@ mod export;
 mod faults;
 mod follow_up;
 mod grounding;
+mod images;
 mod injection;
 mod kills;
 mod languages;
@@ -39,6 +42,7 @@ mod process;
 mod provenance;
 mod recall;
 mod recap;
+mod resilience;
 mod sessions;
 mod showcase;
 mod size;
@@ -48,3 +52,4 @@ mod tools;
 mod topics;
 mod trust;
 mod updates;
+mod year;

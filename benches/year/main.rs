@@ -1,0 +1,46 @@
+//! A year of a busy group on a moved clock, through the whole daemon: sessions, folds and caps hold after each day. Prints how
+//! long that took, what it weighs, and what a day costs. `cargo bench --bench year`
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+#[path = "../rig/busy.rs"]
+mod busy;
+
+use chime::clock::Clock;
+use chime::testkit::World;
+use clap::Parser;
+
+/// Lives through many days of a busy group.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// How many
+    #[arg(long, default_value_t = 365)]
+    days: u32,
+    /// Messages of each
+    #[arg(long, default_value_t = 200)]
+    messages: u32,
+    /// Passed by cargo
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> std::io::Result<()> {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(World::with(&busy::SETTINGS, async |w| {
+        let watch = Clock::system().stopwatch();
+        let lived = busy::live(w, arguments.days, arguments.messages).await;
+        let seconds = watch.elapsed().as_secs_f64();
+        let bytes = w.read_store(chime::store::size).await;
+        let messages = u64::from(arguments.days * (arguments.messages + 2));
+        println!("{} days, {messages} messages in {seconds:.1} s", arguments.days);
+        println!("{} sessions, {} of them in History", lived.sessions, lived.folded);
+        println!(
+            "tokens at most: a summary {}, Recent {}, History {}",
+            lived.mini_tokens, lived.recent_tokens, lived.history_tokens
+        );
+        println!("{:.2} MB for 10,000 messages", bytes as f64 / 1e6 * 10_000.0 / messages as f64);
+        println!("{} model calls, {} tokens a day", lived.model_calls, lived.tokens / u64::from(arguments.days));
+    }));
+    Ok(())
+}
