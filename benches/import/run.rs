@@ -162,7 +162,11 @@ impl<'a> Rig<'a> {
         self.telegram.say(chat, Post::new(ana, written::QUESTION, self.clock.now()));
         let answered = self.telegram.next_sent(cursor);
         let (answer, _) = tokio::time::timeout(PATIENCE, answered).await.map_err(|_| "no answer")?;
-        println!("answered after {} ms, {:.0} MB resident", watch.elapsed().as_millis(), daemon.resident_mb()?);
+        let (elapsed, resident) = (watch.elapsed().as_millis(), daemon.resident_mb()?);
+        let processor = daemon.processor_ms()? / 1e3;
+        println!(
+            "answered after {elapsed} ms; {resident:.0} MB resident, {processor:.1} s of processor since the start"
+        );
         let asked = |prompt: &serde_json::Value| prompt.to_string().contains(written::DECISION);
         check(wrong, self.model.requests().iter().any(asked), || "the prompt lacks the decision".to_owned());
         let end = format!("/{decision}");
