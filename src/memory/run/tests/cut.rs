@@ -228,7 +228,7 @@ impl Bench {
         let due = self.memory.store.read(move |conn| jobs::due(conn, later, 100, 1000)).await.unwrap();
         match due.get(crash.job) {
             Some(job) => drop(within(self.attempt(job), crash.steps).await),
-            None if crash.job % 2 == 0 => drop(within(self.memory.divide(), crash.steps).await),
+            None if crash.job.is_multiple_of(2) => drop(within(self.memory.divide(), crash.steps).await),
             None => drop(within(self.memory.keep_up(), crash.steps).await),
         }
         self.folded_once().await;
