@@ -11,6 +11,8 @@ use serde::de::{Error, MapAccess, Visitor};
 const INSIDE: &str = "##";
 /// Slots of the table for each piece: half of them stay empty, so that a search ends soon.
 const SLOTS_PER_PIECE: usize = 2;
+/// Bits of the filter for each piece. Of what is no piece, it lets one in fifteen through.
+const BITS_PER_PIECE: usize = 14;
 
 /// No piece is longer.
 const MOST_BYTES: usize = 64;
@@ -24,6 +26,9 @@ pub struct Vocabulary {
     starts: Vec<u32>,
     /// Numbers of pieces by their hash; the next free slot where that is taken.
     slots: Vec<Option<Slot>>,
+    /// A bit for the hash of each piece. Most of what is looked for is no piece, and the filter stays in the processor's cache
+    /// where the slots do not.
+    filter: Vec<u64>,
     longest: usize,
 }
 
@@ -87,6 +92,10 @@ impl Vocabulary {
 
     /// The number of a piece, by its hash.
     fn find(&self, hash: u64, prefix: &str, piece: &str) -> Option<u32> {
+        let (word, bit) = self.filtered(hash);
+        if self.filter[word] & bit == 0 {
+            return None;
+        }
         let mut slot = self.slot(hash);
         loop {
             let found = self.slots[slot]?;
@@ -102,6 +111,12 @@ impl Vocabulary {
         (hash ^ (hash >> 32)) as usize & (self.slots.len() - 1)
     }
 
+    /// The place of a hash in the filter: a word of it and a bit. There are as many bits as a power of two.
+    fn filtered(&self, hash: u64) -> (usize, u64) {
+        let mixed = (hash ^ (hash >> 29)) as usize;
+        (mixed / 64 & (self.filter.len() - 1), 1 << (mixed % 64))
+    }
+
     fn piece(&self, number: u32) -> &str {
         let at = |number: u32| self.starts.get(number as usize).map_or(0, |start| *start as usize);
         self.text.get(at(number)..at(number + 1)).unwrap_or_default()
@@ -110,6 +125,7 @@ impl Vocabulary {
     fn index(&mut self) {
         let count = self.starts.len().saturating_sub(1);
         self.slots = vec![None; (count * SLOTS_PER_PIECE).next_power_of_two()];
+        self.filter = vec![0; (count * BITS_PER_PIECE).next_power_of_two().div_ceil(64)];
         for number in 0..u32::try_from(count).unwrap_or(0) {
             let hash = hash(START, self.piece(number).as_bytes());
             let mut slot = self.slot(hash);
@@ -117,6 +133,8 @@ impl Vocabulary {
                 slot = (slot + 1) & (self.slots.len() - 1);
             }
             self.slots[slot] = Slot::new(number, hash);
+            let (word, bit) = self.filtered(hash);
+            self.filter[word] |= bit;
         }
     }
 }
@@ -150,7 +168,8 @@ impl<'de> Visitor<'de> for InOrder {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Vocabulary, M::Error> {
-        let mut vocabulary = Vocabulary { text: String::new(), starts: vec![0], slots: Vec::new(), longest: 0 };
+        let mut vocabulary =
+            Vocabulary { text: String::new(), starts: vec![0], slots: Vec::new(), filter: vec![0], longest: 0 };
         while let Some((piece, number)) = map.next_entry::<Cow<'de, str>, usize>()? {
             if number + 1 != vocabulary.starts.len() {
                 return Err(M::Error::custom("a piece out of order"));

@@ -68,9 +68,10 @@ impl<'e> Lexicon<'e> {
         Self { stemmer: WordStemmer::new(language), embedder, read }
     }
 
-    /// What was read, to be kept: of more than `most` words the ones that were met first, since common ones are.
+    /// What was read, to be kept: of many more than `most` words the ones that were met first, since common ones are.
     pub fn into_read(mut self, most: usize) -> WordsRead {
-        if self.read.entries.len() > most {
+        // All of them are looked at where some go, so that it is not done for a few.
+        if self.read.entries.len() > most + most / 4 {
             self.read.entries.truncate(most);
             self.read.ids.retain(|_, id| (*id as usize) < most);
         }

@@ -1,5 +1,7 @@
 //! Tags: what sessions are about, in the words of their chat.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{OptionalExtension, named_params};
 
 use super::sessions::{self, key};
@@ -137,20 +139,34 @@ pub fn sessions_with(conn: &Reader, tag: i64, limit: u32) -> Result<Vec<SessionI
 /// confidence: for each stem the newest, at most `limit`.
 pub fn sessions_named(conn: &Reader, chat: ChatKey, stems: &[String], limit: u32) -> Result<Vec<(SessionId, f64)>> {
     // A key joins its parts with hyphens, and the full stop comes right behind the hyphen.
-    let mut statement = conn.prepare_cached(
+    let mut named = conn.prepare_cached(
         "WITH named AS (SELECT coalesce(same_as, id) AS id FROM tag
                         WHERE chat_key = :chat AND (key = :stem OR key > :stem || '-' AND key < :stem || '.'))
-         SELECT session_id, max(confidence) AS confidence FROM session_tag
-         WHERE tag_id IN (SELECT tag.id FROM named JOIN tag ON tag.id = named.id OR tag.same_as = named.id)
-         GROUP BY session_id ORDER BY session_id DESC LIMIT :limit",
+         SELECT tag.id AS id FROM named JOIN tag ON tag.id = named.id
+         UNION SELECT tag.id AS id FROM named JOIN tag ON tag.same_as = named.id",
+    )?;
+    // Ids of sessions ascend with time, and the index holds them in order: nothing but the newest of a tag is read.
+    let mut newest = conn.prepare_cached(
+        "SELECT session_id, confidence FROM session_tag WHERE tag_id = :tag ORDER BY session_id DESC LIMIT :limit",
     )?;
     let mut found: Vec<(SessionId, f64)> = Vec::new();
     for stem in stems {
-        let params = named_params! { ":chat": chat.0, ":stem": stem, ":limit": limit };
-        let rows = statement.query_map(params, |raw| Ok((raw.get("session_id")?, raw.get("confidence")?)))?;
-        for row in rows {
-            let (id, confidence): (i64, f64) = row?;
-            found.push((sessions::id_of(id)?, confidence));
+        let tags: Vec<i64> = named
+            .query_map(named_params! { ":chat": chat.0, ":stem": stem }, |raw| raw.get("id"))?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut of_stem: BTreeMap<i64, f64> = BTreeMap::new();
+        for tag in tags {
+            let rows = newest.query_map(named_params! { ":tag": tag, ":limit": limit }, |raw| {
+                Ok((raw.get::<_, i64>("session_id")?, raw.get::<_, f64>("confidence")?))
+            })?;
+            for row in rows {
+                let (session, confidence) = row?;
+                let known = of_stem.entry(session).or_insert(confidence);
+                *known = known.max(confidence);
+            }
+        }
+        for (session, confidence) in of_stem.into_iter().rev().take(limit as usize) {
+            found.push((sessions::id_of(session)?, confidence));
         }
     }
     Ok(found)

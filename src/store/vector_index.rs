@@ -26,7 +26,7 @@ pub struct VectorTable {
 }
 
 /// Kinds of documents that have vectors. A new kind is an entry in [`TABLES`], with a table of (key, space, vector).
-pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 12, searched: 8 };
+pub const MESSAGES: VectorTable = VectorTable { name: "message_vector", key: "id", part_bits: 12, searched: 4 };
 pub const SUMMARIES: VectorTable =
     VectorTable { name: "summary_vector", key: "session_id", part_bits: 15, searched: 128 };
 pub const TABLES: [VectorTable; 2] = [MESSAGES, SUMMARIES];
@@ -40,6 +40,9 @@ const TENTHS: usize = 6;
 const LEAST_VALUES: usize = 64;
 /// Proposals of the index. It compares sums of differences, which takes a fifth of the time of cosines.
 const PROPOSED: usize = 64;
+/// Proposals of the newest part where others follow, at least. vec0 reads a part's distances again for each, and the last of
+/// them is near enough to keep all but a few of every further part out.
+const FIRST_PROPOSED: usize = 32;
 
 /// How many values of the vectors of a space the index holds.
 fn indexed_values(space: &Space) -> usize {
@@ -223,10 +226,12 @@ fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'
     ))?;
     let limit = wanted.limit.max(PROPOSED);
     let vector = wanted.vector.get(..indexed_values(space)).unwrap_or(wanted.vector);
+    let parts: Vec<i64> = table.parts(wanted.chat, wanted.newest).collect();
     let mut nearest: Vec<(f64, i64)> = Vec::with_capacity(2 * limit);
     let mut least = f64::from(f32::MAX);
-    for part in table.parts(wanted.chat, wanted.newest) {
-        let k = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut asked = if parts.len() > 1 { wanted.limit.max(FIRST_PROPOSED) } else { limit };
+    for part in parts {
+        let k = i64::try_from(asked).unwrap_or(i64::MAX);
         let params = named_params! { ":vector": vector, ":k": k, ":part": part, ":least": least };
         let rows = statement.query_map(params, |raw| Ok((raw.get("distance")?, raw.get("id")?)))?;
         for row in rows {
@@ -234,8 +239,9 @@ fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'
         }
         nearest.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         nearest.truncate(limit);
-        if let Some((worst, _)) = nearest.last().filter(|_| nearest.len() == limit) {
+        if let Some((worst, _)) = nearest.last().filter(|_| nearest.len() >= asked) {
             least = *worst;
+            asked = limit;
         }
     }
     Ok(nearest.into_iter().map(|(_, id)| id).collect())
