@@ -3,12 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use chime::domain::{ChatId, MessageId};
+use chime::domain::{Chat, ChatId, ChatKind, MessageId, ThreadId};
+use chime::embed::Embedder;
+use chime::retrieval::run::{VectorKeeper, VectorSource};
 use chime::sandbox::NewChat;
 use chime::sandbox::faults::{FOREVER, Fault};
-use chime::testkit::{ModelServer, Reply, World};
+use chime::store::{Priority, Store, Writer, chats, messages, spaces};
+use chime::testkit::{ModelServer, Reply, World, transcript};
 use rusqlite::Connection;
 
 use crate::process::Process;
@@ -385,6 +390,124 @@ async fn a_wrong_configuration_is_refused_with_all_its_problems() {
         }
         assert!(!log.contains("no token"), "a secret is shown: {log}");
         assert!(!w.database().exists());
+    })
+    .await;
+}
+
+/// Messages of a chat whose vectors take many batches to make.
+const FAR_BACK: i64 = 1_530;
+
+/// Stores a chat in which the code of a door was told long ago, as an earlier run of the daemon left it.
+async fn said_long_ago(w: &World) {
+    let (store, _) = Store::open(&w.database(), w.clock.now()).expect("open the database");
+    let (chat, ann, begun) = (w.chat, w.member("ann"), w.clock.now().minus(Duration::from_secs(2 * 24 * 3600)));
+    let group = Chat { id: chat, kind: ChatKind::Supergroup, title: None, username: None };
+    let take_in = move |tx: &Writer<'_>| {
+        let row = chats::upsert(tx, &group)?;
+        let things = ["soup", "train", "garden", "printer", "guitar", "boiler", "invoice"];
+        for (number, stored) in (0..FAR_BACK).zip(transcript(&"10:00 ann#1 said\n".repeat(FAR_BACK as usize))) {
+            let mut said = stored.message;
+            let thing = |by: i64| things[(number / by % 7) as usize];
+            said.chat = chat;
+            // In a topic of its own, so that no window of another holds it.
+            said.thread = Some(ThreadId(77));
+            said.id = MessageId(1_000_000 + number);
+            said.sender.id = ann;
+            said.sent_at = begun.plus(Duration::from_secs(number.unsigned_abs()));
+            said.text = match number {
+                7 => "the code of the front door is 4711".to_owned(),
+                _ => format!("the {} of {} and the {} were fine", thing(1), thing(7), thing(49)),
+            };
+            messages::take_in(tx, &row, &said)?;
+        }
+        Ok(())
+    };
+    store.write(Priority::Background, take_in).await.expect("store a chat");
+    let embedder = Arc::new(Embedder::shipped().expect("the model inside the program"));
+    let keeper = VectorKeeper::new(store.clone(), w.clock.clone(), VectorSource::Local(embedder));
+    while !keeper.run_once().await.expect("make vectors") {}
+    store.close().await;
+}
+
+/// How many messages have a vector of each space, and which is searched.
+async fn vectors_by_space(w: &World) -> (Vec<(i64, i64)>, Option<i64>) {
+    w.read_store(|conn| {
+        let mut counted =
+            conn.prepare("SELECT space, count(*) AS n FROM message_vector GROUP BY space ORDER BY space")?;
+        let rows = counted.query_map([], |raw| Ok((raw.get("space")?, raw.get("n")?)))?;
+        let by_space = rows.collect::<Result<Vec<_>, _>>()?;
+        Ok((by_space, spaces::active(conn)?.map(|space| space.id)))
+    })
+    .await
+}
+
+/// What `chime check` says of vectors: how many messages have one, of how many, and the line.
+fn checked_vectors(w: &World) -> (u64, u64, String) {
+    let folder = w.database().parent().expect("a folder").to_owned();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_chime"))
+        .args(["check", "--offline"])
+        .env_clear()
+        .envs(w.environment())
+        .current_dir(folder)
+        .output()
+        .expect("run chime check");
+    let told = String::from_utf8(output.stdout).expect("text");
+    let line = told.lines().find(|line| line.contains("vectors:")).unwrap_or_else(|| panic!("{told}")).trim();
+    let mut numbers = line.split(' ').filter_map(|word| word.parse().ok());
+    (numbers.next().expect("done"), numbers.next().expect("of all"), line.to_owned())
+}
+
+/// A minute after its start the daemon looks after vectors: here at once, as it wakes up for a message.
+fn vectors_are_due(w: &World) {
+    let database = Connection::open(w.database()).expect("open the database");
+    database.busy_timeout(Duration::from_secs(10)).expect("wait for the daemon");
+    let moved = database.execute("UPDATE job SET due_at = 0 WHERE kind = 'vectors'", []);
+    assert_eq!(moved.expect("the job is due"), 1);
+    w.say("ben", "good morning");
+}
+
+#[tokio::test]
+async fn killed_while_another_model_makes_its_vectors() {
+    World::without_daemon(async |w| {
+        said_long_ago(w).await;
+        Process::start(w).await.kill();
+        let (_, old) = vectors_by_space(w).await;
+        let old = old.expect("a space");
+        assert_eq!(checked_vectors(w).2, "ok vectors: 1500 of 1500 older messages and 0 of 0 summaries have one");
+        // The same table under another name: another model, as far as the daemon can know.
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("embedding/chat-static-ml-160-int8");
+        w.set("EMBEDDING", &format!("model2vec:{}", folder.display()));
+        let second = Process::start(w).await;
+        vectors_are_due(w);
+        w.until("some vectors of the second model are made", move |conn| {
+            Ok(conn.prepare("SELECT 1 FROM message_vector WHERE space <> ?1 LIMIT 1")?.exists([old])?)
+        })
+        .await;
+        second.kill();
+        let (by_space, active) = vectors_by_space(w).await;
+        let [(_, of_old), (new, of_new)] = by_space[..] else { panic!("two spaces: {by_space:?}") };
+        assert!(of_new > 0 && of_new < of_old, "ended half-way: {by_space:?}");
+        assert_eq!(active, Some(old), "the old vectors are searched until all new ones are made");
+        let (done, all, told) = checked_vectors(w);
+        assert!(done > 0 && done < all, "{told}");
+        assert!(told.ends_with("until all have, those of chat-static-ml-160-int8 are searched"), "{told}");
+        let _third = Process::start(w).await;
+        vectors_are_due(w);
+        w.model.script(["It is 4711."]);
+        let tag = w.say("ben", "@bot what is the code of the front door?");
+        let answer = w.answer_to(tag).await;
+        let record = w.record_of(&answer).await;
+        let found = record.slots.iter().flat_map(|slot| &slot.found).find(|found| found.legs.vector > 0.4);
+        assert!(found.is_some_and(|found| found.legs.words > 0.5), "{:?}", record.slots);
+        assert!(w.prompt(1).await.contains("front door is 4711"));
+        w.until("nothing of the old model is left", move |conn| {
+            let is_left = conn.prepare("SELECT 1 FROM message_vector WHERE space = ?1 LIMIT 1")?.exists([old])?;
+            Ok(!is_left && spaces::active(conn)?.is_some_and(|space| space.id == new))
+        })
+        .await;
+        let (done, _, told) = checked_vectors(w);
+        assert!(done >= all && !told.contains("searched"), "{told}");
+        w.settled().await;
     })
     .await;
 }

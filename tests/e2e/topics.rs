@@ -6,7 +6,8 @@ use chime::store::topics::{self, TopicState};
 use chime::store::{chats, sessions, tags};
 use chime::testkit::{Reply, World};
 
-use crate::memory::{HOUR, NO_MODEL, ON, until_summarized};
+use crate::memory::{DAY, HOUR, NO_MODEL, ON, until_summarized};
+use crate::process::Process;
 
 const TENT: [(&str, &str); 4] = crate::memory::TALK;
 const BOILER: [(&str, &str); 4] = [
@@ -293,6 +294,57 @@ async fn who_opts_out_is_in_no_topic() {
         let out = w.say("cat", "/optout");
         w.answer_to(out).await;
         assert_eq!(w.read_store(move |conn| topics::summary(conn, tag)).await, None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_remembered_of_a_topic_is_made_anew_after_seven_days() {
+    World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
+        remembered(w, &TENT, 1).await;
+        let mut made = Vec::new();
+        for days in [0, 6, 2] {
+            w.clock.advance(days * DAY);
+            let set = w.say("dan", "/topics use tent");
+            assert_eq!(w.answer_to(set).await.text, "The topic is now tent.");
+            w.settled().await;
+            let tag = state(w).await.active[0];
+            let kept = w.read_store(move |conn| topics::summary(conn, tag)).await.expect("a summary").summary;
+            made.push(kept.built_at);
+            // The answer rests on what is kept.
+            let asked = w.say("dan", "@bot which tent do we take?");
+            let answer = w.answer_to(asked).await;
+            let slots = w.record_of(&answer).await.slots;
+            assert!(slots.iter().any(|slot| slot.name == "system.chat.topic:tent" && slot.tokens > 0), "{slots:?}");
+            w.settled().await;
+        }
+        assert_eq!(made[0], made[1], "kept for seven days");
+        assert!(made[2].since(made[0]) > 7 * DAY, "{made:?}");
+    })
+    .await;
+}
+
+/// Text that the model inside the program has no vector of leaves topics to their words, and the log says so.
+#[tokio::test]
+async fn a_talk_without_a_vector_is_an_event_of_the_log() {
+    World::without_daemon(async |w| {
+        for (name, value) in [ON, NO_MODEL[0], NO_MODEL[1]] {
+            w.set(name, value);
+        }
+        for (name, text) in TENT {
+            let said = Post::new(w.member(name), text, w.clock.now().minus(3 * HOUR));
+            w.telegram.say(w.chat, said);
+        }
+        let mut daemon = Process::start(w).await;
+        daemon.logged("MINI_SUMMARY_BUILT").await;
+        for text in ["金曜日に行きましょうか", "どのテントですか"] {
+            w.say("ann", text);
+        }
+        let tag = w.say("dan", "@bot どこですか");
+        w.answer_to(tag).await;
+        daemon.logged("EMBEDDING_MISS").await;
+        daemon.logged("TOPIC_INFERRED").await;
+        assert!(!daemon.log().contains("テント"), "words of members are in the log");
     })
     .await;
 }
