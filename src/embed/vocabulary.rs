@@ -114,7 +114,7 @@ impl Vocabulary {
     /// The place of a hash in the filter: a word of it and a bit. There are as many bits as a power of two.
     fn filtered(&self, hash: u64) -> (usize, u64) {
         let mixed = (hash ^ (hash >> 29)) as usize;
-        (mixed / 64 & (self.filter.len() - 1), 1 << (mixed % 64))
+        ((mixed / 64) & (self.filter.len() - 1), 1 << (mixed % 64))
     }
 
     fn piece(&self, number: u32) -> &str {
