@@ -1,5 +1,6 @@
 //! What happens to a trigger, from its job to the reply: pure. `run.rs` does what each step says and feeds the result back.
 
+use crate::answer::grounding::Guard;
 use crate::domain::Because;
 
 /// Attempts that may have killed the process. After them the member gets an apology instead of another try.
@@ -13,10 +14,10 @@ pub enum Step<C> {
     Reply(C),
     /// Reply with what the window holds: no model is configured.
     Digest,
-    /// Ask back what the ask means.
-    AskBack,
+    /// Ask back what the ask means, in these words.
+    AskBack(String),
     /// Say that nothing known is relevant enough.
-    Guard,
+    Guard(Guard),
     /// Reply that the model failed, and why, with the messages themselves.
     Apologise(Blame),
     /// No answer today; the member is told.
@@ -45,7 +46,7 @@ pub enum WindowSize {
     Halved,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Backend {
     Model,
     /// The model, while the day's tokens run low.
@@ -53,10 +54,10 @@ pub enum Backend {
     /// The model, but the day's tokens are used up.
     Spent(Because),
     Offline,
-    /// None: what the ask means has to be asked back first.
-    NotNeeded,
+    /// None: what the ask means has to be asked back first, in these words.
+    NotNeeded(String),
     /// None: the chat wants sources, and nothing known is relevant enough.
-    Guarded,
+    Guarded(Guard),
 }
 
 /// Why the model did not answer, after its own retries.
@@ -85,8 +86,8 @@ pub fn begin<C>(attempts: u32, backend: Backend) -> Step<C> {
     match backend {
         _ if attempts >= MAX_MODEL_ATTEMPTS => Step::Apologise(Blame::Passing),
         Backend::Offline => Step::Digest,
-        Backend::NotNeeded => Step::AskBack,
-        Backend::Guarded => Step::Guard,
+        Backend::NotNeeded(question) => Step::AskBack(question),
+        Backend::Guarded(guard) => Step::Guard(guard),
         Backend::Spent(because) => Step::Refuse(because),
         Backend::Model => Step::Ask(Asking { window: WindowSize::Full, choice: Choice::Best }),
         Backend::Thrifty => Step::Ask(Asking { window: WindowSize::Halved, choice: Choice::Cheaper }),
@@ -132,12 +133,13 @@ mod tests {
 
     #[test]
     fn what_is_unclear_is_asked_back_without_a_model() {
-        assert_eq!(first(Backend::NotNeeded), Step::AskBack);
+        let question = "Which one?".to_owned();
+        assert_eq!(first(Backend::NotNeeded(question.clone())), Step::AskBack(question));
     }
 
     #[test]
     fn what_nothing_known_is_about_is_not_asked_of_a_model() {
-        assert_eq!(first(Backend::Guarded), Step::Guard);
+        assert_eq!(first(Backend::Guarded(Guard::NothingKnown)), Step::Guard(Guard::NothingKnown));
     }
 
     #[test]

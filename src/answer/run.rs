@@ -7,6 +7,7 @@ mod concepts;
 mod deliver;
 mod draft;
 mod enrich;
+mod find;
 mod follow_up;
 mod gone;
 mod grounding;

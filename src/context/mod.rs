@@ -76,7 +76,7 @@ pub use retrieval::query::{Sought, Word};
 pub use retrieval::rerank::Judged;
 pub use scorers::Scorers;
 pub use seed::SeedRule;
-pub use window::{get_smart_context, get_smart_context_with};
+pub use window::{Focused, get_smart_context, get_smart_context_with};
 
 #[cfg(test)]
 mod tests;

@@ -24,8 +24,9 @@ use crate::context::features::token::{Quick, QuickSet};
 use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
+use crate::context::retrieval::found::Found;
 use crate::context::retrieval::query::Sought;
-use crate::context::window::get_smart_context_with;
+use crate::context::window::Focused;
 use crate::domain::{MessageId, Part, Role, StoredMessage};
 use crate::store::{self, Reader, answers, messages, outbox};
 
@@ -80,19 +81,21 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
 
 /// The window that `history` gives, with what is found further back than it reaches.
 pub fn window(conn: &Reader, history: &History, params: &Params, readings: &Readings) -> ContextWindow {
-    window_beside(conn, history, params, readings, |_| None)
+    window_around(conn, (history, Focused::of(history, params)), params, readings, |_| None)
 }
 
-/// The same, beside the summary that stands for a part of the trigger's strand, where `summarize` knows one.
-pub fn window_beside(
+/// The same around a focus that was picked before, and beside the summary that stands for a part of the trigger's strand,
+/// where `summarize` knows one.
+pub fn window_around(
     conn: &Reader,
-    history: &History,
+    (history, focused): (&History, Focused),
     params: &Params,
     readings: &Readings,
     summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
-    let look = |sought: &Sought| archive::look_further_back(conn, (history, params), sought, readings);
-    get_smart_context_with(history, params, look, summarize)
+    let look = |sought: Sought| archive::look_further_back(conn, (history, params), &sought, readings);
+    let found = focused.sought(history).map_or_else(Found::default, look);
+    focused.fill(history, params, &found, summarize)
 }
 
 /// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes

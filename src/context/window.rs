@@ -49,42 +49,79 @@ pub fn get_smart_context_with(
     look: impl FnOnce(&Sought) -> Found,
     summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
-    let pool = CandidateSet::new(history, &[]);
-    let (picked, strand) = focus(&pool, history, params);
-    let alternative = alternative(&strand, history, &pool).filter(|_| history.given.is_none());
-    let found = sought(history, &pool, &picked).map_or_else(Found::default, |sought| look(&sought));
-    let mut likely: BTreeMap<Seq, f32> =
-        (strand.marginals.iter()).map(|(place, share)| (pool.messages[pool.candidates[*place]].seq, *share)).collect();
-    likely.extend(found.nearby.iter().map(|one| (one.message.seq, one.probability as f32)));
-    let ranked = ranked(&strand.marginals, &pool);
-    let further_back: Vec<Bridged> = found.bridged.iter().chain(&found.nearby).cloned().collect();
-    let wider = (!further_back.is_empty()).then(|| CandidateSet::new(history, &further_back));
-    let (pool, mut picked) = match wider {
-        Some(wider) => {
-            let picked = picked.with_bridged(&pool, &wider, &found.bridged);
-            (wider, picked)
+    let focused = Focused::of(history, params);
+    let found = focused.sought(history).map_or_else(Found::default, |sought| look(&sought));
+    focused.fill(history, params, &found, summarize)
+}
+
+/// What a trigger is about among the newest messages, before anything further back is looked at. Working it out takes most of
+/// the time and nothing from the store.
+pub struct Focused {
+    picked: Picked,
+    strand: pick::Picked,
+}
+
+impl Focused {
+    pub fn of(history: &History, params: &Params) -> Self {
+        let (picked, strand) = focus(&CandidateSet::new(history, &[]), history, params);
+        Self { picked, strand }
+    }
+
+    /// What to look for further back: only where the history does not reach back to the beginning of the talk.
+    pub fn sought(&self, history: &History) -> Option<Sought> {
+        sought(history, &CandidateSet::new(history, &[]), &self.picked)
+    }
+
+    /// The window around the focus, with what was `found` further back.
+    pub fn fill(
+        self,
+        history: &History,
+        params: &Params,
+        found: &Found,
+        summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
+    ) -> ContextWindow {
+        let Self { picked, strand } = self;
+        let pool = CandidateSet::new(history, &[]);
+        let alternative = alternative(&strand, history, &pool).filter(|_| history.given.is_none());
+        let mut likely: BTreeMap<Seq, f32> = (strand.marginals.iter())
+            .map(|(place, share)| (pool.messages[pool.candidates[*place]].seq, *share))
+            .collect();
+        likely.extend(found.nearby.iter().map(|one| (one.message.seq, one.probability as f32)));
+        let ranked = ranked(&strand.marginals, &pool);
+        let further_back: Vec<Bridged> = found.bridged.iter().chain(&found.nearby).cloned().collect();
+        let wider = (!further_back.is_empty()).then(|| CandidateSet::new(history, &further_back));
+        let (pool, mut picked) = match wider {
+            Some(wider) => {
+                let picked = picked.with_bridged(&pool, &wider, &found.bridged);
+                (wider, picked)
+            }
+            None => (pool, picked),
+        };
+        let is_new = picked.is_empty() && found.nearby.iter().all(|one| one.probability < FOUND);
+        let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
+        let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
+        // The summary is in the window too.
+        let budget = budget.saturating_sub(summarized.tokens);
+        picked.add_surroundings(&pool, &likely);
+        let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
+        let left_out = left_out(&pool, &entries);
+        ContextWindow {
+            anchor: pool.anchor().map(|place| pool.messages[place].message.id),
+            anchor_withheld: history.anchor_withheld,
+            quoted: quoted(pool.trigger),
+            omitted: omitted(&pool, &left_out, &no_room),
+            left_out: left_out
+                .iter()
+                .map(|place| pool.messages[*place].seq)
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+            entries,
+            known_from: history.known_from(),
+            ranked,
+            alternative,
+            further_back: found.judged.clone(),
         }
-        None => (pool, picked),
-    };
-    let is_new = picked.is_empty() && found.nearby.iter().all(|one| one.probability < FOUND);
-    let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
-    let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
-    // The summary is in the window too.
-    let budget = budget.saturating_sub(summarized.tokens);
-    picked.add_surroundings(&pool, &likely);
-    let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
-    let left_out = left_out(&pool, &entries);
-    ContextWindow {
-        anchor: pool.anchor().map(|place| pool.messages[place].message.id),
-        anchor_withheld: history.anchor_withheld,
-        quoted: quoted(pool.trigger),
-        omitted: omitted(&pool, &left_out, &no_room),
-        left_out: left_out.iter().map(|place| pool.messages[*place].seq).collect::<BTreeSet<_>>().into_iter().collect(),
-        entries,
-        known_from: history.known_from(),
-        ranked,
-        alternative,
-        further_back: found.judged,
     }
 }
 
@@ -179,7 +216,6 @@ fn cluster(pool: &CandidateSet<'_>, params: &Params) -> Vec<Index> {
     taken.filter_map(|stored| pool.place_of(stored)).collect()
 }
 
-/// What to look for further back: only where the history does not reach back to the beginning of the talk.
 fn sought(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> Option<Sought> {
     let before = history.known_from().filter(|_| history.given.is_none())?;
     let conversation = pool.talk();

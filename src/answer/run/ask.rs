@@ -21,7 +21,7 @@ use crate::answer::run::gone::{Written, rests_on_what_is_gone};
 use crate::answer::run::introduction::{self, Introduction};
 use crate::answer::run::log;
 use crate::answer::run::long_strand::LongStrands;
-use crate::answer::run::question::{Found, Question, Reading};
+use crate::answer::run::question::{Found, Question};
 use crate::answer::run::reading;
 use crate::answer::run::record::{button, record};
 use crate::answer::run::reply::{format_parts, reply_to};
@@ -32,8 +32,8 @@ use crate::answer::uncertainty;
 use crate::answer::used::used;
 use crate::clock::{Clock, Stopwatch};
 use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
-use crate::context::run::{Asked, Readings, gather, window_beside};
-use crate::context::{History, Params};
+use crate::context::Params;
+use crate::context::run::Readings;
 use crate::domain::{
     AnswerStatus, BotIdentity, ChatId, Citable, Enrichment, Grounding, Job, MessageAt, ParsedTrigger, Seq, ThreadId,
     Zone,
@@ -42,12 +42,11 @@ use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{AskError, Economy, Purpose};
 use crate::llm::{Completion, Prompt};
 use crate::prompts::Prompts;
-use crate::retrieval::Recalled;
 use crate::retrieval::run::Recaller;
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::NewReply;
-use crate::store::{self, Reader, Store, StoreError, answers, jobs, outbox, topics};
+use crate::store::{Store, StoreError, answers, jobs, outbox, topics};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
@@ -138,13 +137,13 @@ impl Answering {
         let question_back = follow_up::clarifying(&question.follow_up, question.chat.language);
         let enrichment = self.enrich(&question).await;
         let guard = self.guard(&question, &enrichment);
-        let backend = match self.parts.gateway.allowance(question.spent) {
-            _ if question_back.is_some() => Backend::NotNeeded,
-            _ if guard.is_some() => Backend::Guarded,
-            _ if self.parts.gateway.is_offline() => Backend::Offline,
-            Allowance::Ample => Backend::Model,
-            Allowance::Tight => Backend::Thrifty,
-            Allowance::Over(because) => Backend::Spent(because),
+        let backend = match (question_back, guard, self.parts.gateway.allowance(question.spent)) {
+            (Some(question_back), ..) => Backend::NotNeeded(question_back),
+            (None, Some(guard), _) => Backend::Guarded(guard),
+            (None, None, _) if self.parts.gateway.is_offline() => Backend::Offline,
+            (None, None, Allowance::Ample) => Backend::Model,
+            (None, None, Allowance::Tight) => Backend::Thrifty,
+            (None, None, Allowance::Over(because)) => Backend::Spent(because),
         };
         let mut built = self.prompt(&question, &enrichment, None)?;
         let mut step = begin(job.attempts, backend);
@@ -163,8 +162,8 @@ impl Answering {
                     let earliest = question.earliest.map(|at| (at, question.zone));
                     break offline(&question.window, query, earliest, &question.follow_up);
                 }
-                Step::AskBack => break clarifying(question_back.unwrap_or_default()),
-                Step::Guard => {
+                Step::AskBack(question_back) => break clarifying(question_back),
+                Step::Guard(guard) => {
                     log::guarded(guard);
                     break guarded(question.chat.language);
                 }
@@ -176,51 +175,6 @@ impl Answering {
             };
         };
         self.settle(job, *question, built, draft, watch).await
-    }
-
-    async fn find(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> store::Result<Found> {
-        let (params, readings) = (self.parts.params.clone(), Arc::clone(&self.parts.readings));
-        let (introduction, now) = (self.parts.introduction.clone(), self.parts.clock.now());
-        let model = self.parts.gateway.model_name(Purpose::Answer).to_owned();
-        let bot = self.parts.bot.id;
-        let (access, max_age) = (self.parts.access.clone(), self.parts.backlog_max_age);
-        let there = self.parts.telegram.server_date().unwrap_or(now);
-        let idle = self.parts.idle;
-        let (zone, recaller, strands) = (self.parts.zone, Arc::clone(&self.parts.recaller), self.parts.strands.clone());
-        let reading = Reading {
-            params,
-            zone,
-            strands,
-            model,
-            bot,
-            idle,
-            readings,
-            recaller,
-            introduction,
-            access,
-            max_age,
-            now,
-            there,
-        };
-        let (matter, parsed) = (job.payload.matter(), parsed.clone());
-        self.parts.store.read(move |conn| reading.find(conn, at, &parsed, matter)).await
-    }
-
-    /// The same question with half of the room for its window.
-    async fn halve(&self, question: &mut Question) -> store::Result<()> {
-        let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
-        let History { trigger, ask, is_tag, given, .. } = &question.history;
-        let (given, summarized) = (given.clone(), question.oldest_part.summarized(params.estimate));
-        let asked = Asked { trigger: trigger.clone(), ask: ask.clone(), is_tag: *is_tag };
-        let readings = Arc::clone(&self.parts.readings);
-        let pick = move |conn: &Reader| {
-            let history = History { given, ..gather(conn, asked, &params, &readings)? };
-            Ok(window_beside(conn, &history, &params, &readings, |_| summarized))
-        };
-        question.window = self.parts.store.read(pick).await?;
-        // What was recalled gives way first.
-        question.recalled = Recalled::default();
-        Ok(())
     }
 
     async fn enrich(&self, question: &Question) -> Enrichment {

@@ -67,8 +67,8 @@ pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
 }
 
 /// Nothing known was relevant enough for an answer.
-pub fn guarded(guard: Option<Guard>) {
-    tracing::info!(reason = guard.map(Guard::as_str), "chat.guard");
+pub fn guarded(guard: Guard) {
+    tracing::info!(reason = guard.as_str(), "chat.guard");
 }
 
 /// The beginning of an answer is shown for the first time, so long after the model was asked.

@@ -15,8 +15,8 @@ use crate::answer::run::introduction::Introduction;
 use crate::answer::run::long_strand::{LongStrands, OldestPart};
 use crate::answer::tools::LookedUp;
 use crate::config::{AccessConfig, SessionIdle};
-use crate::context::run::{Asked, Readings, gather, window_beside};
-use crate::context::{ContextWindow, History, Params};
+use crate::context::run::{Asked, Readings, gather, window_around};
+use crate::context::{ContextWindow, Focused, History, Params};
 use crate::domain::{
     Alternative, BotIdentity, Citable, FollowUp, FormattedText, Grounding, How, Matter, MessageAt, ParsedTrigger, Seq,
     Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
@@ -35,12 +35,25 @@ const IN_A_ROW: usize = 6;
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// What is known when the job is taken up.
-pub enum Found {
+pub enum Found<T> {
     Gone,
     Answered,
     /// The trigger waited too long, in a crash or a downtime.
     Old(Box<StoredMessage>),
-    Ready(Box<Question>),
+    Ready(Box<T>),
+}
+
+/// A trigger with the messages it may be about, before any of them is picked.
+pub struct Gathered {
+    pub history: History,
+    /// With the room that there is for the window.
+    pub params: Params,
+    chat: ChatRow,
+    matter: Matter,
+    asked_by: UserId,
+    /// The ask only points at the conversation; `is_bare` where the tag alone does, and a question before it does not.
+    generic: bool,
+    is_bare: bool,
 }
 
 /// A trigger with everything its answer is made from.
@@ -109,8 +122,14 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads the message `at` and all that belongs to it, for an answer about `matter`.
-    pub fn find(&self, conn: &Reader, at: MessageAt, parsed: &ParsedTrigger, matter: Matter) -> store::Result<Found> {
+    /// Reads the message `at` and what may belong to it, for an answer about `matter`.
+    pub fn gather(
+        &self,
+        conn: &Reader,
+        at: MessageAt,
+        parsed: &ParsedTrigger,
+        matter: Matter,
+    ) -> store::Result<Found<Gathered>> {
         let (Some(trigger), Some(row)) = (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
         else {
             return Ok(Found::Gone);
@@ -133,13 +152,20 @@ impl Reading {
                 None => return Ok(Found::Gone),
             },
         };
-        let (chat, zone) = (trigger.chat, row.zone(self.zone));
         let (asked, generic) = asked(conn, trigger, parsed)?;
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
-        let (window, oldest_part) = self.window(conn, &history, &params);
-        let going_on = self.going_on(conn, &history, (generic, parsed.is_generic), &row, &window, asked_by);
+        let is_bare = parsed.is_generic;
+        Ok(Found::Ready(Box::new(Gathered { history, params, chat: row, matter, asked_by, generic, is_bare })))
+    }
+
+    /// Reads all that belongs to a trigger, now that it is known what the trigger is about.
+    pub fn complete(&self, conn: &Reader, gathered: Gathered, focused: Focused) -> store::Result<Question> {
+        let Gathered { history, params, chat: row, matter, asked_by, generic, is_bare } = gathered;
+        let (chat, zone, room) = (history.trigger.chat, row.zone(self.zone), params.token_budget);
+        let (window, oldest_part) = self.window(conn, (&history, focused), &params);
+        let going_on = self.going_on(conn, &history, (generic, is_bare), &row, &window, asked_by);
         let thread = history.trigger.message.thread;
         let scope = Scope::load(conn, ContextKey { bot: self.bot, chat, thread });
         let recalled = if generic { Recalled::default() } else { self.recalled(conn, &history, &window, zone) };
@@ -149,7 +175,7 @@ impl Reading {
         let introduction = self.introduction.due(conn, &row)?;
         let topic = chats::topic_name(conn, history.trigger.conversation())?;
         let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
-        Ok(Found::Ready(Box::new(Question {
+        Ok(Question {
             history,
             chat: row,
             zone,
@@ -172,15 +198,20 @@ impl Reading {
             earliest,
             introduction,
             spent,
-        })))
+        })
     }
 }
 
 impl Reading {
     /// The window, and the oldest part of a long strand, which the window leaves to a summary where there is one.
-    fn window(&self, conn: &Reader, history: &History, params: &Params) -> (ContextWindow, OldestPart) {
+    fn window(
+        &self,
+        conn: &Reader,
+        (history, focused): (&History, Focused),
+        params: &Params,
+    ) -> (ContextWindow, OldestPart) {
         let mut oldest = OldestPart::default();
-        let window = window_beside(conn, history, params, &self.readings, |strand| {
+        let window = window_around(conn, (history, focused), params, &self.readings, |strand| {
             let strands = self.strands.as_ref()?;
             oldest = strands.find(conn, history.trigger.chat, strand);
             oldest.summarized(params.estimate)

@@ -1,0 +1,77 @@
+//! From a job to its question: what is read of the store, and what is worked out of it in between.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use crate::answer::run::Answering;
+use crate::answer::run::question::{Found, Question, Reading};
+use crate::context::run::window_around;
+use crate::context::{Focused, History, Params};
+use crate::domain::{Job, MessageAt, ParsedTrigger};
+use crate::gateway::Purpose;
+use crate::retrieval::Recalled;
+
+impl Answering {
+    pub(super) async fn find(
+        &self,
+        job: &Job,
+        at: MessageAt,
+        parsed: &ParsedTrigger,
+    ) -> anyhow::Result<Found<Question>> {
+        let reading = Arc::new(self.reading());
+        let (first, matter, parsed) = (Arc::clone(&reading), job.payload.matter(), parsed.clone());
+        let found = self.parts.store.read(move |conn| first.gather(conn, at, &parsed, matter)).await?;
+        let mut gathered = match found {
+            Found::Ready(gathered) => gathered,
+            Found::Gone => return Ok(Found::Gone),
+            Found::Answered => return Ok(Found::Answered),
+            Found::Old(trigger) => return Ok(Found::Old(trigger)),
+        };
+        let focused;
+        (gathered.history, focused) = picked(gathered.history, gathered.params.clone()).await?;
+        let question = self.parts.store.read(move |conn| reading.complete(conn, *gathered, focused)).await?;
+        Ok(Found::Ready(Box::new(question)))
+    }
+
+    fn reading(&self) -> Reading {
+        let now = self.parts.clock.now();
+        Reading {
+            params: self.parts.params.clone(),
+            zone: self.parts.zone,
+            strands: self.parts.strands.clone(),
+            model: self.parts.gateway.model_name(Purpose::Answer).to_owned(),
+            bot: self.parts.bot.id,
+            idle: self.parts.idle,
+            readings: Arc::clone(&self.parts.readings),
+            recaller: Arc::clone(&self.parts.recaller),
+            introduction: self.parts.introduction.clone(),
+            access: self.parts.access.clone(),
+            max_age: self.parts.backlog_max_age,
+            now,
+            there: self.parts.telegram.server_date().unwrap_or(now),
+        }
+    }
+
+    /// The same question with half of the room for its window.
+    pub(super) async fn halve(&self, question: &mut Question) -> anyhow::Result<()> {
+        let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
+        let summarized = question.oldest_part.summarized(params.estimate);
+        let (history, focused) = picked(question.history.clone(), params.clone()).await?;
+        let readings = Arc::clone(&self.parts.readings);
+        let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &readings, |_| summarized));
+        question.window = self.parts.store.read(window).await?;
+        // What was recalled gives way first.
+        question.recalled = Recalled::default();
+        Ok(())
+    }
+}
+
+/// Picks what a trigger is about. It takes longer than all reading, and no reader of the store waits for it.
+async fn picked(history: History, params: Params) -> anyhow::Result<(History, Focused)> {
+    let pick = move || {
+        let focused = Focused::of(&history, &params);
+        (history, focused)
+    };
+    tokio::task::spawn_blocking(pick).await.context("picking what the trigger is about")
+}
