@@ -4,6 +4,7 @@ mod archive;
 mod check;
 mod explain;
 mod keep;
+mod readme;
 mod service;
 mod watch;
 
