@@ -6,6 +6,7 @@ mod export;
 mod forget;
 mod leave;
 mod memory;
+mod note_file;
 mod notes;
 mod recap;
 mod refusal;

@@ -101,6 +101,11 @@ impl Sandbox {
         self.world.change(|state| posts.into_iter().map(|post| state.say(chat, post)).collect())
     }
 
+    /// What stands in every document of this name.
+    pub fn put_file(&self, file_name: &str, bytes: impl Into<Vec<u8>>) {
+        self.world.change(|state| state.files.insert(file_name.to_owned(), bytes.into()));
+    }
+
     /// Edits a text or caption. The same text again is an edit that changes nothing visible.
     pub fn edit(&self, chat: ChatId, message: MessageId, text: &str, at: Timestamp) {
         self.world.change(|state| state.edit(chat, message, text, at));

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::sandbox::faults::Caller;
 use crate::sandbox::line::Exchange;
-use crate::sandbox::methods::{PollRequest, call, is_polling};
+use crate::sandbox::methods::{PollRequest, call, file_content, is_polling};
 use crate::sandbox::params::{ApiError, Params};
 use crate::sandbox::queue::Polled;
 use crate::sandbox::world::World;
@@ -26,7 +26,11 @@ use crate::sandbox::world::World;
 pub(super) async fn serve(world: Arc<World>, stop: CancellationToken) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
-    let router = Router::new().route("/{bot}/{method}", any(answer)).fallback(elsewhere).with_state(world);
+    let router = Router::new()
+        .route("/{bot}/{method}", any(answer))
+        .route("/file/{bot}/{*path}", any(file))
+        .fallback(elsewhere)
+        .with_state(world);
     let service = router.into_make_service_with_connect_info::<Caller>();
     let served =
         axum::serve(Exchange::new(listener, stop.clone()), service).with_graceful_shutdown(stop.cancelled_owned());
@@ -89,6 +93,15 @@ async fn poll(world: &World, params: &Params) -> Result<String, ApiError> {
             outcome
         }
         () = world.clock.sleep(request.timeout) => Ok("[]".to_owned()),
+    }
+}
+
+/// What stands in a file, as `getFile` named its path.
+async fn file(State(world): State<Arc<World>>, Path((bot, path)): Path<(String, String)>) -> Response {
+    let is_ours = bot.strip_prefix("bot") == Some(world.token.as_str());
+    match world.read(|state| file_content(state, &path)).filter(|_| is_ours) {
+        Some(bytes) => Response::new(Body::from(bytes)),
+        None => respond(Err(ApiError::not_found())),
     }
 }
 

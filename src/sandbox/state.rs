@@ -61,6 +61,8 @@ pub(super) struct State {
     pub(super) commands: BTreeMap<String, serde_json::Value>,
     /// The line under the bot's name.
     pub(super) short_description: String,
+    /// What stands in the files that members send, by their names.
+    pub(super) files: BTreeMap<String, Vec<u8>>,
     /// Presses on buttons that wait for an answer.
     pub(super) open_presses: Vec<String>,
     pub(super) presses: u64,
@@ -90,6 +92,7 @@ impl State {
             short_description: String::new(),
             open_presses: Vec::new(),
             presses: 0,
+            files: BTreeMap::new(),
             unexpected: Vec::new(),
         }
     }

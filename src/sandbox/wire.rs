@@ -235,7 +235,10 @@ fn content(state: &State, message: &SandboxMessage) -> Map<String, Value> {
         Content::Audio { seconds } => ("audio", file(json!({"duration": seconds}))),
         Content::Voice { seconds } => ("voice", file(json!({"duration": seconds}))),
         Content::VideoNote { seconds } => ("video_note", file(json!({"length": 240, "duration": seconds}))),
-        Content::Document { file_name } => ("document", file(json!({"file_name": file_name}))),
+        Content::Document { file_name } => match state.files.get(file_name) {
+            Some(bytes) => ("document", file(json!({"file_name": file_name, "file_size": bytes.len()}))),
+            None => ("document", file(json!({"file_name": file_name}))),
+        },
         Content::Sticker { emoji } => {
             let looks = json!({"type": "regular", "width": 512, "height": 512, "is_animated": false, "is_video": false, "emoji": emoji});
             ("sticker", file(looks))

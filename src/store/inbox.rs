@@ -103,6 +103,18 @@ pub fn forget_unindexed(tx: &Writer<'_>) -> Result<()> {
     Ok(())
 }
 
+/// What is kept of the update that brought a message, beside its row. Later ones may enclose it: the first is its own.
+pub fn of_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<String>> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT raw FROM inbox_message JOIN inbox USING (update_id, received_day)
+             WHERE telegram_chat_id = :chat AND message_id = :message ORDER BY received_at, update_id LIMIT 1",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |raw| raw.get("raw"))
+        .optional()?
+        .flatten())
+}
+
 /// The offset to ask for next. None at the very start, and when the last update is older than `max_age`: Telegram
 /// counts anew after a quiet week, and an offset from before would be a number of another series.
 pub fn next_offset(conn: &Reader, now: Timestamp, max_age: Duration) -> Result<Option<i64>> {

@@ -185,6 +185,16 @@ pub fn count(conn: &Reader, chat: ChatKey) -> Result<usize> {
     row::number(count, "notes")
 }
 
+/// Pieces of all notes of a chat.
+pub fn count_pieces(conn: &Reader, chat: ChatKey) -> Result<usize> {
+    let count: i64 = conn
+        .prepare_cached(
+            "SELECT count(*) AS pieces FROM note_piece JOIN note ON note.id = note_piece.note_id WHERE chat_key = :chat",
+        )?
+        .query_row(named_params! { ":chat": chat.0 }, |raw| raw.get("pieces"))?;
+    row::number(count, "pieces")
+}
+
 /// The number that the next note of a chat gets.
 pub fn next_number(conn: &Reader, chat: ChatKey) -> Result<u32> {
     Ok(conn

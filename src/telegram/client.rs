@@ -14,8 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use teloxide::payloads::{
-    AnswerCallbackQuery, DeleteWebhook, GetChatMember, GetMe, GetMyShortDescription, GetWebhookInfo, LeaveChat,
-    SetMyShortDescription,
+    AnswerCallbackQuery, DeleteWebhook, GetChatMember, GetFile, GetMe, GetMyShortDescription, GetWebhookInfo,
+    LeaveChat, SetMyShortDescription,
 };
 use teloxide::requests::Payload;
 use teloxide::types as wire;
@@ -32,9 +32,9 @@ use crate::telegram::update::{RawUpdate, parse_batch};
 /// What a poll may take beyond the time that the server was asked to wait.
 const POLL_GRACE: Duration = Duration::from_secs(10);
 
-/// A connection that is not made by then will not be.
 /// A large file over a slow line.
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);
+/// A connection that is not made by then will not be.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How to reach the Bot API.
@@ -156,6 +156,27 @@ impl Telegram {
         let form = Form::new().text("chat_id", chat.to_string()).part("document", file);
         let request = self.shared.sending.post(self.url("sendDocument")).timeout(FILE_TIMEOUT).multipart(form);
         self.answer_to(request).await.map(drop)
+    }
+
+    /// The content of a file that a message came with; none where it has more than `most` bytes.
+    pub async fn download(&self, file: &str, most: usize) -> Result<Option<Vec<u8>>, TelegramError> {
+        let place: dto::Download = self.request(&GetFile::new(wire::FileId(file.to_owned()))).await?;
+        let path = place.file_path.ok_or_else(|| missing("file_path"))?;
+        let TelegramOptions { api_url, token, .. } = &self.shared.options;
+        let url = format!("{}/file/bot{}/{path}", api_url.trim_end_matches('/'), token.expose_secret());
+        let mut response = self.shared.sending.get(url).timeout(FILE_TIMEOUT).send().await.map_err(connection_error)?;
+        let status = response.status().as_u16();
+        if status != 200 {
+            classify(status, "")?;
+        }
+        let mut bytes = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(connection_error)? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > most {
+                return Ok(None);
+            }
+        }
+        Ok(Some(bytes))
     }
 
     /// Puts other words and buttons in the place of a message's own. May be repeated: what is so already counts as done.

@@ -100,6 +100,7 @@ wire! {
     ChatMemberUpdated { chat: Chat, from: User, new_chat_member: ChatMember }
     ChatMember { status: String, is_member: bool }
     Webhook { url: String }
+    Download { file_path: String }
     ReactionUpdated { chat: Chat, message_id: i64, user: User, actor_chat: Chat, new_reaction: Items<ReactionType> }
     ReactionType { emoji: String }
     ShortDescription { short_description: String }

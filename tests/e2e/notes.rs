@@ -1,7 +1,7 @@
 //! Texts that a chat saves for reference, and what members think of answers.
 
 use chime::domain::{EntityKind, MessageId, UserId};
-use chime::sandbox::{NewMember, Post, Standing};
+use chime::sandbox::{Content, NewMember, Post, Standing};
 use chime::store::{feedback, outbox};
 use chime::testkit::World;
 
@@ -61,6 +61,74 @@ async fn only_admins_save_notes_and_a_reply_saves_the_message() {
         let forget = w.reply("ben", said, "/forget@bot");
         w.answer_to(forget).await;
         w.settled().await;
+        let list = w.say("ben", "/notes@bot");
+        assert!(w.answer_to(list).await.text.starts_with("This chat has saved no notes."));
+    })
+    .await;
+}
+
+const RULES: &str = "\u{feff}# Rules of the boat house\r\n\r\nThe last one locks the door with the brass key.\r\n\r\n\
+                     Wet sails are hung up in the loft, never in the shed.\r\n";
+
+/// `name` sends a document with a line below it.
+fn send_file(w: &World, name: UserId, file_name: &str, caption: &str) -> MessageId {
+    let content = Content::Document { file_name: file_name.to_owned() };
+    w.telegram.say(w.chat, Post::new(name, caption, w.clock.now()).with(content))
+}
+
+#[tokio::test]
+async fn a_text_file_is_saved_by_its_caption_or_by_a_reply() {
+    World::run(async |w| {
+        let ann = admin(w, "ann");
+        w.telegram.put_file("rules.md", RULES);
+        let saved = send_file(w, ann, "rules.md", "/note");
+        assert!(w.answer_to(saved).await.text.starts_with("Saved as note n1."));
+        w.model.script(["In the loft [source: n1].\n[uncertainty: low]"]);
+        let tag = w.say("ben", "@bot where are wet sails hung up?");
+        let answer = w.answer_to(tag).await;
+        assert!(
+            answer.text.starts_with("In the loft [1].\n\nSources: [1] Note: Rules of the boat house"),
+            "{}",
+            answer.text
+        );
+        assert!(w.prompt(1).await.contains("Wet sails are hung up in the loft, never in the shed."));
+
+        let ben = w.member("ben");
+        w.telegram.put_file("TIDES.TXT", "High water is at 7:40 on Saturday.");
+        let sent = send_file(w, ben, "TIDES.TXT", "");
+        let saved = order(w, "/note", Some(sent));
+        assert!(w.answer_to(saved).await.text.starts_with("Saved as note n2."));
+        // It goes with the message that the file came in.
+        let forget = w.reply("ben", sent, "/forget@bot");
+        w.answer_to(forget).await;
+        w.settled().await;
+        let list = w.say("ben", "/notes@bot");
+        let listed = w.answer_to(list).await.text;
+        assert!(listed.contains("n1 Rules of the boat house") && !listed.contains("High water"), "{listed}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_text_is_refused_with_the_reason() {
+    World::run(async |w| {
+        let ann = admin(w, "ann");
+        for (name, bytes, told) in [
+            ("plan.pdf", b"%PDF-1.7".to_vec(), "I save text files as notes: .txt and .md."),
+            ("all.txt", vec![b'x'; 1024 * 1024 + 1], "That file has more than 1 MB, which is too much for a note."),
+            ("odd.txt", vec![0xFF, 0xFE, 0x41], "I cannot read that file: it is not UTF-8 text, or it is empty."),
+            ("empty.md", b" \n".to_vec(), "I cannot read that file: it is not UTF-8 text, or it is empty."),
+        ] {
+            w.telegram.put_file(name, bytes);
+            let sent = send_file(w, ann, name, "/note");
+            assert_eq!(w.answer_to(sent).await.text, told, "{name}");
+        }
+        let gone = send_file(w, ann, "gone.txt", "/note");
+        assert!(w.answer_to(gone).await.text.starts_with("Telegram does not give me that file."));
+        let ben = w.member("ben");
+        w.telegram.put_file("rules.md", RULES);
+        let tried = send_file(w, ben, "rules.md", "/note");
+        assert!(w.answer_to(tried).await.text.starts_with("Only admins of this chat can save"));
         let list = w.say("ben", "/notes@bot");
         assert!(w.answer_to(list).await.text.starts_with("This chat has saved no notes."));
     })

@@ -26,12 +26,22 @@ impl Answering {
 
 /// The similarity of each text to `ask`, and by what it was measured.
 pub fn similarities(ask: &str, texts: &[String], embedder: Option<&Embedder>) -> (Vec<f64>, Measure) {
+    similarities_by(ask, texts, embedder, |embedder, text| embedder.embed(text))
+}
+
+/// The same with the vectors of the texts made by `vector_of`.
+pub fn similarities_by(
+    ask: &str,
+    texts: &[String],
+    embedder: Option<&Embedder>,
+    mut vector_of: impl FnMut(&Embedder, &str) -> Vec<f32>,
+) -> (Vec<f64>, Measure) {
     let vector = embedder.map(|embedder| embedder.embed(ask)).unwrap_or_default();
     let Some(embedder) = embedder.filter(|_| !vector.is_empty()) else {
         return (texts.iter().map(|text| shared_words(ask, text)).collect(), Measure::Words);
     };
     let cosine =
-        |text: &String| -> f64 { embedder.embed(text).iter().zip(&vector).map(|(a, b)| f64::from(a * b)).sum() };
+        |text: &String| -> f64 { vector_of(embedder, text).iter().zip(&vector).map(|(a, b)| f64::from(a * b)).sum() };
     let measure = if embedder.name() == SHIPPED_NAME { Measure::Shipped } else { Measure::OtherModel };
     (texts.iter().map(cosine).collect(), measure)
 }

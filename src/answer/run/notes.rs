@@ -1,29 +1,58 @@
 //! Notes that bear on an ask, for its prompt.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::answer::grounding::min_similarity;
 use crate::answer::notes::{line, nearest};
 use crate::answer::run::enrich::{Enricher, Subject};
-use crate::answer::run::grounding::similarities;
+use crate::answer::run::grounding::similarities_by;
 use crate::domain::{ChatKey, Citable, Grounds, Piece, PieceLine, Slot, SourceId, Zone, message_link};
 use crate::embed::Embedder;
 use crate::store::notes::NotePiece;
 use crate::store::{self, Reader, chats, messages, notes};
 
-/// Adds the notes of the chat that bear on the ask.
-pub fn note_enricher(embedder: Option<Arc<Embedder>>, zone: Zone) -> Enricher {
-    Enricher::new("notes", move |conn, subject| gather(conn, subject, embedder.as_deref(), zone))
+/// Vectors that are kept in memory: as many as one chat can have pieces, a few megabytes.
+const KEPT: usize = 4_096;
+
+/// Vectors of pieces by a hash of their words: notes stay as they were saved, and every question is compared with all.
+#[derive(Default)]
+struct PieceVectors(Mutex<HashMap<u64, Vec<f32>>>);
+
+impl PieceVectors {
+    fn of(&self, embedder: &Embedder, text: &str) -> Vec<f32> {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let key = hasher.finish();
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT && !kept.contains_key(&key) {
+            kept.clear();
+        }
+        kept.entry(key).or_insert_with(|| embedder.embed(text)).clone()
+    }
 }
 
-fn gather(conn: &Reader, subject: &Subject, embedder: Option<&Embedder>, zone: Zone) -> store::Result<Vec<Piece>> {
+/// Adds the notes of the chat that bear on the ask.
+pub fn note_enricher(embedder: Option<Arc<Embedder>>, zone: Zone) -> Enricher {
+    let vectors = PieceVectors::default();
+    Enricher::new("notes", move |conn, subject| gather(conn, subject, (embedder.as_deref(), &vectors), zone))
+}
+
+fn gather(
+    conn: &Reader,
+    subject: &Subject,
+    (embedder, vectors): (Option<&Embedder>, &PieceVectors),
+    zone: Zone,
+) -> store::Result<Vec<Piece>> {
     let pieces = notes::pieces(conn, subject.chat)?;
     if pieces.is_empty() {
         return Ok(Vec::new());
     }
     let zone = chats::by_key(conn, subject.chat)?.map_or(zone, |row| row.zone(zone));
     let texts: Vec<String> = pieces.iter().map(|piece| format!("{}\n{}", piece.title, piece.text)).collect();
-    let (found, measure) = similarities(&subject.ask, &texts, embedder);
+    let of_piece = |embedder: &Embedder, text: &str| vectors.of(embedder, text);
+    let (found, measure) = similarities_by(&subject.ask, &texts, embedder, of_piece);
     let lines = nearest(&found, min_similarity(measure)).into_iter().map(|place| {
         let piece = &pieces[place];
         let text = line(piece.number, &piece.title, &zone.date(piece.saved_at), &piece.text);

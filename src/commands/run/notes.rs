@@ -3,6 +3,7 @@
 use crate::answer::notes::{pieces, title};
 use crate::answer::plain::escape_markdown;
 use crate::commands::notice::Notice;
+use crate::commands::run::note_file::FileText;
 use crate::commands::run::settings::Right;
 use crate::commands::run::{Commands, Order};
 use crate::domain::{Job, Seq, Zone};
@@ -12,6 +13,8 @@ use crate::store::{self, consent, messages, notes};
 
 /// A chat that needs more keeps its texts elsewhere.
 const MOST_NOTES: usize = 200;
+/// The same in pieces: every question is compared with each of them.
+const MOST_PIECES: usize = 4_000;
 
 /// What a `/note` asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,7 +44,19 @@ impl Commands {
             Right::No => return self.say(job, &order, ONLY_ADMINS.to_owned()).await,
             Right::NotNow(outcome) => return Ok(outcome),
         }
-        match request(&order.args, message.reply_to.is_some()) {
+        let request = request(&order.args, message.reply_to.is_some());
+        if matches!(request, Request::Unclear | Request::SaveParent) && order.args.trim().is_empty() {
+            match self.text_of_file(&order).await? {
+                FileText::NoFile => {}
+                FileText::Text(text) => {
+                    let sources = self.with_parent(&order).await?;
+                    return self.save_note(job, &order, text, sources).await;
+                }
+                FileText::Unusable(why) => return self.say(job, &order, why.to_owned()).await,
+                FileText::NotNow(outcome) => return Ok(outcome),
+            }
+        }
+        match request {
             Request::Unclear => self.say(job, &order, HOW_TO.to_owned()).await,
             Request::Delete(number) => self.delete_note(job, &order, number).await,
             Request::Save(text) => self.save_note(job, &order, text, vec![order.message.seq]).await,
@@ -62,19 +77,33 @@ impl Commands {
         }
     }
 
+    /// The message that the command replies to, where it is kept, and the command.
+    async fn with_parent(&self, order: &Order) -> store::Result<Vec<Seq>> {
+        let (chat, parent) = (order.message.message.chat, order.message.message.reply_to);
+        let found = self.store.read(move |conn| match parent {
+            Some(parent) => messages::find(conn, chat, parent),
+            None => Ok(None),
+        });
+        Ok(found.await?.map(|parent| parent.seq).into_iter().chain([order.message.seq]).collect())
+    }
+
     async fn save_note(&self, job: &Job, order: &Order, text: String, sources: Vec<Seq>) -> store::Result<Outcome> {
         let (chat, sender) = (order.chat.key, order.message.message.sender.id);
-        let (count, out) = self
+        let (count, in_pieces, out) = self
             .store
-            .read(move |conn| Ok((notes::count(conn, chat)?, consent::opted_out(conn, chat, sender)?)))
+            .read(move |conn| {
+                let out = consent::opted_out(conn, chat, sender)?;
+                Ok((notes::count(conn, chat)?, notes::count_pieces(conn, chat)?, out))
+            })
             .await?;
+        let pieces = pieces(&text);
         if out.is_some() {
             return self.say(job, order, OPTED_OUT.to_owned()).await;
         }
-        if count >= MOST_NOTES {
+        if count >= MOST_NOTES || in_pieces + pieces.len() > MOST_PIECES {
             return self.say(job, order, FULL.to_owned()).await;
         }
-        let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces: pieces(&text) };
+        let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces };
         // Its number is known before it is written, since nobody else writes notes of this chat meanwhile.
         let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
         let told = format!(
@@ -109,8 +138,8 @@ impl Commands {
 }
 
 const ONLY_ADMINS: &str = "Only admins of this chat can save and delete notes. /notes lists what is saved.";
-const HOW_TO: &str = "Send /note with a text, or /note in a reply to a message, and I save it as a note of this chat. \
-                      `/note delete n3` deletes one.";
+const HOW_TO: &str = "Send /note with a text, /note in a reply to a message or to a .txt or .md file, or such a file with \
+                      /note below it, and I save it as a note of this chat. `/note delete n3` deletes one.";
 const NOTHING_THERE: &str = "I have no text of that message, so there is nothing to save.";
 const OPTED_OUT: &str = "You asked me to keep nothing of what you write, and a note would. Another admin can save it.";
 const FULL: &str = "This chat has as many notes as I keep. Delete one first: `/note delete n3`.";

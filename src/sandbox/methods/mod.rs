@@ -6,11 +6,13 @@
 
 mod chats;
 mod edits;
+mod files;
 mod place;
 mod polling;
 mod profile;
 mod send;
 mod table;
 
+pub(super) use files::content as file_content;
 pub(super) use polling::PollRequest;
 pub(super) use table::{call, is_polling};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::domain::Timestamp;
-use crate::sandbox::methods::{chats, edits, profile, send};
+use crate::sandbox::methods::{chats, edits, files, profile, send};
 use crate::sandbox::params::{ApiError, Params};
 use crate::sandbox::state::State;
 
@@ -18,7 +18,7 @@ struct Method {
     run: Run,
 }
 
-const METHODS: [Method; 17] = [
+const METHODS: [Method; 18] = [
     Method { name: "getMe", params: &[], run: profile::get_me },
     Method { name: "getWebhookInfo", params: &[], run: profile::get_webhook_info },
     Method { name: "deleteWebhook", params: &["drop_pending_updates"], run: profile::delete_webhook },
@@ -68,6 +68,7 @@ const METHODS: [Method; 17] = [
         params: &["callback_query_id", "text", "show_alert", "url", "cache_time"],
         run: edits::answer_callback_query,
     },
+    Method { name: "getFile", params: &["file_id"], run: files::get_file },
     Method { name: "getChat", params: &["chat_id"], run: chats::get_chat },
     Method { name: "getChatMember", params: &["chat_id", "user_id"], run: chats::get_chat_member },
     Method { name: "leaveChat", params: &["chat_id"], run: chats::leave_chat },

@@ -1,0 +1,62 @@
+//! The text of a file that is to be saved as a note.
+
+use crate::commands::run::{Commands, Order, of_telegram};
+use crate::scheduler::run::Outcome;
+use crate::store::{self, inbox};
+use crate::telegram::{AttachedFile, TelegramError, attached_file};
+
+/// Larger texts are no notes.
+const LARGEST_BYTES: usize = 1024 * 1024;
+
+/// What became of the file of a `/note`.
+pub(super) enum FileText {
+    /// The command came with no file, and replies to none.
+    NoFile,
+    Text(String),
+    /// Why it is not saved.
+    Unusable(&'static str),
+    NotNow(Outcome),
+}
+
+impl Commands {
+    /// Reads the file that the command came with, or that it replies to. What is kept of its update names it.
+    pub(super) async fn text_of_file(&self, order: &Order) -> store::Result<FileText> {
+        let (chat, id) = (order.message.message.chat, order.message.message.id);
+        let kept = self.store.read(move |conn| inbox::of_message(conn, chat, id)).await?;
+        let Some(file) = kept.and_then(|raw| attached_file(&raw)) else { return Ok(FileText::NoFile) };
+        if !is_text(&file) {
+            return Ok(FileText::Unusable(NO_TEXT_FILE));
+        }
+        if file.bytes.is_some_and(|bytes| bytes > LARGEST_BYTES as u64) {
+            return Ok(FileText::Unusable(TOO_LARGE));
+        }
+        Ok(match self.telegram.download(&file.id, LARGEST_BYTES).await {
+            Ok(Some(bytes)) => text(bytes),
+            Ok(None) => FileText::Unusable(TOO_LARGE),
+            Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => FileText::Unusable(GONE),
+            Err(error) => FileText::NotNow(of_telegram(&error, "fetching a file", self.now())),
+        })
+    }
+}
+
+const NO_TEXT_FILE: &str = "I save text files as notes: .txt and .md.";
+const TOO_LARGE: &str = "That file has more than 1 MB, which is too much for a note.";
+const GONE: &str = "Telegram does not give me that file. Please send it again.";
+const NOT_UTF_8: &str = "I cannot read that file: it is not UTF-8 text, or it is empty.";
+
+fn is_text(file: &AttachedFile) -> bool {
+    let name = file.name.to_lowercase();
+    name.ends_with(".txt")
+        || name.ends_with(".md")
+        || matches!(file.media_type.as_str(), "text/plain" | "text/markdown")
+}
+
+fn text(bytes: Vec<u8>) -> FileText {
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    // Some editors begin a file with a mark of its order of bytes.
+    let text = text.map(|text| text.trim_start_matches('\u{feff}').replace("\r\n", "\n"));
+    match text.filter(|text| text.chars().any(char::is_alphanumeric)) {
+        Some(text) => FileText::Text(text),
+        None => FileText::Unusable(NOT_UTF_8),
+    }
+}

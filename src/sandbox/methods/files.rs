@@ -1,0 +1,35 @@
+//! Files that members sent.
+
+use serde_json::json;
+
+use crate::domain::{ChatId, MessageId, Timestamp};
+use crate::sandbox::Content;
+use crate::sandbox::methods::table::Answer;
+use crate::sandbox::params::{ApiError, Params};
+use crate::sandbox::state::State;
+
+/// Before the name of a file in its path.
+const FOLDER: &str = "documents/";
+
+pub(super) fn get_file(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
+    let id = params.text("file_id").unwrap_or_default();
+    let Some(name) = name_of(state, id) else { return Err(ApiError::bad_request("invalid file_id")) };
+    let Some(bytes) = state.files.get(&name) else {
+        return Err(ApiError::bad_request("file is temporarily unavailable"));
+    };
+    Ok(json!({"file_id": id, "file_unique_id": id, "file_size": bytes.len(), "file_path": format!("{FOLDER}{name}")}))
+}
+
+/// What stands in the file at `path`.
+pub(in crate::sandbox) fn content(state: &State, path: &str) -> Option<Vec<u8>> {
+    state.files.get(path.strip_prefix(FOLDER)?).cloned()
+}
+
+fn name_of(state: &State, id: &str) -> Option<String> {
+    let (chat, message) = id.strip_prefix("file-")?.rsplit_once('-')?;
+    let (chat, message) = (ChatId(chat.parse().ok()?), MessageId(message.parse().ok()?));
+    match &state.chats.get(&chat)?.messages.get(&message)?.content {
+        Content::Document { file_name } => Some(file_name.clone()),
+        _ => None,
+    }
+}
