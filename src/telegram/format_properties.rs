@@ -99,6 +99,10 @@ fn long_markdown() -> impl Strategy<Value = String> {
         Just("*a* `b` ".repeat(120)),
         Just("A line of it.\n".repeat(100)),
         Just("e\u{301}".repeat(900)),
+        Just(format!("\n\n| name | where | how many |\n|---|:-:|--:|\n{}\n", "| Ana 😀 | שלום | 12 ||\n".repeat(220))),
+        Just(format!("\n{}\n", "- a\n  1. b **c\n     - d ||e||\n       > f\n".repeat(60))),
+        Just(format!("\n{}\n", "> a quote that is *long*, مرحبا ||hidden|| `x`\n> > in one\n".repeat(40))),
+        Just(format!("||{}||", "שלום hidden **bold** \u{202E}back ".repeat(130))),
     ];
     prop::collection::vec(prop_oneof![3 => markdown(), 2 => filler], 0..14).prop_map(|pieces| pieces.concat())
 }
