@@ -7,7 +7,8 @@
 //!
 //! What is taken from further back than the candidates is fitted apart, with the shipped weights of all else: `--beyond`.
 //!
-//! The weights of recall are fitted on the questions of the same chats: `--recall`.
+//! The weights of recall are fitted on the questions of the same chats: `--recall`. So is the least similarity at which a text
+//! counts as being about a question: `--similarity`.
 //!
 //! `cargo bench --bench fit -- --help`
 
@@ -19,6 +20,7 @@ mod learn;
 mod recall;
 mod report;
 mod rows;
+mod similarity;
 mod truth;
 mod written;
 
@@ -74,6 +76,12 @@ struct Arguments {
     /// Fit the weights of recall, and nothing else: `recall.json`
     #[arg(long, conflicts_with_all = ["beyond", "by_kind", "packs"])]
     recall: bool,
+    /// Fit the least similarity of strict chats and notes, and nothing else
+    #[arg(long, conflicts_with_all = ["beyond", "by_kind", "packs", "recall"])]
+    similarity: bool,
+    /// The static model to fit it for, instead of the one that ships
+    #[arg(long, requires = "similarity", value_name = "FOLDER")]
+    model: Option<PathBuf>,
     /// Packs with questions that the weights of recall are judged on and not fitted on
     #[arg(long = "judge", requires = "recall", value_name = "PACK")]
     judged: Vec<PathBuf>,
@@ -93,6 +101,9 @@ fn main() -> Outcome<()> {
     if arguments.recall {
         let folds = usize::from(arguments.folds);
         return recall::run(&arguments.chats, &arguments.judged, folds, arguments.out.as_deref());
+    }
+    if arguments.similarity {
+        return similarity::run(&arguments.chats, usize::from(arguments.folds), arguments.model.as_deref());
     }
     let mut training = Fitting::begin(&arguments)?;
     if arguments.beyond {

@@ -37,3 +37,5 @@ pub mod uncertainty;
 mod used;
 pub mod why;
 pub mod wording;
+
+pub use telling::shared_words;
