@@ -83,9 +83,9 @@ async fn say_all_of(w: &World, day: u32, messages: u32) {
 
 impl Lived {
     async fn look(&mut self, w: &World) {
-        let (chat, now) = (w.chat, w.clock.now());
+        let (chat, now, before) = (w.chat, w.clock.now(), self.sessions);
         let Lived { sessions, folded, recent_tokens, history_tokens, mini_tokens, .. } =
-            w.read_store(move |conn| looked(conn, chat, now)).await;
+            w.read_store(move |conn| looked(conn, chat, now, before)).await;
         assert!(sessions > self.sessions, "no session was closed");
         assert!(folded >= self.folded, "what is in History stays there");
         (self.sessions, self.folded) = (sessions, folded);
@@ -95,20 +95,24 @@ impl Lived {
     }
 }
 
-fn looked(conn: &Reader, chat: chime::domain::ChatId, now: Timestamp) -> chime::store::Result<Lived> {
+/// `before`: sessions whose summaries were looked at when they were new, and which nothing has changed since.
+fn looked(conn: &Reader, chat: chime::domain::ChatId, now: Timestamp, before: usize) -> chime::store::Result<Lived> {
     let key = chats::find(conn, chat)?.map_or(ChatKey(0), |row| row.key);
     let from = (Timestamp::default(), MessageId(i64::MIN));
     let all: Vec<Session> = sessions::begun_from(conn, Conversation { chat: key, thread: None }, from, 100_000)?;
     let mut lived = Lived { sessions: all.len(), ..Lived::default() };
     let mut seen = BTreeSet::new();
-    for session in &all {
+    for (place, session) in all.iter().enumerate() {
         assert!(seen.insert(session.first), "two sessions begin with {:?}", session.first);
         assert!(!session.is_folded || session.last.0 < now.minus(RECENT), "{session:?} was folded too early");
         lived.folded += usize::from(session.is_folded);
+        // Upkeep comes by the hour.
+        let should_be_folded = !session.is_folded && session.last.0 < now.minus(RECENT + HOUR);
+        if place < before && !should_be_folded {
+            continue;
+        }
         if let Some(summary) = summaries::mini(conn, session.id)? {
-            // Upkeep comes by the hour.
-            let aged = session.last.0 < now.minus(RECENT + HOUR);
-            assert!(session.is_folded || !aged, "{session:?} is not folded at {now:?}");
+            assert!(!should_be_folded, "{session:?} is not folded at {now:?}");
             assert!(summary.tokens <= 300 && summary.bullets.len() <= 15, "{summary:?}");
             lived.mini_tokens = lived.mini_tokens.max(summary.tokens);
         }
