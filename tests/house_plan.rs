@@ -39,7 +39,7 @@ const ROOMS: &[Room] = &[
     // Llm: a server may make the vectors that messages are compared by.
     room(
         "memory",
-        &["domain", "config", "trigger", "prompts"],
+        &["domain", "config", "texts", "trigger", "prompts"],
         &["store", "embed", "gateway", "llm", "clock", "scheduler", "resilience", "privacy"],
     ),
     room("context", &["domain", "config", "trigger", "retrieval", "embed"], &["store", "llm", "clock", "resilience"]),
@@ -49,7 +49,11 @@ const ROOMS: &[Room] = &[
         // Privacy: the first answer in a chat tells what is kept.
         &["store", "embed", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy"],
     ),
-    room("recap", &["domain", "config", "access", "memory", "answer"], &["store", "telegram", "clock", "scheduler"]),
+    room(
+        "recap",
+        &["domain", "config", "texts", "access", "memory", "answer"],
+        &["store", "telegram", "clock", "scheduler"],
+    ),
     room(
         "commands",
         &["domain", "config", "texts", "access", "privacy", "memory", "answer", "recap", "trigger"],

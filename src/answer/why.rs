@@ -12,6 +12,8 @@ use crate::domain::{
 
 /// Characters of a message that are quoted.
 const QUOTED_CHARS: usize = 60;
+/// Lines of a summary whose messages are named.
+const PLACES: usize = 6;
 /// What was said within this time before the tag was said just before.
 const JUST_BEFORE: Duration = Duration::from_secs(15 * 60);
 
@@ -55,9 +57,9 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     }
     let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
     parts.extend(around(&kept, (to.zone, record.created_at)));
-    parts.extend(summaries(record));
+    parts.extend(explained.summaries(&known));
     parts.extend(follow_up.and_then(show::why));
-    parts.extend(from_memory(record));
+    parts.extend(explained.from_memory(&known));
     parts.extend(meant(record));
     parts.extend(left_out(record));
     if record.guard_used {
@@ -143,6 +145,50 @@ impl Explained<'_> {
     }
 }
 
+/// What an answer was told of earlier talks.
+impl Explained<'_> {
+    /// `I was also shown summaries of earlier talks: [2 Jan 14:02](link) (found by its meaning), s9 (found by a tag).`
+    fn summaries(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
+        let told: Vec<String> = recalled(self.record)
+            .filter(|found| found.id.starts_with('s'))
+            .map(|found| {
+                let place = self.place(&found.id, known).unwrap_or_else(|| found.id.clone());
+                format!("{place} (found by {})", legs_in_words(&found.legs))
+            })
+            .collect();
+        (!told.is_empty()).then(|| format!("I was also shown summaries of earlier talks: {}.", told.join(", ")))
+    }
+
+    /// The summaries that the answer was given, the topic by its name, with the messages that their lines begin with:
+    /// `Summaries I was given: the topic "tent" (3 lines, 1 cited) from [2 Jan 14:02](link).`
+    fn from_memory(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
+        let is_cited = |id: &String| self.record.sources.iter().any(|source| source.id == *id);
+        let told = self.record.slots.iter().filter_map(|slot| {
+            let name = match slot.name.strip_prefix("system.chat.")?.split_once(':') {
+                Some((_, topic)) => format!("the topic \"{}\"", escape_markdown(&clean_name(topic))),
+                None if slot.name.ends_with("history") => "History".to_owned(),
+                None => "Recent".to_owned(),
+            };
+            let (cited, others): (Vec<&String>, Vec<&String>) = slot.sources.iter().partition(|id| is_cited(id));
+            let lines =
+                if slot.sources.len() == 1 { "1 line".to_owned() } else { format!("{} lines", slot.sources.len()) };
+            let places: Vec<String> =
+                cited.iter().chain(&others).filter_map(|id| self.place(id, known)).take(PLACES).collect();
+            let from = if places.is_empty() { String::new() } else { format!(" from {}", places.join(", ")) };
+            Some(format!("{name} ({lines}, {} cited){from}", cited.len()))
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| format!("Summaries I was given: {}.", told.join(", ")))
+    }
+
+    /// When the message was sent that a line of a summary rests on, with its link.
+    fn place(&self, id: &str, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
+        let message = known.get(&Seq(id.get(1..)?.parse().ok()?))?;
+        let when = self.to.zone.short_time(message.sent_at, self.record.created_at);
+        Some(message.link.as_ref().map_or_else(|| when.clone(), |link| format!("[{when}]({link})")))
+    }
+}
+
 /// `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
 fn around(surroundings: &[&UsedMessage], (zone, now): (Zone, Timestamp)) -> Option<String> {
     let (first, last) = (surroundings.first()?, surroundings.last()?);
@@ -155,15 +201,6 @@ fn around(surroundings: &[&UsedMessage], (zone, now): (Zone, Timestamp)) -> Opti
 
 fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
     record.slots.iter().flat_map(|slot| &slot.found)
-}
-
-/// `I was also shown summaries of earlier talks: s5 (found by its meaning), s9 (found by a tag).`
-fn summaries(record: &AnswerRecord) -> Option<String> {
-    let told: Vec<String> = recalled(record)
-        .filter(|found| found.id.starts_with('s'))
-        .map(|found| format!("{} (found by {})", found.id, legs_in_words(&found.legs)))
-        .collect();
-    (!told.is_empty()).then(|| format!("I was also shown summaries of earlier talks: {}.", told.join(", ")))
 }
 
 /// What found a source, as one says it: `its words and its meaning`.
@@ -198,23 +235,6 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
         Reason::Nearby => "said nearby",
         Reason::Tool => "looked up for the answer",
     }
-}
-
-/// The summaries that the answer was given, the topic by its name: `Summaries I was given: the topic "tent" (3 lines, 1
-/// cited).`
-fn from_memory(record: &AnswerRecord) -> Option<String> {
-    let told = record.slots.iter().filter_map(|slot| {
-        let name = match slot.name.strip_prefix("system.chat.")?.split_once(':') {
-            Some((_, topic)) => format!("the topic \"{}\"", escape_markdown(&clean_name(topic))),
-            None if slot.name.ends_with("history") => "History".to_owned(),
-            None => "Recent".to_owned(),
-        };
-        let cited = slot.sources.iter().filter(|id| record.sources.iter().any(|source| source.id == **id)).count();
-        let lines = if slot.sources.len() == 1 { "1 line".to_owned() } else { format!("{} lines", slot.sources.len()) };
-        Some(format!("{name} ({lines}, {cited} cited)"))
-    });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("Summaries I was given: {}.", told.join(", ")))
 }
 
 /// That the tag could have meant another matter, where that was a close call.
@@ -368,6 +388,14 @@ mod tests {
         };
         let told = why(&record, &[], None, told(1));
         let line = "Summaries I was given: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
+        assert!(told.contains(line), "{told}");
+        let kept = [
+            used(9, None, "14:40", "x"),
+            UsedMessage { link: Some("https://t.me/c/1/4".to_owned()), ..used(4, None, "14:55", "x") },
+        ];
+        let told = why(&record, &kept, None, Reader { member: UserId(1), zone: here() });
+        let line = "Summaries I was given: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
+                    [14:55](https://t.me/c/1/4).";
         assert!(told.contains(line), "{told}");
     }
 

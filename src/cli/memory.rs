@@ -12,6 +12,7 @@ use crate::memory::run::remembered;
 use crate::memory::tags::normalized;
 use crate::memory::wording;
 use crate::store::{self, Store, Writer, amend, chats, concepts, jobs, messages, summaries, tags, topics};
+use crate::texts::texts;
 
 #[derive(Debug, thiserror::Error)]
 enum Unknown {
@@ -42,7 +43,7 @@ pub async fn run(options: MemoryOptions) -> Exit {
         Err(error) => Err(error),
     };
     match shown {
-        Ok(Some(remembered)) => say(&wording::shown(&remembered)),
+        Ok(Some(remembered)) => say(&wording::shown(&remembered, texts("eng"))),
         Ok(None) => report(&Unknown::Chat, Exit::Failed),
         Err(error) => report(&error, Exit::of_store(&error)),
     }

@@ -24,7 +24,7 @@ use crate::commands::notice::{Notice, for_command};
 use crate::config::{AccessConfig, MemoryConfig, Streaming};
 use crate::domain::{
     AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
-    ReplyTarget, StoredMessage, Timestamp, Zone, grouped, message_link,
+    ReplyTarget, Seq, StoredMessage, Timestamp, Zone, grouped, message_link,
 };
 use crate::privacy::wording::Promise;
 use crate::scheduler::run::{Outcome, Wake};
@@ -282,9 +282,17 @@ fn concepts_of(conn: &Reader, message: &StoredMessage, bot: &BotIdentity) -> sto
 
 fn used(conn: &Reader, record: &AnswerRecord) -> store::Result<Vec<UsedMessage>> {
     let Some(row) = chats::by_key(conn, record.chat)? else { return Ok(Vec::new()) };
+    // What the lines of summaries rest on is called by the number of a message, too.
+    let of_summaries = record.slots.iter().flat_map(|slot| &slot.sources).filter_map(|id| id.strip_prefix('s'));
+    let mut seqs: Vec<Seq> = record.window.iter().map(|chosen| chosen.seq).collect();
+    for seq in of_summaries.filter_map(|number| number.parse().ok().map(Seq)) {
+        if !seqs.contains(&seq) {
+            seqs.push(seq);
+        }
+    }
     let mut used = Vec::new();
-    for chosen in &record.window {
-        if let Some(stored) = messages::by_seq(conn, record.chat, chosen.seq)? {
+    for seq in seqs {
+        if let Some(stored) = messages::by_seq(conn, record.chat, seq)? {
             used.push(UsedMessage {
                 seq: stored.seq,
                 id: stored.message.id,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Rolling, Seq, Summary, SummaryMethod, Timestamp, Zone};
+use crate::domain::{Seq, Summary, SummaryMethod, Timestamp, Zone};
 use crate::memory::members;
+use crate::texts::{MemoryTexts, Texts, filled};
 
 /// A message that a bullet rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,35 +41,48 @@ impl Remembered {
 }
 
 /// `/memory`: by section, with tokens, each bullet with a link to the first message that it rests on.
-pub fn shown(remembered: &Remembered) -> String {
+pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
+    let texts = &texts.memory;
     let sections = [
-        (Rolling::Recent, "Recent", "the last 28 days", &remembered.recent),
-        (Rolling::History, "History", "before that", &remembered.history),
+        (texts.recent.as_str(), &texts.recent_when, &remembered.recent),
+        (texts.history.as_str(), &texts.history_when, &remembered.history),
     ];
     let told: Vec<String> = sections
         .into_iter()
-        .filter_map(|(_, name, when, kept)| kept.as_ref().map(|kept| section(remembered, name, when, kept)))
+        .filter_map(|(name, when, kept)| kept.as_ref().map(|kept| section(remembered, (name, when), kept, texts)))
         .collect();
     if told.is_empty() {
-        return "I remember nothing of this chat yet. A talk is summarized when it has been quiet for a while."
-            .to_owned();
+        return texts.none_yet.clone();
     }
     told.join("\n\n")
 }
 
 /// The topic of a conversation below them.
-pub fn topic_shown(slug: &str, remembered: &Remembered) -> String {
-    let of_topic = |kept| section(remembered, &format!("Topic {}", escaped(slug)), "of this conversation", kept);
+pub fn topic_shown(slug: &str, remembered: &Remembered, texts: &Texts) -> String {
+    let texts = &texts.memory;
+    let name = filled(&texts.topic, &[("topic", &escaped(slug))]);
+    let of_topic = |kept| section(remembered, (&name, &texts.topic_when), kept, texts);
     remembered.recent.as_ref().map(of_topic).unwrap_or_default()
 }
 
-fn section(remembered: &Remembered, name: &str, when: &str, (summary, sessions): &(Summary, u32)) -> String {
-    let plural = if *sessions == 1 { "" } else { "s" };
+fn section(
+    remembered: &Remembered,
+    (name, when): (&str, &str),
+    (summary, sessions): &(Summary, u32),
+    texts: &MemoryTexts,
+) -> String {
+    let sessions = match sessions {
+        1 => texts.sessions_one.clone(),
+        many => filled(&texts.sessions_many, &[("n", &many.to_string())]),
+    };
     let how = match summary.method {
         SummaryMethod::Model => "",
-        SummaryMethod::Extract => ", in the members' own words",
+        SummaryMethod::Extract => texts.own_words.as_str(),
     };
-    let head = format!("**{name}** ({when}: {sessions} session{plural}, {} tokens{how})", summary.tokens);
+    let tokens = summary.tokens.to_string();
+    // The name last: what members wrote is not filled in.
+    let blanks = [("when", when), ("sessions", &sessions), ("tokens", &tokens), ("how", how), ("name", name)];
+    let head = filled(&texts.head, &blanks);
     let bullets = summary.bullets.iter().map(|bullet| {
         let text = escaped(&members::named(&bullet.text, &remembered.names));
         let place = bullet.sources.first().and_then(|seq| remembered.places.get(seq));
@@ -93,51 +107,13 @@ pub fn escaped(text: &str) -> String {
         .collect()
 }
 
-/// `/memory` where it is off.
-pub fn off_here() -> String {
-    "Memory is off in this chat: nothing is summarized here. An admin switches it on with /memory on.".to_owned()
-}
-
-/// `/memory` where the operator switched it off.
-pub fn off_everywhere() -> String {
-    "Memory is switched off by whoever runs me: nothing is summarized.".to_owned()
-}
-
-/// The answer to `/memory on` and `/memory off`.
-pub fn switched(is_on: bool) -> String {
-    if is_on {
-        "Memory is on: from now on I summarize the talks of this chat in the background, the past ones too.".to_owned()
-    } else {
-        "Memory is off: I deleted all summaries of this chat and make no new ones. The messages stay, as /privacy says."
-            .to_owned()
-    }
-}
-
-pub fn only_admins() -> String {
-    "Only admins switch memory on or off.".to_owned()
-}
-
-pub fn only_members() -> String {
-    "A chat's memory is for its members.".to_owned()
-}
-
-pub fn how_to_ask() -> String {
-    "/memory shows what I remember of this chat. Admins: /memory on, /memory off. In private: /memory and a link to any \
-     message of the chat."
-        .to_owned()
-}
-
-/// `/new`.
-pub fn new_session() -> String {
-    "What comes next is a new talk.".to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
 
     use super::*;
     use crate::domain::Bullet;
+    use crate::texts::texts;
 
     #[test]
     fn memory_is_shown_by_section_with_links() {
@@ -164,7 +140,7 @@ mod tests {
             **Recent** (the last 28 days: 1 session, 17 tokens, in the members' own words)
             - Ana: the red tent comes\_along [5 Jan 2026](https://t.me/c/1/3)
             - somebody packs"#]]
-        .assert_eq(&shown(&remembered));
-        assert!(shown(&Remembered::default()).starts_with("I remember nothing"));
+        .assert_eq(&shown(&remembered, texts("eng")));
+        assert!(shown(&Remembered::default(), texts("eng")).starts_with("I remember nothing"));
     }
 }

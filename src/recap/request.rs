@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use chrono::Weekday;
+
 use crate::domain::Timestamp;
 use crate::recap::RecapTime;
+use crate::texts::{RecapWords, Texts, texts};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
@@ -33,41 +36,92 @@ pub enum Request {
 }
 
 impl Request {
-    /// Reads what stands behind `/recap`.
-    pub fn parse(args: &str, is_reply: bool) -> Self {
+    /// Reads what stands behind `/recap`, in the words of `language` or in English.
+    pub fn parse(args: &str, is_reply: bool, language: &Texts) -> Self {
+        let words = Words([&language.recap.words, &texts("eng").recap.words]);
         let lower = args.to_lowercase();
-        let words: Vec<&str> = lower.split_whitespace().collect();
-        match words.as_slice() {
-            [] if is_reply => Self::SinceReply,
-            [] => Self::Span(USUAL),
-            ["today"] => Self::Today,
-            ["off"] => Self::Unsubscribe,
-            ["since"] if is_reply => Self::SinceReply,
-            ["since", ..] | ["what", "did", "i", ..] | ["missed", ..] => Self::SinceSeen,
-            ["daily", rest @ ..] | ["weekly", rest @ ..] => {
-                let is_weekly = words[0] == "weekly";
-                RecapTime::parse(rest, is_weekly).map_or(Self::Unclear, Self::Subscribe)
+        let parts: Vec<&str> = lower.split_whitespace().collect();
+        let said = parts.join(" ");
+        if said.is_empty() {
+            return if is_reply { Self::SinceReply } else { Self::Span(USUAL) };
+        }
+        if words.are(&said, |of| &of.today) {
+            return Self::Today;
+        }
+        if words.are(&said, |of| &of.off) {
+            return Self::Unsubscribe;
+        }
+        for (times, is_weekly) in
+            [(words.after(&said, |of| &of.daily), false), (words.after(&said, |of| &of.weekly), true)]
+        {
+            if let Some(times) = times {
+                let times: Vec<&str> = times.split(' ').filter(|part| !part.is_empty()).collect();
+                let time = RecapTime::parse(&times, is_weekly, |day| words.weekday(day));
+                return time.map_or(Self::Unclear, Self::Subscribe);
             }
-            [span] => span_of(span).map_or(Self::Unclear, Self::Span),
-            [number, unit] => span_of(&format!("{number}{unit}")).map_or(Self::Unclear, Self::Span),
+        }
+        if is_reply && words.are(&said, |of| &of.since) {
+            return Self::SinceReply;
+        }
+        if words.begin_or_end(&said) || words.after(&said, |of| &of.missed).is_some() {
+            return Self::SinceSeen;
+        }
+        match parts.as_slice() {
+            [span] => words.span(span).map_or(Self::Unclear, Self::Span),
+            [number, unit] => words.span(&format!("{number}{unit}")).map_or(Self::Unclear, Self::Span),
             _ => Self::Unclear,
         }
     }
 }
 
-/// `2h`, `90m`, `3d`, `1w`, `2hours`.
-fn span_of(text: &str) -> Option<Duration> {
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at(digits);
-    let secs = match unit {
-        "m" | "min" | "minutes" => MINUTE,
-        "h" | "hour" | "hours" => HOUR,
-        "d" | "day" | "days" => DAY,
-        "w" | "week" | "weeks" => 7 * DAY,
-        _ => return None,
-    };
-    let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
-    Some(Duration::from_secs(number.saturating_mul(secs)).min(LONGEST))
+/// The words of two languages.
+struct Words<'a>([&'a RecapWords; 2]);
+
+impl<'a> Words<'a> {
+    fn all(&self, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> impl Iterator<Item = &'a str> {
+        self.0.into_iter().flat_map(list).map(String::as_str)
+    }
+
+    fn are(&self, said: &str, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> bool {
+        self.all(list).any(|phrase| phrase == said)
+    }
+
+    /// What follows a phrase that `said` begins with.
+    fn after<'s>(&self, said: &'s str, list: impl Fn(&'a RecapWords) -> &'a Vec<String>) -> Option<&'s str> {
+        self.all(list).find_map(|phrase| {
+            let rest = said.strip_prefix(phrase)?;
+            (rest.is_empty() || rest.starts_with(' ')).then_some(rest)
+        })
+    }
+
+    /// Whether it says since when: some languages say "since" last.
+    fn begin_or_end(&self, said: &str) -> bool {
+        let ends = |phrase: &str| said.strip_suffix(phrase).is_some_and(|rest| rest.ends_with(' '));
+        self.after(said, |of| &of.since).is_some() || self.all(|of| &of.since).any(ends)
+    }
+
+    fn weekday(&self, day: &str) -> Option<Weekday> {
+        let day = day.trim_end_matches('.');
+        let place =
+            self.0.into_iter().find_map(|of| of.weekdays.iter().position(|names| names.iter().any(|name| name == day)));
+        Weekday::try_from(u8::try_from(place?).ok()?).ok()
+    }
+
+    /// `2h`, `90m`, `3d`, `1w`, `2hours`.
+    fn span(&self, text: &str) -> Option<Duration> {
+        let digits = text.find(|c: char| !c.is_ascii_digit())?;
+        let (number, unit) = text.split_at(digits);
+        let is_of = |list: fn(&RecapWords) -> &Vec<String>| self.are(unit, list);
+        let secs = match () {
+            () if is_of(|of| &of.minutes) => MINUTE,
+            () if is_of(|of| &of.hours) => HOUR,
+            () if is_of(|of| &of.days) => DAY,
+            () if is_of(|of| &of.weeks) => 7 * DAY,
+            () => return None,
+        };
+        let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
+        Some(Duration::from_secs(number.saturating_mul(secs)).min(LONGEST))
+    }
 }
 
 /// When somebody was here before they asked at `asked_at`: `wrote` are the moments at which they wrote, newest first. What
@@ -92,7 +146,8 @@ mod tests {
 
     #[track_caller]
     fn check(args: &[&str], expected: Expect) {
-        let told: Vec<String> = args.iter().map(|args| format!("{args}: {:?}", Request::parse(args, false))).collect();
+        let told: Vec<String> =
+            args.iter().map(|args| format!("{args}: {:?}", Request::parse(args, false, texts("eng")))).collect();
         expected.assert_eq(&told.join("\n"));
     }
 
@@ -139,9 +194,39 @@ mod tests {
                 off: Unsubscribe
                 the tent: Unclear"#]],
         );
-        assert_eq!(Request::parse("", true), Request::SinceReply);
-        assert_eq!(Request::parse("since", true), Request::SinceReply);
-        assert_eq!(Request::parse("2h", true), Request::Span(Duration::from_secs(2 * HOUR)));
+        let in_reply = |args| Request::parse(args, true, texts("eng"));
+        assert_eq!(in_reply(""), Request::SinceReply);
+        assert_eq!(in_reply("since"), Request::SinceReply);
+        assert_eq!(in_reply("2h"), Request::Span(Duration::from_secs(2 * HOUR)));
+    }
+
+    /// What a language calls each thing, one form each.
+    #[test]
+    fn every_language_has_words_for_what_is_asked() {
+        let said = [
+            ("deu", "heute", "seit ich hier war", "täglich 18:00", "wöchentlich mo 9:00", "aus", "2 stunden"),
+            ("spa", "hoy", "desde que estuve aquí", "cada día 18:00", "semanal lunes 9:00", "apagar", "2 horas"),
+            ("fra", "aujourd'hui", "depuis ma visite", "chaque jour 18h", "chaque semaine lun 9h", "arrêt", "2 heures"),
+            ("rus", "сегодня", "с моего визита", "ежедневно 18:00", "еженедельно пн 9:00", "выкл", "2 часа"),
+            ("est", "täna", "viimasest käigust saadik", "iga päev 18.00", "iga nädal e 9.00", "välja", "2 tundi"),
+            ("por", "hoje", "desde que estive aqui", "diariamente 18:00", "semanal seg 9:00", "desligar", "2 horas"),
+            ("ukr", "сьогодні", "відколи я був", "щодня 18:00", "щотижня пн 9:00", "вимк", "2 години"),
+            ("tur", "bugün", "son geldiğimden beri", "her gün 18:00", "her hafta pzt 9:00", "kapat", "2 saat"),
+            ("ita", "oggi", "da quando c'ero", "ogni giorno 18:00", "ogni settimana lun 9:00", "spento", "2 ore"),
+            ("nld", "vandaag", "sinds ik hier was", "dagelijks 18:00", "wekelijks ma 9:00", "uit", "2 uur"),
+            ("pol", "dzisiaj", "odkąd tu byłem", "codziennie 18:00", "co tydzień pon 9:00", "wyłącz", "2 godziny"),
+        ];
+        for (code, today, since, daily, weekly, off, hours) in said {
+            let read = |args| Request::parse(args, false, texts(code));
+            assert_eq!(read(today), Request::Today, "{code}");
+            assert_eq!(read(since), Request::SinceSeen, "{code}");
+            assert_eq!(read(daily), Request::Subscribe(RecapTime { weekday: None, minute: 1080 }), "{code}");
+            let monday = RecapTime { weekday: Some(Weekday::Mon), minute: 540 };
+            assert_eq!(read(weekly), Request::Subscribe(monday), "{code}");
+            assert_eq!(read(off), Request::Unsubscribe, "{code}");
+            assert_eq!(read(hours), Request::Span(Duration::from_secs(2 * HOUR)), "{code}");
+            assert_eq!(read("weekly mon 9:00"), Request::Subscribe(monday), "English is read everywhere: {code}");
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Priority, Reader, Store, Writer, chats, consent, jobs, messages, outbox, recaps, summaries};
 use crate::telegram::Telegram;
+use crate::texts::texts;
 
 /// Messages that a recap looks at, at most: the newest.
 const MOST_MESSAGES: usize = 3000;
@@ -98,10 +99,11 @@ impl Recaps {
                 let Some(asking) = consent::for_job(conn, at.chat, at.message)? else { return Ok(None) };
                 let private = ChatId(asking.message.sender.id.0);
                 let is_open = chats::find(conn, private)?.is_some_and(|row| row.is_present);
-                Ok(Some((asking, is_open.then_some(private))))
+                let texts = chats::by_key(conn, asking.chat)?.map_or(texts("eng"), |row| texts(row.language.code()));
+                Ok(Some((asking, is_open.then_some(private), texts)))
             })
             .await?;
-        let Some((asking, private)) = found else { return self.write(job, None, None).await };
+        let Some((asking, private, texts)) = found else { return self.write(job, None, None).await };
         if let Err(error) = self.telegram.typing(at.chat, asking.message.thread).await {
             tracing::debug!(%error, "no sign of typing");
         }
@@ -117,16 +119,16 @@ impl Recaps {
         let reply_here = ReplyTarget { chat: at.chat, thread: asking.message.thread, reply_to: Some(at.message) };
         let key = job.payload.reply_key();
         let Some((recap, rests_on)) = self.recap(&order).await? else {
-            let parts = format_own(&wording::nothing_said());
+            let parts = format_own(&texts.recap.nothing);
             let reply = NewReply::own(Purpose::Command, key, reply_here, parts);
             return self.write(job, None, Some(reply)).await;
         };
         let could_be_private = personal && private.is_none() && at.chat.0 != asking.message.sender.id.0;
-        let parts = formatted(&recap, could_be_private.then(wording::could_be_private));
+        let parts = formatted(&recap, could_be_private.then(|| texts.recap.could_be_private.clone()));
         let to = private.map_or(reply_here, |chat| ReplyTarget { chat, thread: None, reply_to: None });
         let reply = NewReply::own(Purpose::Command, key.clone(), to, parts);
         let pointer = private.map(|_| {
-            NewReply::own(Purpose::Command, format!("{key}:here"), reply_here, format_own(&wording::sent_in_private()))
+            NewReply::own(Purpose::Command, format!("{key}:here"), reply_here, format_own(&texts.recap.in_private))
         });
         self.write(job, Some(Showing { reply, chat: asking.chat, seqs: rests_on }), pointer).await
     }
@@ -184,7 +186,8 @@ impl Recaps {
         }
         let title = order.private.and(chat.chat.title.clone());
         let (now, zone, people) = (self.clock.now(), chat.zone(self.zone), people.len());
-        let recap = Recap { points, method, since, now, zone, messages, people, is_cut, names, places, title };
+        let texts = texts(chat.language.code());
+        let recap = Recap { points, method, since, now, zone, messages, people, is_cut, names, places, title, texts };
         Ok(Some((recap, rests_on.into_iter().collect())))
     }
 

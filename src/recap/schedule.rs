@@ -1,7 +1,5 @@
 //! When the recaps that a chat subscribed to are due, by the clocks of its time zone.
 
-use std::fmt;
-
 use chrono::{Datelike, Days, Weekday};
 
 use crate::domain::{Timestamp, Zone};
@@ -20,11 +18,11 @@ pub struct RecapTime {
 }
 
 impl RecapTime {
-    /// Reads `18:00` or `mon 9:00`.
-    pub fn parse(words: &[&str], is_weekly: bool) -> Option<Self> {
+    /// Reads `18:00` or `mon 9:00`, the day by `weekday`.
+    pub fn parse(words: &[&str], is_weekly: bool, weekday: impl Fn(&str) -> Option<Weekday>) -> Option<Self> {
         match (words, is_weekly) {
             ([time], false) => Some(Self { weekday: None, minute: minute_of(time)? }),
-            ([day, time], true) => Some(Self { weekday: Some(day.parse().ok()?), minute: minute_of(time)? }),
+            ([day, time], true) => Some(Self { weekday: Some(weekday(day)?), minute: minute_of(time)? }),
             _ => None,
         }
     }
@@ -48,32 +46,10 @@ impl RecapTime {
     }
 }
 
-/// `daily at 18:00`, `every Monday at 09:00`.
-impl fmt::Display for RecapTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = format!("{:02}:{:02}", self.minute / 60, self.minute % 60);
-        match self.weekday {
-            None => write!(f, "daily at {time}"),
-            Some(day) => write!(f, "every {} at {time}", name(day)),
-        }
-    }
-}
-
-fn name(day: Weekday) -> &'static str {
-    match day {
-        Weekday::Mon => "Monday",
-        Weekday::Tue => "Tuesday",
-        Weekday::Wed => "Wednesday",
-        Weekday::Thu => "Thursday",
-        Weekday::Fri => "Friday",
-        Weekday::Sat => "Saturday",
-        Weekday::Sun => "Sunday",
-    }
-}
-
-/// `9:00`, `18:30`, `9`.
+/// `9:00`, `18.30`, `9h`, `9`.
 fn minute_of(time: &str) -> Option<u16> {
-    let (hour, minute) = time.split_once(':').unwrap_or((time, "0"));
+    let (hour, minute) = time.split_once([':', '.', 'h']).unwrap_or((time, "0"));
+    let minute = if minute.is_empty() { "0" } else { minute };
     let (hour, minute): (u16, u16) = (hour.parse().ok()?, minute.parse().ok()?);
     (hour < 24 && minute < 60).then_some(hour * 60 + minute)
 }
@@ -97,7 +73,7 @@ mod tests {
 
     fn time(text: &str) -> RecapTime {
         let words: Vec<&str> = text.split_whitespace().collect();
-        RecapTime::parse(&words, words.len() > 1).unwrap()
+        RecapTime::parse(&words, words.len() > 1, |day| day.parse().ok()).unwrap()
     }
 
     #[test]
@@ -128,7 +104,5 @@ mod tests {
         assert_eq!(weekly.next(at("2026-11-22 12:00"), berlin()), Some(at("2026-11-23 09:00")));
         assert_eq!(weekly.due(at("2026-11-23 09:00"), at("2026-11-29 23:00"), berlin()), None);
         assert_eq!(weekly.due(at("2026-11-01 12:00"), at("2026-11-24 12:00"), berlin()), Some(at("2026-11-23 09:00")));
-        assert_eq!(weekly.to_string(), "every Monday at 09:00");
-        assert_eq!(time("18:05").to_string(), "daily at 18:05");
     }
 }

@@ -6,6 +6,7 @@ use crate::domain::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
 use crate::memory::members;
 use crate::memory::wording::{Place, escaped};
 use crate::recap::RecapTime;
+use crate::texts::{Texts, filled};
 
 /// Links behind one point.
 const LINKS: usize = 3;
@@ -26,6 +27,8 @@ pub struct Recap {
     pub places: BTreeMap<Seq, Place>,
     /// Of the chat, where the recap is shown elsewhere.
     pub title: Option<String>,
+    /// In the chat's language.
+    pub texts: &'static Texts,
 }
 
 /// A recap: a point a line, each with links to the messages that say it.
@@ -44,25 +47,25 @@ pub fn shown(recap: &Recap) -> String {
     let head = std::iter::once(head(recap));
     let foot = match recap.method {
         SummaryMethod::Model => None,
-        SummaryMethod::Extract => Some("In the members' own words: no model was at hand.".to_owned()),
+        SummaryMethod::Extract => Some(recap.texts.recap.own_words.clone()),
     };
     let body = head.chain(points).collect::<Vec<_>>().join("\n");
     [Some(body), foot].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 fn head(recap: &Recap) -> String {
+    let texts = &recap.texts.recap;
     let count = |number: usize, one: &str, many: &str| match number {
-        1 => format!("1 {one}"),
-        number => format!("{number} {many}"),
+        1 => one.to_owned(),
+        number => filled(many, &[("n", &number.to_string())]),
     };
-    let of = recap.title.as_ref().map(|title| format!(" of {}", escaped(title))).unwrap_or_default();
-    let newest = if recap.is_cut { "the newest " } else { "" };
-    format!(
-        "**Recap**{of} since {}: {newest}{} by {}",
-        recap.zone.short_time(recap.since, recap.now),
-        count(recap.messages, "message", "messages"),
-        count(recap.people, "member", "members"),
-    )
+    let of = recap.title.as_ref().map(|title| filled(&texts.of, &[("title", &escaped(title))])).unwrap_or_default();
+    let messages = count(recap.messages, &texts.messages_one, &texts.messages_many);
+    let messages = if recap.is_cut { filled(&texts.newest, &[("messages", &messages)]) } else { messages };
+    let members = count(recap.people, &texts.members_one, &texts.members_many);
+    let since = recap.zone.short_time(recap.since, recap.now);
+    // The title last: what members wrote is not filled in.
+    filled(&texts.head, &[("since", &since), ("messages", &messages), ("members", &members), ("of", &of)])
 }
 
 fn link(recap: &Recap, Place { link, at, by }: &Place) -> String {
@@ -73,55 +76,33 @@ fn link(recap: &Recap, Place { link, at, by }: &Place) -> String {
     }
 }
 
-pub fn nothing_said() -> String {
-    "Nothing was said since then that is worth a recap.".to_owned()
-}
-
-pub fn sent_in_private() -> String {
-    "I sent it to you in private.".to_owned()
-}
-
-/// Below a recap for one member that could not go to them in private.
-pub fn could_be_private() -> String {
-    "Start a private chat with me, and I send you what you missed there.".to_owned()
-}
-
-pub fn not_kept() -> String {
-    "I do not keep the message that you reply to, so I do not know since when.".to_owned()
-}
-
-pub fn never_here() -> String {
-    "I know of nothing that you wrote here before. Try /recap 1d.".to_owned()
-}
-
-pub fn only_admins() -> String {
-    "Only admins decide about recaps of this chat.".to_owned()
+/// `daily at 18:00`, `every Monday at 09:00`.
+fn in_words(time: RecapTime, texts: &Texts) -> String {
+    let clock = format!("{:02}:{:02}", time.minute / 60, time.minute % 60);
+    match time.weekday {
+        None => filled(&texts.recap.daily, &[("time", &clock)]),
+        Some(day) => {
+            let day = &texts.recap.days[day.num_days_from_monday() as usize];
+            filled(&texts.recap.weekly, &[("day", day), ("time", &clock)])
+        }
+    }
 }
 
 /// The answer to `/recap daily 18:00`. `next` is when the first one comes.
-pub fn subscribed(time: RecapTime, next: Option<Timestamp>, zone: Zone, now: Timestamp) -> String {
-    let next = next.map(|at| format!(" The first one comes {}.", zone.short_time(at, now))).unwrap_or_default();
-    format!(
-        "From now on a recap comes here {time} ({}), unless nothing happened.{next} /recap off ends it.",
-        escaped(zone.name())
-    )
+pub fn subscribed(time: RecapTime, next: Option<Timestamp>, (zone, now): (Zone, Timestamp), texts: &Texts) -> String {
+    let next = next.map(|at| filled(&texts.recap.next, &[("at", &zone.short_time(at, now))])).unwrap_or_default();
+    let (time, zone) = (in_words(time, texts), escaped(zone.name()));
+    filled(&texts.recap.subscribed, &[("time", &time), ("zone", &zone), ("next", &next)])
 }
 
-pub fn unsubscribed(was_there: bool) -> String {
-    match was_there {
-        true => "No more recaps come by themselves.",
-        false => "No recaps come by themselves here.",
-    }
-    .to_owned()
+pub fn unsubscribed(was_there: bool, texts: &Texts) -> String {
+    if was_there { texts.recap.unsubscribed.clone() } else { texts.recap.not_subscribed.clone() }
 }
 
 /// What `/recap` can do; with the chat's own recaps, where it has some.
-pub fn how_to_ask(time: Option<RecapTime>) -> String {
-    let now = time.map(|time| format!(" A recap comes here {time}.")).unwrap_or_default();
-    format!(
-        "/recap 2h, /recap today, /recap in a reply: since that message. /recap since I was here: what you missed, in private \
-         if you have a private chat with me. Admins: /recap daily 18:00, /recap weekly mon 9:00, /recap off.{now}"
-    )
+pub fn how_to_ask(time: Option<RecapTime>, texts: &Texts) -> String {
+    let now = time.map(|time| filled(&texts.recap.comes, &[("time", &in_words(time, texts))])).unwrap_or_default();
+    format!("{}{now}", texts.recap.how)
 }
 
 #[cfg(test)]
@@ -130,6 +111,15 @@ mod tests {
 
     use super::*;
     use crate::testkit::moment;
+    use crate::texts::texts;
+
+    #[test]
+    fn times_are_told_in_the_language_of_the_chat() {
+        let told = |weekday, minute, code| in_words(RecapTime { weekday, minute }, texts(code));
+        assert_eq!(told(Some(chrono::Weekday::Mon), 540, "eng"), "every Monday at 09:00");
+        assert_eq!(told(None, 1085, "eng"), "daily at 18:05");
+        assert_eq!(told(Some(chrono::Weekday::Wed), 540, "rus"), "каждую среду в 09:00");
+    }
 
     #[test]
     fn a_recap_leads_to_the_messages_that_say_it() {
@@ -158,6 +148,7 @@ mod tests {
                 (Seq(5), place(None, "-3d 10:00")),
             ]),
             title: Some("The lake".to_owned()),
+            texts: texts("eng"),
         };
         expect![[r#"
             **Recap** of The lake since 2 Jan 09:00 UTC: the newest 41 messages by 1 member

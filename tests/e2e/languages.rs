@@ -1,7 +1,9 @@
 //! The bot speaks of itself in the language of the chat.
 
-use chime::sandbox::NewChat;
+use chime::sandbox::{NewChat, NewMember, Post, Standing};
 use chime::testkit::World;
+
+use crate::memory::NO_MODEL;
 
 /// Enough German to be judged by.
 async fn talk_in_german(w: &World) {
@@ -29,6 +31,27 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
         assert_eq!(w.answer_to(forget).await.text, "Gelöscht: 1 Nachricht.");
         let out = w.say("ben", "/optout");
         assert!(w.answer_to(out).await.text.starts_with("Ab jetzt speichere ich nichts"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn recaps_and_memory_are_asked_for_and_told_in_the_language_of_the_chat() {
+    World::with(&[NO_MODEL[0], NO_MODEL[1]], async |w| {
+        talk_in_german(w).await;
+        let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
+        let asked = |w: &World, text: &str| w.telegram.say(w.chat, Post::new(eve, text, w.clock.now()));
+        let today = asked(w, "/recap heute");
+        let told = w.answer_to(today).await.text;
+        assert!(told.starts_with("Rückblick seit ") && told.contains("40 Nachrichten von 1 Mitglied"), "{told}");
+        let weekly = asked(w, "/recap wöchentlich mo 9:00");
+        let told = w.answer_to(weekly).await.text;
+        assert!(told.starts_with("Von jetzt an kommt hier jeden Montag um 09:00"), "{told}");
+        let off = asked(w, "/recap aus");
+        assert_eq!(w.answer_to(off).await.text, "Es kommen keine Rückblicke mehr von selbst.");
+        let memory = asked(w, "/memory");
+        let told = w.answer_to(memory).await.text;
+        assert!(told.starts_with("Ich weiß noch nichts von früher") || told.contains("Gedächtnis"), "{told}");
     })
     .await;
 }

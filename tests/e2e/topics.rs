@@ -1,6 +1,6 @@
 //! What a conversation is about, and what is remembered of it.
 
-use chime::domain::{ChatKey, Conversation, SessionId, SummaryMethod};
+use chime::domain::{ChatKey, Conversation, EntityKind, SessionId, SummaryMethod};
 use chime::sandbox::{NewMember, Post, Standing};
 use chime::store::topics::{self, TopicState};
 use chime::store::{chats, sessions, tags};
@@ -80,8 +80,12 @@ async fn three_tags_on_a_matter_adopt_its_topic_and_the_next_answer_has_its_fact
         assert!(slot.sources.contains(&source), "{slot:?}");
         assert_eq!(record.sources.iter().map(|it| it.id.clone()).collect::<Vec<_>>(), [source]);
         let why = w.reply("dan", answer.id, "/why");
-        let told = w.answer_to(why).await.text;
-        assert!(told.contains("the topic \"tent\" (1 line, 1 cited)"), "{told}");
+        let told = w.answer_to(why).await;
+        assert!(told.text.contains("the topic \"tent\" (1 line, 1 cited) from "), "{}", told.text);
+        let said = w.all_stored(w.chat).await[0].message.id;
+        let is_link =
+            |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{said}")));
+        assert!(told.entities.iter().any(|entity| is_link(&entity.kind)), "{:?}", told.entities);
     })
     .await;
 }
@@ -335,6 +339,10 @@ async fn a_talk_without_a_vector_is_an_event_of_the_log() {
             let said = Post::new(w.member(name), text, w.clock.now().minus(3 * HOUR));
             w.telegram.say(w.chat, said);
         }
+        let first = Process::start(w).await;
+        w.telegram.all_confirmed().await;
+        first.kill();
+        // Right after a start it looks which talks have ended.
         let mut daemon = Process::start(w).await;
         daemon.logged("MINI_SUMMARY_BUILT").await;
         for text in ["金曜日に行きましょうか", "どのテントですか"] {

@@ -11,6 +11,7 @@ use crate::privacy::Standing;
 use crate::scheduler::run::Outcome;
 use crate::store::chats::ChatRow;
 use crate::store::{self, chats, memory, sessions};
+use crate::texts::Texts;
 
 /// What a `/memory` asks for.
 enum Request {
@@ -38,7 +39,7 @@ impl Commands {
                 self.show_memory_of(job, &order, place).await
             }
             Request::Set(is_on) => self.set_memory(job, &order, is_on).await,
-            Request::ShowOf(_) | Request::Unclear => self.say(job, &order, wording::how_to_ask()).await,
+            Request::ShowOf(_) | Request::Unclear => self.say(job, &order, order.texts().memory.how.clone()).await,
         }
     }
 
@@ -48,7 +49,7 @@ impl Commands {
         let cut = SessionCut { after: (message.sent_at, message.id), reason: Closed::New };
         let conversation = order.message.conversation();
         let also = move |tx: &store::Writer<'_>| sessions::cut(tx, conversation, cut);
-        self.answer(job, &order.message, &Notice::Own(wording::new_session()), also).await
+        self.answer(job, &order.message, &Notice::Own(order.texts().memory.new_talk.clone()), also).await
     }
 
     /// Whoever writes in a chat is of it.
@@ -65,9 +66,9 @@ impl Commands {
             })
             .await?;
         let notice = match (self.memory.is_on, own) {
-            (false, _) => Notice::Own(wording::off_everywhere()),
-            (true, Some(false)) => Notice::Own(wording::off_here()),
-            (true, Some(true) | None) => notice_of(key, &found, &topics),
+            (false, _) => Notice::Own(order.texts().memory.off_everywhere.clone()),
+            (true, Some(false)) => Notice::Own(order.texts().memory.off_here.clone()),
+            (true, Some(true) | None) => notice_of(key, &found, &topics, order.texts()),
         };
         self.answer_showing(job, &order.message, &notice).await?;
         Ok(Outcome::Finished)
@@ -82,9 +83,9 @@ impl Commands {
                 MessagePlace::Public { username, .. } => chats::by_username(conn, &username),
             })
             .await?;
-        let Some(chat) = found else { return self.say(job, order, wording::only_members()).await };
+        let Some(chat) = found else { return self.say(job, order, order.texts().memory.only_members.clone()).await };
         match self.standing(chat.chat.id, order.message.message.sender.id).await {
-            Asked::Standing(Standing::Outside) => self.say(job, order, wording::only_members()).await,
+            Asked::Standing(Standing::Outside) => self.say(job, order, order.texts().memory.only_members.clone()).await,
             Asked::Standing(Standing::Creator | Standing::Admin | Standing::Member) => {
                 self.show_memory(job, order, chat).await
             }
@@ -102,9 +103,11 @@ impl Commands {
                 Asked::NotNow(outcome) => return Ok(outcome),
             };
         if !may {
-            return self.say(job, order, wording::only_admins()).await;
+            return self.say(job, order, order.texts().memory.only_admins.clone()).await;
         }
-        let (key, notice) = (order.chat.key, Notice::Own(wording::switched(is_on)));
+        let texts = &order.texts().memory;
+        let told = if is_on { &texts.switched_on } else { &texts.switched_off };
+        let (key, notice) = (order.chat.key, Notice::Own(told.clone()));
         self.answer(job, &order.message, &notice, move |tx| memory::set(tx, key, is_on)).await?;
         Ok(Outcome::Finished)
     }
@@ -115,9 +118,9 @@ impl Commands {
     }
 }
 
-fn notice_of(chat: ChatKey, found: &Remembered, topics: &[(String, Remembered)]) -> Notice {
-    let of_topics = topics.iter().map(|(slug, topic)| wording::topic_shown(slug, topic));
-    let markdown = std::iter::once(wording::shown(found)).chain(of_topics).collect::<Vec<_>>().join("\n\n");
+fn notice_of(chat: ChatKey, found: &Remembered, topics: &[(String, Remembered)], texts: &Texts) -> Notice {
+    let of_topics = topics.iter().map(|(slug, topic)| wording::topic_shown(slug, topic, texts));
+    let markdown = std::iter::once(wording::shown(found, texts)).chain(of_topics).collect::<Vec<_>>().join("\n\n");
     let all = || std::iter::once(found).chain(topics.iter().map(|(_, topic)| topic));
     let rests_on = all().flat_map(Remembered::rests_on).collect();
     Notice::Memory { markdown, chat, rests_on, links: all().flat_map(Remembered::links).collect() }

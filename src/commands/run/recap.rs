@@ -28,14 +28,14 @@ impl Commands {
         let asked_at = order.message.message.sent_at;
         let request = match asks_what_was_missed(&order.args, Languages::shipped()) {
             true => Request::SinceSeen,
-            false => Request::parse(&order.args, order.message.message.reply_to.is_some()),
+            false => Request::parse(&order.args, order.message.message.reply_to.is_some(), order.texts()),
         };
         match request {
             Request::Span(span) => self.start_recap(job, &order, asked_at.minus(span), false).await,
             Request::Today => self.start_recap(job, &order, midnight(asked_at, zone), false).await,
             Request::SinceReply => match self.parent_sent_at(&order).await? {
                 Some(at) => self.start_recap(job, &order, at, false).await,
-                None => self.say_of_recaps(job, &order, wording::not_kept()).await,
+                None => self.say_of_recaps(job, &order, order.texts().recap.reply_not_kept.clone()).await,
             },
             Request::SinceSeen => {
                 let (chat, user) = (order.chat.key, order.message.message.sender.id);
@@ -43,7 +43,7 @@ impl Commands {
                 let wrote = move |conn: &store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
                 match last_seen(asked_at, &self.store.read(wrote).await?) {
                     Some(at) => self.start_recap(job, &order, at.plus(A_SECOND), true).await,
-                    None => self.say_of_recaps(job, &order, wording::never_here()).await,
+                    None => self.say_of_recaps(job, &order, order.texts().recap.never_here.clone()).await,
                 }
             }
             Request::Subscribe(time) => self.subscribe(job, &order, time, zone).await,
@@ -51,7 +51,8 @@ impl Commands {
             Request::Unclear => {
                 let chat = order.chat.key;
                 let own = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?;
-                self.say_of_recaps(job, &order, wording::how_to_ask(own.as_ref().and_then(time_of))).await
+                let own = own.as_ref().and_then(time_of);
+                self.say_of_recaps(job, &order, wording::how_to_ask(own, order.texts())).await
             }
         }
     }
@@ -89,7 +90,7 @@ impl Commands {
             minute: time.minute,
             since: now,
         };
-        let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), zone, now));
+        let notice = Notice::Own(wording::subscribed(time, time.next(now, zone), (zone, now), order.texts()));
         self.answer(job, &order.message, &notice, move |tx| recaps::set(tx, &subscription)).await?;
         Ok(Outcome::Finished)
     }
@@ -100,7 +101,7 @@ impl Commands {
         }
         let chat = order.chat.key;
         let was_there = self.store.read(move |conn| recaps::of_chat(conn, chat)).await?.is_some();
-        let notice = Notice::Own(wording::unsubscribed(was_there));
+        let notice = Notice::Own(wording::unsubscribed(was_there, order.texts()));
         self.answer(job, &order.message, &notice, move |tx| recaps::remove(tx, chat).map(drop)).await?;
         Ok(Outcome::Finished)
     }
@@ -114,7 +115,7 @@ impl Commands {
         match self.standing(order.message.message.chat, sender).await {
             Asked::Standing(Standing::Creator | Standing::Admin) => Ok(None),
             Asked::Standing(Standing::Member | Standing::Outside) => {
-                self.say_of_recaps(job, order, wording::only_admins()).await.map(Some)
+                self.say_of_recaps(job, order, order.texts().recap.only_admins.clone()).await.map(Some)
             }
             Asked::NotNow(outcome) => Ok(Some(outcome)),
         }

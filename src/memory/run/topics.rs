@@ -71,6 +71,8 @@ impl Memory {
         let is_due =
             topics::is_due(talk.turn, talk.state.evaluated_at) || talk.state.is_undecided && talk.answered.is_some();
         let is_set = talk.before.opener.is_none() && !talk.state.active.is_empty();
+        // A process that ended between the choice and the summary comes back to the same turn.
+        let was_cut_off = talk.turn == talk.state.evaluated_at;
         let state = match (is_set, is_due) {
             (true, _) => TopicState { evaluated_at: talk.turn, adopted_at: talk.turn, ..talk.state.clone() },
             (false, true) => self.evaluated(chat, &talk, means).await?,
@@ -93,8 +95,9 @@ impl Memory {
         if !is_kept {
             return Ok(Outcome::WaitUntil(self.clock.now().plus(CHANGED)));
         }
-        // Also where nothing was due: the process may have ended between the choice and the summary.
-        self.refresh_topics(chat, active, means).await;
+        if is_set || is_due || was_cut_off {
+            self.refresh_topics(chat, active, means).await;
+        }
         self.finish(job).await
     }
 
