@@ -59,7 +59,7 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     parts.extend(around(&kept, (to.zone, record.created_at)));
     parts.extend(explained.summaries(&known));
     parts.extend(follow_up.and_then(show::why));
-    parts.extend(explained.from_memory(&known));
+    parts.extend(explained.remembered(&known));
     parts.extend(meant(record));
     parts.extend(left_out(record));
     if record.guard_used {
@@ -161,7 +161,7 @@ impl Explained<'_> {
 
     /// The summaries that the answer was given, the topic by its name, with the messages that their lines begin with:
     /// `Summaries I was given: the topic "tent" (3 lines, 1 cited) from [2 Jan 14:02](link).`
-    fn from_memory(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
+    fn remembered(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let is_cited = |id: &String| self.record.sources.iter().any(|source| source.id == *id);
         let told = self.record.slots.iter().filter_map(|slot| {
             let name = match slot.name.strip_prefix("system.chat.")?.split_once(':') {
