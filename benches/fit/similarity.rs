@@ -1,6 +1,6 @@
 //! The least similarity at which a text counts as being about a question, for each way to measure it: from the questions of
-//! labelled chats. What is known of a question are the messages of its matter. Nothing is known where it begins a new
-//! matter, and where it is put to another chat.
+//! labelled chats. A prompt shows the latest messages and those of the question's matter. Nothing is known where the question begins
+//! a new matter, and where it is put to another chat.
 
 use std::path::Path;
 
@@ -65,13 +65,10 @@ fn samples(chats: &[LabelledChat], folds: usize, nearest: impl Fn(&str, &[&str])
                     samples.push(Sample { similarity: nearest(&question, texts), is_known, fold });
                 }
             };
-            match gold.is_empty() {
-                false => add(&mut samples, &gold, true),
-                true => {
-                    let before = &chat.messages[place.saturating_sub(SHOWN)..place];
-                    add(&mut samples, &before.iter().map(|it| it.text.as_str()).collect::<Vec<_>>(), false);
-                }
-            }
+            // A prompt shows the latest talk whatever it is about, and more where it is about the question.
+            let before = &chat.messages[place.saturating_sub(SHOWN)..place];
+            let shown: Vec<&str> = before.iter().map(|it| it.text.as_str()).chain(gold.iter().copied()).collect();
+            add(&mut samples, &shown, !gold.is_empty());
             // A chat of another language would be told apart by its language.
             if let Some(other) = elsewhere.filter(|_| chat.is_english) {
                 let shown: Vec<&str> = other.messages.iter().rev().take(SHOWN).map(|it| it.text.as_str()).collect();

@@ -11,7 +11,7 @@ use crate::domain::Reason;
 /// A strand that belongs to the ask with less than this probability is no ground for an answer by itself.
 const SURE_STRAND: f64 = 0.5;
 /// Similarity of an ask and a text of which one holds the answer of the other, by the embedding model that ships.
-/// Fitted on hand-labelled group chats: see `docs/answers.md`.
+/// Fitted on hand-labelled group chats: see `docs/evaluation.md`.
 const MIN_SIMILARITY_SHIPPED: f64 = 0.30;
 /// The same for a static model that the operator brings, whose texts share a mean vector that is not taken off.
 const MIN_SIMILARITY_OTHER: f64 = 0.40;
