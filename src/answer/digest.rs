@@ -144,6 +144,24 @@ mod tests {
     }
 
     #[test]
+    fn an_ask_that_goes_on_with_another_is_not_shown_and_the_one_it_goes_on_with_is() {
+        check(
+            "
+            10:00 ann#1 @bot suggest books under 20 euros for a birthday of my brother
+            10:01 dina#2 something with dragons or spaceships
+            10:02 ann#3 @bot cheaper
+            10:03 ann#4 @bot something by the same author
+            10:04 ann#5 @bot more
+            ",
+            expect![[r#"
+                No model is configured, so here are the messages I would answer from:
+
+                - **ann**: “@bot suggest books under 20 euros for a birthday of my brother” [source: m1]
+                - **dina**: “something with dragons or spaceships” [source: m2]"#]],
+        );
+    }
+
+    #[test]
     fn with_nothing_to_show_it_says_so_and_since_when_it_reads() {
         check(
             "10:00 ann#1 @bot hello",

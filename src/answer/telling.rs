@@ -29,6 +29,8 @@ const ANSWER: f64 = 0.5;
 /// A message with so many telling words says something, which is worth so much.
 const ENOUGH_WORDS: usize = 6;
 const SAYS_SOMETHING: f64 = 0.3;
+/// An ask of the bot of fewer telling words ("@bot cheaper") goes on with another and tells nothing by itself.
+const TELLING_ASK: usize = 4;
 /// Less than this of the ask's words is a coincidence outside the focus.
 const COINCIDENCE: f64 = 0.3;
 
@@ -202,5 +204,5 @@ fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
     let languages = Languages::shipped();
     let rest: Vec<&str> = message.text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
     let rest = rest.join(" ");
-    names_us && (is_generic(&rest, languages) || languages.is_question(&rest))
+    names_us && (is_generic(&rest, languages) || languages.is_question(&rest) || stems(&rest).len() < TELLING_ASK)
 }
