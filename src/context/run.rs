@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use precomputed::Readings;
 pub use vectors::Vectors;
-pub use warm::{AT_ONCE, ENOUGH, NOTED, WRITTEN_AT_ONCE, Warmer};
+pub use warm::{AT_ONCE, NOTED, Warmer};
 
 use crate::context::context_window::ContextWindow;
 use crate::context::features::message::{Address, address};

@@ -10,14 +10,14 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::clock::{Clock, Stopwatch};
-use crate::context::run::{AT_ONCE, Asked, ENOUGH, NOTED, Readings, WRITTEN_AT_ONCE, gather, window};
-use crate::context::{Params, SCORER_VERSION};
+use crate::context::Params;
+use crate::context::run::{AT_ONCE, Asked, NOTED, Readings, gather, window};
 use crate::domain::{ChatId, ChatKey, Conversation, Heard, StoredMessage, Timestamp, estimate_tokens};
 use crate::embed::Embedder;
 use crate::eval::synthetic::{self, CHATS};
 use crate::retrieval::run::{RecallRequest, Recaller};
 use crate::store::search::Merging;
-use crate::store::{Language, Priority, Store, StoreError, chats, links, messages, search, sessions};
+use crate::store::{Language, Priority, Store, StoreError, chats, messages, search, sessions};
 
 /// Telegram hands over as many updates at a time.
 const BATCH: u32 = 100;
@@ -178,15 +178,9 @@ impl Bench {
         for number in 0..CHATS * 2 {
             let trigger = self.find(number).await?;
             self.prepare(&trigger).await?;
-            self.keep().await?;
         }
         // As after a night.
         Ok(self.store.merge_index(Merging::All).await?)
-    }
-
-    async fn keep(&self) -> Result<(), StoreError> {
-        let rows = self.readings.take_unkept(ENOUGH, WRITTEN_AT_ONCE);
-        self.store.write(Priority::Background, move |tx| links::keep(tx, SCORER_VERSION, &rows)).await
     }
 
     async fn find(&self, number: u32) -> Result<StoredMessage, SpeedError> {

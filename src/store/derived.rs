@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use super::consent::Scope;
 use super::{
     Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, feedback, follow_ups,
-    inbox, links, memory, notes, outbox, recaps, refusals, spaces, usage, vectors,
+    inbox, memory, notes, outbox, recaps, refusals, spaces, usage, vectors,
 };
 use crate::domain::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -79,7 +79,6 @@ const FAMILIES: &[Family] = &[
     borrowings::FAMILY,
     inbox::FAMILY,
     consent::FAMILY,
-    links::FAMILY,
     spaces::FAMILY,
     vectors::FAMILY,
     memory::FAMILY,

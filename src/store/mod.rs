@@ -23,7 +23,7 @@ pub mod forget;
 pub mod images;
 pub mod inbox;
 pub mod jobs;
-pub mod links;
+pub mod marks;
 pub mod memory;
 pub mod messages;
 pub mod notes;

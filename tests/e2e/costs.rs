@@ -16,7 +16,7 @@ const MESSAGES: i64 = 100_000;
 /// chat takes more than 500,000.
 const MOST_STEPS: i64 = 120_000;
 /// Tables that grow with what is said, asked and received.
-const LARGE: [&str; 14] = [
+const LARGE: [&str; 13] = [
     "message",
     "inbox",
     "inbox_message",
@@ -25,7 +25,6 @@ const LARGE: [&str; 14] = [
     "outbox",
     "reply_use",
     "job",
-    "link_cache",
     "message_vector",
     "token_usage",
     "session",

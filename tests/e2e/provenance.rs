@@ -360,7 +360,7 @@ async fn chats_that_became_one_leave_nothing_under_the_number_that_ended() {
                         left.push(name);
                     }
                 }
-                for name in ["link_cache", "message_vector", "message_name"] {
+                for name in ["message_vector", "message_name"] {
                     let sql = format!("SELECT count(*) FROM {name} WHERE id >> 32 = {}", ended.0);
                     let count: i64 = conn.query_row(&sql, [], |row| row.get(0))?;
                     if count > 0 {

@@ -6,9 +6,6 @@ use serde::Deserialize;
 
 use crate::context::replies::pairs::{RAW, RAW_NAMES};
 
-/// Raised with every change of features or weights: rows of another version are not read.
-pub const SCORER_VERSION: u32 = 3;
-
 /// The shipped table. A test reads it, so it cannot fail to be read.
 static SHIPPED: LazyLock<ReplyModel> =
     LazyLock::new(|| serde_json::from_str(ReplyModel::WRITTEN).unwrap_or_else(|_| ReplyModel::empty()));

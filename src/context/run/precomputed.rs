@@ -1,6 +1,6 @@
 //! Messages read once: what a trigger needs to know of the two hundred before it, from memory where it was needed before.
 //!
-//! All of it can be lost at any moment, the table too; then it takes longer.
+//! All of it can be lost at any moment; then it takes longer.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,19 +9,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::context::evidence::{Evidence, antecedents_at, fingerprints};
 use crate::context::features::message::{Address, MessageFeatures, address, without_bots};
 use crate::context::features::rhythm::WINDOW;
+use crate::context::features::token::Quick;
 use crate::context::pick::precompute::sample_strands;
 use crate::context::replies::antecedents::Antecedents;
-use crate::context::replies::model::SCORER_VERSION;
-use crate::context::run::cache::{Cache, ROOM, Row, from_cached};
+use crate::context::run::cache::{Cache, Known, ROOM, Talk};
 use crate::context::scorers::Scorers;
-use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, unless_it_panics};
+use crate::context::strands::SampledStrands;
+use crate::domain::{Conversation, MessageId, StoredMessage, Timestamp, unless_it_panics};
 use crate::embed::Embedder;
-use crate::store::links::{CachedLinks, Mark};
-use crate::store::{self, Reader, links, messages, vectors};
+use crate::store::marks::Mark;
+use crate::store::{self, Reader, messages, vectors};
 
-/// Readings that a conversation may hold once all its candidates are scored: a window, and some more, so that not every
-/// message clears up behind it. Until then it holds those, too, that the oldest candidate is scored against.
-const SCROLLED: usize = WINDOW + 40;
+/// Messages before and after the candidates that stay known: a trigger may be a little older than what was prepared.
+const SCROLLED: usize = 40;
 
 /// Reads messages, with the embedding model where there is one, and remembers.
 pub struct Readings {
@@ -31,17 +31,21 @@ pub struct Readings {
     cache: Mutex<Cache>,
 }
 
-/// The newest messages of a conversation with everything that was worked out for them.
+/// The newest messages of a conversation with everything that is known of them.
 struct Stretch<'a> {
     recent: &'a [StoredMessage],
-    /// Of the recent ones and of those before them that these are scored against, oldest first.
     marks: Vec<Mark>,
-    /// Of the recent ones.
+    /// Of the messages before them that these are scored against, oldest first.
+    earlier: Vec<Mark>,
+    /// Fingerprints of what each of the recent ones is scored against.
     pasts: Vec<i64>,
-    readings: Vec<Arc<MessageFeatures>>,
-    antecedents: Vec<Option<Arc<Antecedents>>>,
     /// Vectors that were made elsewhere.
     vectors: HashMap<Address, Vec<f32>>,
+    /// What was known before, and what is known now.
+    before: Arc<Talk>,
+    talk: Arc<Talk>,
+    readings: Vec<Arc<MessageFeatures>>,
+    antecedents: Vec<Option<Arc<Antecedents>>>,
 }
 
 impl Readings {
@@ -67,8 +71,8 @@ impl Readings {
         (trigger, ask): (&StoredMessage, &str),
         (recent, marks): (&[StoredMessage], Vec<Mark>),
     ) -> store::Result<Evidence> {
-        let stretch = self.stretch(conn, (recent, marks), usize::MAX)?;
-        let sampled = self.cache().sampled(trigger.conversation(), stretch.fingerprint());
+        let stretch = self.stretch(conn, trigger.conversation(), (recent, marks), usize::MAX)?;
+        let sampled = stretch.sampled();
         let mut evidence = Evidence { sampled, embedder: self.embedder.clone(), ..stretch.evidence() };
         let asked = read_words(trigger, ask, self.vector(ask));
         evidence.readings.insert(address(trigger), Arc::new(asked));
@@ -80,178 +84,119 @@ impl Readings {
     pub fn further_back(&self, conn: &Reader, messages: &[StoredMessage]) -> store::Result<Vec<Arc<MessageFeatures>>> {
         let read = |stored: &StoredMessage| {
             let text = without_bots(&stored.message.text);
-            Ok(Arc::new(read_words(stored, &text, self.vector_of(conn, stored, &text)?)))
+            let vector = match &self.kept {
+                Some(model) => vectors::find(conn, stored.chat, stored.seq, model)?.unwrap_or_default(),
+                None => self.vector(&text),
+            };
+            Ok(Arc::new(read_words(stored, &text, vector)))
         };
         messages.iter().map(read).collect()
-    }
-
-    fn vector_of(&self, conn: &Reader, stored: &StoredMessage, text: &str) -> store::Result<Vec<f32>> {
-        match &self.kept {
-            Some(model) => Ok(vectors::find(conn, stored.chat, stored.seq, model)?.unwrap_or_default()),
-            None => Ok(self.vector(text)),
-        }
     }
 
     /// Works out what the next trigger in a conversation will need, at most `most` rows of it. True when all is there.
     pub fn prepare(&self, conn: &Reader, conversation: Conversation, most: usize) -> store::Result<bool> {
         let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
         let (recent, marks) = messages::before_marked(conn, conversation, end, WINDOW)?;
-        let stretch = self.stretch(conn, (&recent, marks), most)?;
+        let stretch = self.stretch(conn, conversation, (&recent, marks), most)?;
         let is_complete = stretch.antecedents.iter().all(Option::is_some);
-        if is_complete {
-            self.sample(conversation, stretch);
+        if is_complete && stretch.sampled().is_none() {
+            let (fingerprint, mut talk) = (stretch.fingerprint(), Talk::clone(&stretch.talk));
+            let messages: Vec<&StoredMessage> = recent.iter().collect();
+            let sampled = sample_strands(&messages, &stretch.evidence(), &Scorers::shipped());
+            talk.sampled = Some((fingerprint, Arc::new(sampled)));
+            self.cache().put(conversation, Arc::new(talk), ROOM);
         }
         Ok(is_complete)
     }
 
-    /// Works out what the messages of a conversation are about, unless that is known.
-    fn sample(&self, conversation: Conversation, stretch: Stretch<'_>) {
-        let fingerprint = stretch.fingerprint();
-        if self.cache().sampled(conversation, fingerprint).is_some() {
-            return;
-        }
-        let messages: Vec<&StoredMessage> = stretch.recent.iter().collect();
-        let sampled = sample_strands(&messages, &stretch.evidence(), &Scorers::shipped());
-        self.cache().put_foreseen(conversation, fingerprint, Arc::new(sampled));
-    }
-
-    /// Rows that the store does not keep yet, when there are at least `enough`. Whoever takes them keeps them.
-    pub fn take_unkept(&self, enough: usize, most: usize) -> Vec<(ChatKey, Seq, CachedLinks)> {
-        let mut cache = self.cache();
-        if cache.unkept() >= enough { cache.take_unkept(most) } else { Vec::new() }
-    }
-
+    /// What is known of `recent`: from memory what is there, read and scored what is not, at most `most` rows of it.
     fn stretch<'a>(
         &self,
         conn: &Reader,
-        (recent, mut marks): (&'a [StoredMessage], Vec<Mark>),
+        conversation: Conversation,
+        (recent, marks): (&'a [StoredMessage], Vec<Mark>),
         most: usize,
     ) -> store::Result<Stretch<'a>> {
-        // Before fewer there is nothing.
-        if let Some(first) = recent.first().filter(|_| recent.len() == WINDOW) {
-            let moment = (first.message.sent_at, first.message.id);
-            let mut earlier = messages::marks_before(conn, first.conversation(), moment, WINDOW)?;
-            earlier.append(&mut marks);
-            marks = earlier;
+        let mut stretch = self.marked(conn, (recent, marks), self.cache().talk(conversation))?;
+        for (stored, (mark, past)) in recent.iter().zip(stretch.marks.iter().zip(&stretch.pasts)) {
+            let row = stretch.known(mark).and_then(|known| known.row.as_ref()).filter(|(of, _)| of == past);
+            stretch.antecedents.push(row.map(|(_, row)| Arc::clone(row)));
+            stretch.readings.push(self.reading(&stretch, stored, mark));
         }
-        let vectors = match (&self.kept, recent.last()) {
-            (Some(model), Some(newest)) => {
-                let behind_it = (newest.message.sent_at, MessageId(newest.message.id.0 + 1));
-                vectors::before(conn, newest.conversation(), behind_it, model, 2 * WINDOW)?
-            }
-            _ => HashMap::new(),
-        };
-        if let Some(model) = &self.kept {
-            // A message reads otherwise once its vector is there.
-            marks.iter_mut().for_each(|it| it.mark = marked(it.mark, model, vectors.contains_key(&(it.chat, it.id))));
-        }
-        let mut stretch = Stretch {
-            pasts: fingerprints(&marks.iter().map(|mark| mark.mark).collect::<Vec<_>>(), marks.len() - recent.len()),
-            marks,
-            recent,
-            readings: Vec::with_capacity(recent.len()),
-            antecedents: Vec::with_capacity(recent.len()),
-            vectors,
-        };
-        self.recall(&mut stretch);
-        if stretch.antecedents.iter().any(Option::is_none) {
-            self.look_up(conn, &mut stretch)?;
-            self.work_out(conn, &mut stretch, most)?;
-        }
-        if let Some(oldest) = recent.first().filter(|_| stretch.antecedents.iter().all(Option::is_some)) {
-            self.cache().leave_behind(oldest.conversation(), oldest.message.id, SCROLLED);
-        }
+        let mut known = stretch.scrolled();
+        self.work_out(conn, &mut stretch, most, &mut known)?;
+        stretch.remember(&mut known);
+        stretch.talk = Arc::new(Talk { known, sampled: stretch.before.sampled.clone() });
+        self.cache().put(conversation, Arc::clone(&stretch.talk), ROOM);
         Ok(stretch)
     }
 
-    /// Fills in what is in memory, and reads what is not.
-    fn recall(&self, stretch: &mut Stretch<'_>) {
-        let Stretch { recent, marks, pasts, readings, antecedents, vectors } = stretch;
-        let recent_marks = &marks[marks.len() - recent.len()..];
-        let mut cache = self.cache();
-        cache.turn();
-        for ((stored, mark), past) in recent.iter().zip(recent_marks).zip(pasts.iter()) {
-            let (reading, row) = cache.scored(address(stored), (mark.mark, *past)).unwrap_or_else(|| {
-                let reading = self.read(stored, vectors);
-                cache.put(stored.conversation(), address(stored), mark.mark, Arc::clone(&reading));
-                (reading, None)
-            });
-            readings.push(reading);
-            antecedents.push(row);
-        }
-        cache.make_room(ROOM);
-    }
-
-    /// Fills in rows that the store keeps.
-    fn look_up(&self, conn: &Reader, stretch: &mut Stretch<'_>) -> store::Result<()> {
-        let missing: Vec<usize> = stretch.missing().collect();
-        let seqs = || missing.iter().map(|place| stretch.recent[*place].seq);
-        let (Some(from), Some(to), Some(any)) = (seqs().min(), seqs().max(), stretch.recent.first()) else {
-            return Ok(());
-        };
-        let kept = links::between(conn, any.chat, (from, to), SCORER_VERSION)?;
-        let mut cache = self.cache();
-        for place in missing {
-            let (stored, past) = (&stretch.recent[place], stretch.pasts[place]);
-            if let Some(cached) = kept.get(&stored.seq).filter(|cached| cached.past == past) {
-                let antecedents = Arc::new(from_cached(cached));
-                cache.put_row(address(stored), Row { past, antecedents: Arc::clone(&antecedents), to_keep: None });
-                stretch.antecedents[place] = Some(antecedents);
-            }
-        }
-        Ok(())
-    }
-
-    /// Scores messages that no row is known of, the newest first.
-    fn work_out(&self, conn: &Reader, stretch: &mut Stretch<'_>, most: usize) -> store::Result<()> {
-        let mut missing: Vec<usize> = stretch.missing().collect();
-        missing.drain(..missing.len().saturating_sub(most));
-        let Some(oldest) = missing.first() else { return Ok(()) };
-        // The oldest of them is scored against the whole window before it, which begins before the recent messages.
-        let reach = WINDOW.saturating_sub(*oldest).min(stretch.earlier());
-        let mut readings = self.readings_before(conn, stretch, reach)?;
-        readings.extend(stretch.readings.iter().cloned());
-        let rows: Vec<(usize, Arc<Antecedents>)> =
-            missing.into_iter().map(|place| (place, Arc::new(antecedents_at(&readings, reach + place)))).collect();
-        let mut cache = self.cache();
-        for (place, antecedents) in rows {
-            let (stored, past) = (&stretch.recent[place], stretch.pasts[place]);
-            let row = Row { past, antecedents: Arc::clone(&antecedents), to_keep: Some((stored.chat, stored.seq)) };
-            cache.put_row(address(stored), row);
-            stretch.antecedents[place] = Some(antecedents);
-        }
-        Ok(())
-    }
-
-    /// Readings of the last `count` messages before the recent ones.
-    fn readings_before(
+    /// The messages with the marks of themselves and of those before them.
+    fn marked<'a>(
         &self,
         conn: &Reader,
-        stretch: &Stretch<'_>,
-        count: usize,
-    ) -> store::Result<Vec<Arc<MessageFeatures>>> {
-        let earlier = &stretch.marks[stretch.earlier() - count..stretch.earlier()];
-        let known: Option<Vec<Arc<MessageFeatures>>> = {
-            let mut cache = self.cache();
-            earlier.iter().map(|mark| cache.reading((mark.chat, mark.id), mark.mark)).collect()
-        };
-        let (None, Some(first)) = (&known, stretch.recent.first()) else { return Ok(known.unwrap_or_default()) };
-        let moment = (first.message.sent_at, first.message.id);
-        let fetched = messages::before(conn, first.conversation(), moment, count)?;
-        let mut cache = self.cache();
-        let readings = fetched.iter().zip(earlier).map(|(stored, mark)| {
-            cache.reading(address(stored), mark.mark).unwrap_or_else(|| {
-                let reading = self.read(stored, &stretch.vectors);
-                cache.put(stored.conversation(), address(stored), mark.mark, Arc::clone(&reading));
-                reading
-            })
-        });
-        Ok(readings.collect())
+        (recent, mut marks): (&'a [StoredMessage], Vec<Mark>),
+        before: Arc<Talk>,
+    ) -> store::Result<Stretch<'a>> {
+        let (mut earlier, mut vectors) = (Vec::new(), HashMap::new());
+        // Before fewer there is nothing.
+        if let Some(first) = recent.first().filter(|_| recent.len() == WINDOW) {
+            let moment = (first.message.sent_at, first.message.id);
+            earlier = messages::marks_before(conn, first.conversation(), moment, WINDOW)?;
+        }
+        if let (Some(model), Some(newest)) = (&self.kept, recent.last()) {
+            let behind_it = (newest.message.sent_at, MessageId(newest.message.id.0 + 1));
+            vectors = vectors::before(conn, newest.conversation(), behind_it, model, 2 * WINDOW)?;
+            // A message reads otherwise once its vector is there.
+            let marks = earlier.iter_mut().chain(&mut marks);
+            marks.for_each(|it| it.mark = read_with(it.mark, model, vectors.contains_key(&(it.chat, it.id))));
+        }
+        let of_all: Vec<u64> = earlier.iter().chain(&marks).map(|mark| mark.mark).collect();
+        let pasts = fingerprints(&of_all, earlier.len());
+        let (readings, antecedents) = (Vec::with_capacity(recent.len()), Vec::with_capacity(recent.len()));
+        Ok(Stretch { recent, marks, earlier, pasts, vectors, before, talk: Arc::default(), readings, antecedents })
     }
 
-    fn read(&self, stored: &StoredMessage, vectors: &HashMap<Address, Vec<f32>>) -> Arc<MessageFeatures> {
+    /// Scores messages that no row is known of, the newest `most`. What is read for that is noted in `now_known`.
+    fn work_out(
+        &self,
+        conn: &Reader,
+        stretch: &mut Stretch<'_>,
+        most: usize,
+        now_known: &mut Quick<Address, Known>,
+    ) -> store::Result<()> {
+        let unscored = stretch.antecedents.iter().enumerate().filter(|(_, row)| row.is_none());
+        let mut missing: Vec<usize> = unscored.map(|(place, _)| place).collect();
+        missing.drain(..missing.len().saturating_sub(most));
+        let (Some(oldest), Some(first)) = (missing.first(), stretch.recent.first()) else { return Ok(()) };
+        // The oldest of them is scored against the whole window before it, which begins before the recent messages.
+        let reach = stretch.earlier.len().min(WINDOW - oldest);
+        let marks = &stretch.earlier[stretch.earlier.len() - reach..];
+        let is_known = marks.iter().all(|mark| stretch.known(mark).is_some());
+        if !is_known {
+            let moment = (first.message.sent_at, first.message.id);
+            for (stored, mark) in messages::before(conn, first.conversation(), moment, reach)?.iter().zip(marks) {
+                let known = Known { mark: mark.mark, reading: self.reading(stretch, stored, mark), row: None };
+                now_known.entry((mark.chat, mark.id)).or_insert(known);
+            }
+        }
+        let known = |mark: &Mark| now_known.get(&(mark.chat, mark.id)).or_else(|| stretch.known(mark));
+        let of_earlier = marks.iter().filter_map(|mark| Some(Arc::clone(&known(mark)?.reading)));
+        let readings: Vec<Arc<MessageFeatures>> = of_earlier.chain(stretch.readings.iter().cloned()).collect();
+        let reach = readings.len() - stretch.readings.len();
+        for place in missing {
+            stretch.antecedents[place] = Some(Arc::new(antecedents_at(&readings, reach + place)));
+        }
+        Ok(())
+    }
+
+    /// What was read off a message before, or is now.
+    fn reading(&self, stretch: &Stretch<'_>, stored: &StoredMessage, mark: &Mark) -> Arc<MessageFeatures> {
+        if let Some(known) = stretch.known(mark) {
+            return Arc::clone(&known.reading);
+        }
         let text = without_bots(&stored.message.text);
-        let vector = vectors.get(&address(stored)).cloned().unwrap_or_else(|| self.vector(&text));
+        let vector = stretch.vectors.get(&address(stored)).cloned().unwrap_or_else(|| self.vector(&text));
         Arc::new(read_words(stored, &text, vector))
     }
 
@@ -273,23 +218,55 @@ fn read_words(stored: &StoredMessage, text: &str, vector: Vec<f32>) -> MessageFe
 }
 
 /// The mark of a message whose vector comes from `model`, if it has one yet.
-fn marked(mark: u64, model: &str, has_vector: bool) -> u64 {
+fn read_with(mark: u64, model: &str, has_vector: bool) -> u64 {
     let mut hasher = DefaultHasher::new();
     (mark, model, has_vector).hash(&mut hasher);
     hasher.finish()
 }
 
 impl Stretch<'_> {
+    fn known(&self, mark: &Mark) -> Option<&Known> {
+        self.before.known.get(&(mark.chat, mark.id)).filter(|known| known.mark == mark.mark)
+    }
+
+    /// What stays known of the messages right before the recent ones, and of those after them: several triggers of a
+    /// conversation may wait for their answers.
+    fn scrolled(&self) -> Quick<Address, Known> {
+        let mut scrolled = Quick::with_capacity_and_hasher(self.recent.len() + SCROLLED, Default::default());
+        let marks = self.earlier.iter().rev().take(SCROLLED);
+        scrolled.extend(marks.filter_map(|mark| Some(((mark.chat, mark.id), self.known(mark)?.clone()))));
+        if let Some((chat, newest)) = self.recent.last().map(address) {
+            let later = self.before.known.iter().filter(|((of, id), _)| *of == chat && *id > newest);
+            scrolled.extend(later.take(SCROLLED).map(|(address, known)| (*address, known.clone())));
+        }
+        scrolled
+    }
+
+    /// Notes what is known of the recent messages.
+    fn remember(&self, now_known: &mut Quick<Address, Known>) {
+        let worked_out = self.readings.iter().zip(self.antecedents.iter().zip(&self.pasts));
+        for (mark, (reading, (row, past))) in self.marks.iter().zip(worked_out) {
+            let row = row.as_ref().map(|row| (*past, Arc::clone(row)));
+            now_known.insert((mark.chat, mark.id), Known { mark: mark.mark, reading: Arc::clone(reading), row });
+        }
+    }
+
     /// Of everything that choosing among these messages goes by.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.marks.iter().for_each(|mark| (mark.id, mark.mark).hash(&mut hasher));
+        self.earlier.iter().chain(&self.marks).for_each(|mark| (mark.id, mark.mark).hash(&mut hasher));
         self.recent.iter().for_each(|stored| stored.message.reply_to.hash(&mut hasher));
         hasher.finish()
     }
 
+    /// How these messages hang together, if that was worked out of just them.
+    fn sampled(&self) -> Option<Arc<SampledStrands>> {
+        let (of, sampled) = self.before.sampled.as_ref()?;
+        (*of == self.fingerprint()).then(|| Arc::clone(sampled))
+    }
+
     fn evidence(self) -> Evidence {
-        let earlier = self.marks[..self.earlier()].iter().map(|mark| mark.id).collect();
+        let earlier = self.earlier.iter().map(|mark| mark.id).collect();
         let mut evidence = Evidence { earlier, ..Evidence::default() };
         // And room for the trigger.
         evidence.readings.reserve(self.recent.len() + 1);
@@ -299,15 +276,5 @@ impl Stretch<'_> {
             evidence.antecedents.extend(antecedents.map(|known| (address(stored), known)));
         }
         evidence
-    }
-
-    /// How many messages before the recent ones are marked.
-    fn earlier(&self) -> usize {
-        self.marks.len() - self.recent.len()
-    }
-
-    /// Places of the recent messages of which no row is known.
-    fn missing(&self) -> impl Iterator<Item = usize> {
-        self.antecedents.iter().enumerate().filter(|(_, row)| row.is_none()).map(|(place, _)| place)
     }
 }

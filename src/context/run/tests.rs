@@ -6,14 +6,13 @@ use std::time::Duration;
 use crate::context::context_window::ContextWindow;
 use crate::context::evidence::Evidence;
 use crate::context::params::Params;
-use crate::context::replies::model::SCORER_VERSION;
 use crate::context::run::precomputed::Readings;
 use crate::context::run::{Asked, gather};
 use crate::domain::{
     Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId, estimate_tokens,
 };
 use crate::embed::Embedder;
-use crate::store::{Priority, Store, chats, links, messages, vectors};
+use crate::store::{Priority, Store, chats, messages, vectors};
 
 const CHAT: ChatId = ChatId(-1_001_000_000_001);
 const START: Timestamp = Timestamp::from_secs(1_750_000_000);
@@ -94,27 +93,21 @@ async fn known(store: &Store, readings: &Arc<Readings>, trigger: i64) -> Arc<Evi
     gathered.await.unwrap().evidence
 }
 
-async fn prepare(store: &Store, readings: &Arc<Readings>) {
-    let ready = Arc::clone(readings);
+/// Whether all is known that a tag needs, once `most` rows were worked out.
+async fn is_prepared(store: &Store, readings: &Arc<Readings>, most: usize) -> bool {
+    let readings = Arc::clone(readings);
     let prepared = store.read(move |conn| {
         let chat = chats::find(conn, CHAT)?.unwrap();
-        let conversation = crate::domain::Conversation { chat: chat.key, thread: None };
-        while !ready.prepare(conn, conversation, 16)? {}
-        Ok(())
+        readings.prepare(conn, crate::domain::Conversation { chat: chat.key, thread: None }, most)
     });
-    prepared.await.unwrap();
-    let rows = readings.take_unkept(1, usize::MAX);
-    store.write(Priority::Background, move |tx| links::keep(tx, SCORER_VERSION, &rows)).await.unwrap();
+    prepared.await.unwrap()
 }
 
-/// Rows of another scorer are not read: as if the table were empty.
-async fn hide_table(store: &Store, is_hidden: bool) {
-    let sql = if is_hidden { "scorer = scorer + 1000" } else { "scorer = scorer - 1000" };
-    let sql = format!("UPDATE link_cache SET {sql}");
-    store.write(Priority::Background, move |tx| Ok(tx.execute_batch(&sql)?)).await.unwrap();
+async fn prepare(store: &Store, readings: &Arc<Readings>) {
+    while !is_prepared(store, readings, 16).await {}
 }
 
-/// The window is the same from what is in memory, from what is in the table, and from nothing.
+/// The window is the same from what is in memory and from nothing.
 async fn check(seconds_apart: u64) {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
@@ -135,12 +128,8 @@ async fn check(seconds_apart: u64) {
         for trigger in [435, 433, 250] {
             for ask in ["", "what about the projector cable?"] {
                 let of_memory = window(&store, &warm, trigger, ask).await;
-                let of_table = window(&store, &fresh(), trigger, ask).await;
                 assert!(!of_memory.ranked.is_empty(), "there is something to choose from");
-                assert_eq!(of_memory, of_table, "at {trigger}, {ask:?}");
-                hide_table(&store, true).await;
                 assert_eq!(of_memory, window(&store, &fresh(), trigger, ask).await, "at {trigger}, {ask:?}");
-                hide_table(&store, false).await;
             }
         }
     }
@@ -157,18 +146,17 @@ async fn in_a_busy_chat_what_is_kept_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_prepared_is_found_and_kept() {
+async fn what_was_prepared_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
     take_in(&store, (1..=430).map(|number| message(number, 1)).collect()).await;
     let readings = Arc::new(Readings::new(None));
     prepare(&store, &readings).await;
-    assert!(readings.take_unkept(1, usize::MAX).is_empty(), "all are kept");
-    window(&store, &readings, 430, "").await;
-    assert!(readings.take_unkept(1, usize::MAX).len() <= 1, "the trigger needs what was prepared");
-    let again = Arc::new(Readings::new(None));
-    window(&store, &again, 430, "").await;
-    assert!(again.take_unkept(1, usize::MAX).len() <= 1, "the table has it");
+    assert!(is_prepared(&store, &readings, 0).await);
+    take_in(&store, (431..=433).map(|number| message(number, 1)).collect()).await;
+    assert!(!is_prepared(&store, &readings, 2).await && is_prepared(&store, &readings, 1).await, "three were new");
+    window(&store, &readings, 425, "").await;
+    assert!(is_prepared(&store, &readings, 0).await, "an older trigger leaves what is known of the others");
 }
 
 #[tokio::test]

@@ -9,24 +9,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::context::features::rhythm::WINDOW;
-use crate::context::replies::model::SCORER_VERSION;
 use crate::context::run::precomputed::Readings;
 use crate::domain::{Conversation, Heard};
-use crate::store::{Priority, Store, StoreError, links};
+use crate::store::Store;
 
 /// After a flood, what comes in within this time is prepared together.
 const SETTLES: Duration = Duration::from_secs(1);
 /// Otherwise a rest as long as this many times the work: then it takes a third of one processor at most.
 const RESTS: u32 = 2;
-/// Rows that are worked out in one read: about 2 ms, since there are two who can read. The last read of a conversation also
-/// draws what it is about: as much again.
+/// Rows that are worked out in one read: about 2 ms, since there are two who can read.
 pub const AT_ONCE: usize = 16;
-/// Rows are kept when this many have come together: fewer are soon worked out again, and before there are many more of
-/// them, memory may have given them up.
-pub const ENOUGH: usize = 32;
-/// Rows that are written in one transaction: about 2 ms.
-pub const WRITTEN_AT_ONCE: usize = 256;
-
 /// Conversations that wait to be prepared. More are not noted: then a trigger does what was left undone.
 pub const NOTED: usize = 256;
 
@@ -63,9 +55,6 @@ impl Warmer {
                 if !is_asked {
                     is_flood |= self.prepare(conversation, &stop).await;
                 }
-                if let Err(error) = self.keep().await {
-                    tracing::warn!(%error, "link scores were not kept");
-                }
             }
             let rest = if is_flood { SETTLES } else { SETTLES.min(watch.elapsed() * RESTS) };
             tokio::select! {
@@ -91,13 +80,5 @@ impl Warmer {
             }
         }
         true
-    }
-
-    async fn keep(&self) -> Result<(), StoreError> {
-        let rows = self.readings.take_unkept(ENOUGH, WRITTEN_AT_ONCE);
-        if rows.is_empty() {
-            return Ok(());
-        }
-        self.store.write(Priority::Background, move |tx| links::keep(tx, SCORER_VERSION, &rows)).await
     }
 }

@@ -4,7 +4,7 @@ use rusqlite::named_params;
 
 use super::{COLUMNS, VISIBLE, from_row, limit_param, many, row_id};
 use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
-use crate::store::links::{Mark, Marking};
+use crate::store::marks::{Mark, Marking};
 use crate::store::{Reader, Result};
 
 /// The talk of `:chat` in `:thread` before `:ts` and `:id`, the newest first.

@@ -1,0 +1,3 @@
+-- Link scores are remembered in memory alone. After a restart they are worked out again, once for each conversation that is
+-- asked in.
+DROP TABLE link_cache;
