@@ -56,6 +56,10 @@ pub(super) struct Language {
     ours: HashSet<String>,
     /// What somebody asks who was away; without fillers.
     missed: HashSet<String>,
+    /// What a question begins with that goes on with what was just asked.
+    goes_on: HashSet<String>,
+    /// What a question has that is for the group.
+    to_group: HashSet<String>,
 }
 
 /// The file's form. What the lists mean is explained in `languages/en.toml`.
@@ -80,6 +84,8 @@ struct Rows {
     stop_words: Vec<String>,
     ours: Vec<String>,
     missed: Vec<String>,
+    goes_on: Vec<String>,
+    to_group: Vec<String>,
 }
 
 impl Languages {
@@ -106,6 +112,11 @@ impl Languages {
         self.stop_words.contains_key(word)
     }
 
+    /// Whether a word in lower case is a stop word of English, the first of the tables.
+    pub fn is_english_stop_word(&self, word: &str) -> bool {
+        self.stop_words.get(word).is_some_and(|of| of & 1 == 1)
+    }
+
     /// Whether a text asks: a question mark anywhere, or the first words of a question in the language that its stop
     /// words speak for ("was machen wir" asks in German, "was there twice" does not in English).
     pub fn is_question(&self, text: &str) -> bool {
@@ -123,6 +134,19 @@ impl Languages {
         let said = words(text);
         let counts = self.likely(text).map(|language| said.iter().filter(|word| language.ours.contains(*word)).count());
         counts.max().unwrap_or_default()
+    }
+
+    /// Whether a question goes on with what was just asked or answered, by how it begins in any language that it may be of.
+    pub fn goes_on(&self, question: &str) -> bool {
+        let said = words(question);
+        self.likely(question).any(|language| begins_with(&said, &language.goes_on))
+    }
+
+    /// Whether a question is for the group or for one of it ("does anybody know").
+    pub fn is_to_group(&self, question: &str) -> bool {
+        let said = words(question);
+        self.likely(question)
+            .any(|language| (0..said.len()).any(|begin| begins_with(&said[begin..], &language.to_group)))
     }
 
     /// The languages of which a text has the most stop words; all of them where it has none.
@@ -167,11 +191,13 @@ impl Language {
         let questions = phrases([&rows.questions]).collect();
         let asks = phrases([&rows.pointers, &rows.phrases]).collect();
         let ours = phrases([&rows.ours]).collect();
-        Self { code: file.language, fillers, generic, thanks, around, questions, asks, ours, missed }
+        let (goes_on, to_group) = (phrases([&rows.goes_on]).collect(), phrases([&rows.to_group]).collect());
+        let code = file.language;
+        Self { code, fillers, generic, thanks, around, questions, asks, ours, missed, goes_on, to_group }
     }
 
     fn begins_question(&self, said: &[String]) -> bool {
-        (1..=said.len().min(LONGEST)).any(|length| self.questions.contains(&said[..length].join(" ")))
+        begins_with(said, &self.questions)
     }
 
     /// Whether `asked` is what somebody asks who was away, fillers aside.
@@ -200,6 +226,11 @@ impl Language {
     }
 }
 
+/// Whether `words` begin with one of these phrases.
+fn begins_with(words: &[String], phrases: &HashSet<String>) -> bool {
+    (1..=words.len().min(LONGEST)).any(|length| phrases.contains(&words[..length].join(" ")))
+}
+
 /// Whether `words` can be cut into runs that are all `known`. No words are made of nothing.
 fn is_made_of(words: &[&str], known: impl Fn(&str) -> bool) -> bool {
     let mut reached = vec![false; words.len() + 1];
@@ -220,7 +251,7 @@ mod tests {
     use super::*;
 
     /// Every list of every language, by its name.
-    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 9] {
+    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 11] {
         [
             ("fillers", rows.fillers),
             ("politeness", rows.politeness),
@@ -231,7 +262,23 @@ mod tests {
             ("stop_words", rows.stop_words),
             ("ours", rows.ours),
             ("missed", rows.missed),
+            ("goes_on", rows.goes_on),
+            ("to_group", rows.to_group),
         ]
+    }
+
+    #[test]
+    fn questions_for_the_group_and_those_that_go_on_are_told_by_their_words() {
+        let languages = Languages::shipped();
+        for text in ["does anybody know?", "hat jemand den Schlüssel?", "кто-нибудь знает?", "¿alguien tiene la llave?"]
+        {
+            assert!(languages.is_to_group(text), "{text}");
+        }
+        for text in ["and where is it?", "und wann?", "а когда?", "what about sunday?"] {
+            assert!(languages.goes_on(text) && !languages.is_to_group(text), "{text}");
+        }
+        let own = "when does the plumber come?";
+        assert!(!languages.goes_on(own) && !languages.is_to_group(own));
     }
 
     #[test]
@@ -241,7 +288,7 @@ mod tests {
             "thanks" => 15,
             "questions" => 40,
             "ours" => 30,
-            "missed" => 6,
+            "missed" | "goes_on" | "to_group" => 6,
             "stop_words" => 250,
             _ => 10,
         };

@@ -118,6 +118,30 @@ async fn a_question_after_the_answer_to_a_bare_tag_is_asked_too_and_only_by_who_
 }
 
 #[tokio::test]
+async fn a_question_for_the_group_right_after_a_bare_tag_is_left_to_the_group() {
+    World::run(async |w| {
+        w.say("ben", "the plumber comes on thursday");
+        w.say("cat", "fine with me");
+        w.settled().await;
+        let for_the_group = ["who is at home then?", "and does anybody have the key?", "and you, ben?"];
+        for (count, question) in (1..).zip(for_the_group) {
+            w.model.script(["He comes on thursday."]);
+            let tag = w.say("ann", "@bot");
+            w.answer_to(tag).await;
+            w.say("ann", question);
+            w.settled().await;
+            assert_eq!(w.model.requests().len(), count, "{question}");
+        }
+        w.model.script(["He comes on thursday.", "At nine."]);
+        let tag = w.say("ann", "@bot");
+        w.answer_to(tag).await;
+        let question = w.say("ann", "and when exactly?");
+        w.answer_to(question).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn thanks_with_the_bots_name_get_a_reaction_and_no_model_call() {
     World::run(async |w| {
         let before = w.telegram.cursor();

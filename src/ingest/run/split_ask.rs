@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
-use crate::domain::{Conversation, How, JobKind, JobPayload, Kind, Message, MessageAt, ParsedTrigger, Role};
+use crate::domain::{
+    Conversation, EntityKind, How, JobKind, JobPayload, Kind, Message, MessageAt, ParsedTrigger, Role,
+};
 use crate::store::{self, Reader, Writer, jobs, messages};
-use crate::trigger::{Languages, Trigger, TriggerKind};
+use crate::trigger::{Languages, Trigger, TriggerKind, is_generic};
 
 /// The question follows its tag within this time.
 const WITHIN: Duration = Duration::from_secs(60);
-/// Messages before the question that are looked at: the tag, and what the bot has said since.
-const LOOKED_AT: usize = 4;
+/// Messages before the question that are looked at: the tag, what the bot has said since, and who speaks here.
+const LOOKED_AT: usize = 40;
 
 /// The tag that `message` adds a question to: its author's message right before it, if that calls the bot and says nothing
-/// else. `as_trigger` tells how a message addresses the bot.
+/// else. Only what is plainly the rest of the tag: no question that is for the group or for a member, and once the tag is
+/// answered, none but one that goes on with the answer. `as_trigger` tells how a message addresses the bot.
 pub fn tag_before(
     conn: &Reader,
     message: &Message,
@@ -22,7 +25,9 @@ pub fn tag_before(
     let is_question = message.kind == Kind::Text
         && message.reply_to.is_none()
         && message.forward_origin.is_none()
-        && Languages::shipped().is_question(&message.text);
+        && !message.entities.iter().any(|entity| names_somebody(&entity.kind))
+        && Languages::shipped().is_question(&message.text)
+        && !Languages::shipped().is_to_group(&message.text);
     if !is_question {
         return Ok(None);
     }
@@ -34,10 +39,31 @@ pub fn tag_before(
             && message.sent_at.since(earlier.sent_at) <= WITHIN
     };
     let Some(tag) = last.filter(is_same_thought) else { return Ok(None) };
+    let is_answered = before.iter().any(|it| it.message.role == Role::Assistant && it.message.reply_to == Some(tag.id));
+    let goes_on = || {
+        let (languages, text) = (Languages::shipped(), &message.text);
+        languages.goes_on(text) || is_generic(text, languages)
+    };
+    if is_answered && !goes_on() || calls_member(message, before.iter().map(|stored| &stored.message)) {
+        return Ok(None);
+    }
     let says_nothing = |found: &Trigger| {
         found.kind == TriggerKind::Ask && found.how == How::Mention && !found.ask.contains(char::is_alphanumeric)
     };
     Ok(as_trigger(tag)?.filter(says_nothing).map(|_| MessageAt { chat: tag.chat, message: tag.id }))
+}
+
+fn names_somebody(kind: &EntityKind) -> bool {
+    matches!(kind, EntityKind::Mention | EntityKind::TextMention { .. })
+}
+
+/// Whether a message calls somebody else who spoke here lately: by their name at its beginning, or between commas.
+fn calls_member<'a>(message: &Message, before: impl Iterator<Item = &'a Message>) -> bool {
+    let first_word = |text: &str| text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+    let asides = message.text.split([',', ':', '?', '!']).map(|aside| aside.trim().to_lowercase());
+    let called: Vec<String> = asides.chain([first_word(message.text.trim_start())]).collect();
+    let others = before.filter(|earlier| earlier.sender.id != message.sender.id);
+    others.map(|earlier| first_word(&earlier.sender.name)).any(|name| !name.is_empty() && called.contains(&name))
 }
 
 /// The question as the trigger that it is, its whole text being the ask.
