@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use crate::context::context_window::ContextWindow;
+use crate::context::context_window::{ContextWindow, Entry};
 use crate::context::history::History;
 use crate::context::params::Params;
 use crate::context::window::get_smart_context;
@@ -259,34 +259,45 @@ fn any_params() -> impl Strategy<Value = Params> {
     })
 }
 
+/// What holds for the window of any history.
+fn keeps_its_promises(history: &History, params: &Params) -> Result<ContextWindow, TestCaseError> {
+    let window = get_smart_context(history, params);
+    let trigger = &history.trigger;
+    prop_assert_eq!(&window, &get_smart_context(history, params), "the same history gives the same window");
+
+    let unique: BTreeSet<i64> = ids(&window).into_iter().collect();
+    prop_assert_eq!(unique.len(), window.entries.len(), "no message twice");
+    prop_assert!(!unique.contains(&trigger.message.id.0), "the trigger is not in its own window");
+    let order: Vec<_> = window.entries.iter().map(|e| (e.message.message.sent_at, e.message.message.id)).collect();
+    prop_assert!(order.is_sorted(), "oldest first");
+
+    let known = |id: MessageId| history.recent.iter().chain(&history.linked).any(|m| m.message.id == id);
+    let parent = trigger.message.reply_to.filter(|parent| known(*parent) && *parent != trigger.message.id);
+    prop_assert_eq!(window.anchor, parent);
+    prop_assert_eq!(window.anchor_entry().map(|entry| entry.message.message.id), parent, "the anchor is in");
+
+    let cost: usize = window.entries.iter().map(|entry| estimate(&entry.shown)).sum();
+    let anchor_cost = window.anchor_entry().map_or(0, |entry| estimate(&entry.shown));
+    prop_assert!(cost <= params.token_budget.max(anchor_cost), "{} tokens of {}", cost, params.token_budget);
+    prop_assert!(window.entries.iter().all(|entry| (0.0..=1.0).contains(&entry.score)));
+
+    let shown: BTreeSet<_> = window.entries.iter().map(|entry| entry.message.seq).collect();
+    prop_assert!(window.left_out.is_sorted() && window.left_out.iter().all(|seq| !shown.contains(seq)));
+    prop_assert!(window.omitted.len() <= 20);
+    Ok(window)
+}
+
+/// All messages of a history, the trigger among them.
+fn each_message(history: &mut History, change: impl FnMut(&mut StoredMessage)) {
+    let History { recent, linked, trigger, .. } = history;
+    recent.iter_mut().chain(linked).chain([trigger]).for_each(change);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn every_window_keeps_its_promises(history in any_history(), params in any_params()) {
-        let window = get_smart_context(&history, &params);
-        let trigger = &history.trigger;
-
-        prop_assert_eq!(&window, &get_smart_context(&history, &params), "the same history gives the same window");
-
-        let unique: BTreeSet<i64> = ids(&window).into_iter().collect();
-        prop_assert_eq!(unique.len(), window.entries.len(), "no message twice");
-        prop_assert!(!unique.contains(&trigger.message.id.0), "the trigger is not in its own window");
-        let order: Vec<_> = window.entries.iter().map(|e| (e.message.message.sent_at, e.message.message.id)).collect();
-        prop_assert!(order.is_sorted(), "oldest first");
-
-        let known = |id: MessageId| history.recent.iter().chain(&history.linked).any(|m| m.message.id == id);
-        let parent = trigger.message.reply_to.filter(|parent| known(*parent) && *parent != trigger.message.id);
-        prop_assert_eq!(window.anchor, parent);
-        prop_assert_eq!(window.anchor_entry().map(|entry| entry.message.message.id), parent, "the anchor is in");
-
-        let cost: usize = window.entries.iter().map(|entry| estimate(&entry.shown)).sum();
-        let anchor_cost = window.anchor_entry().map_or(0, |entry| estimate(&entry.shown));
-        prop_assert!(cost <= params.token_budget.max(anchor_cost), "{} tokens of {}", cost, params.token_budget);
-        prop_assert!(window.entries.iter().all(|entry| (0.0..=1.0).contains(&entry.score)));
-
-        let shown: BTreeSet<_> = window.entries.iter().map(|entry| entry.message.seq).collect();
-        prop_assert!(window.left_out.is_sorted() && window.left_out.iter().all(|seq| !shown.contains(seq)));
-        prop_assert!(window.omitted.len() <= 20);
+        keeps_its_promises(&history, &params)?;
     }
 
     /// Messages may come late, and be numbered late.
@@ -307,9 +318,63 @@ proptest! {
             stored.message.text = "in other words".to_owned();
             stored.message.edited_at = Some(stored.message.sent_at);
         }
-        let window = get_smart_context(&edited, &params);
+        let window = keeps_its_promises(&edited, &params)?;
         let old = |shown: &str| !history.recent.is_empty() && shown.contains("other words");
         let shown = window.entries.iter().filter(|entry| old(&entry.shown)).count();
         prop_assert!(shown <= 1, "{} times", shown);
+        each_message(&mut edited, |stored| stored.message.edited_at = None);
+        let said_so = get_smart_context(&edited, &params);
+        let read = |window: &ContextWindow| window.entries.iter().map(|it| (it.shown.clone(), it.reason)).collect::<Vec<_>>();
+        prop_assert_eq!(read(&window), read(&said_so));
+    }
+
+    /// Ids are Telegram's: they may be large, have gaps, and mean nothing but an order within a second.
+    #[test]
+    fn what_links_lead_to_does_not_depend_on_the_ids(
+        history in any_history(),
+        params in any_params(),
+        (step, begin) in (1_i64..1_000_000, 0_i64..i64::from(u32::MAX)),
+    ) {
+        let new = |id: MessageId| MessageId(id.0 * step + begin);
+        let mut renumbered = history.clone();
+        each_message(&mut renumbered, |stored| {
+            stored.message.id = new(stored.message.id);
+            stored.message.reply_to = stored.message.reply_to.map(new);
+        });
+        // Where there is room, all that links lead to is in.
+        let params = Params { token_budget: 100_000, ..params };
+        let window = keeps_its_promises(&renumbered, &params)?;
+        let linked = |window: &ContextWindow| {
+            let linked = |entry: &&Entry| entry.reason.is_anchor() || entry.reason == Reason::Chain;
+            window.entries.iter().filter(linked).map(|entry| entry.message.message.id).collect::<Vec<_>>()
+        };
+        let before = linked(&get_smart_context(&history, &params)).into_iter().map(new).collect::<Vec<_>>();
+        prop_assert_eq!(linked(&window), before);
+    }
+}
+
+/// Of `count` messages, a minute apart; every seventh replies to one of the ten before it.
+fn long_history(count: u32) -> History {
+    let mut chat = transcript("10:00 ann#1 who waters the plants?\n10:01 bob#2 I do\n10:02 cat#3 @bot and the cat?");
+    let templates = std::mem::take(&mut chat);
+    for number in 1..=count + 1 {
+        let mut next = templates[number as usize % 3].clone();
+        next.seq.0 = number;
+        next.message.id = MessageId(i64::from(number));
+        next.message.sent_at = next.message.sent_at.plus(std::time::Duration::from_secs(u64::from(number) * 60));
+        next.message.reply_to = number.is_multiple_of(7).then(|| MessageId(i64::from(number - number % 10)));
+        chat.push(next);
+    }
+    let trigger = chat.pop().expect("a trigger");
+    History::new(trigger, chat, Vec::new())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+    /// From a chat without a message before the tag to one of thousands.
+    #[test]
+    fn chats_of_any_length_keep_the_promises(count in prop_oneof![Just(0_u32), 1_u32..8, 190_u32..210, 1_000_u32..3_000]) {
+        let window = keeps_its_promises(&long_history(count), &Params::new(estimate))?;
+        prop_assert_eq!(window.entries.is_empty(), count == 0, "what was said just before is always shown");
     }
 }
