@@ -21,6 +21,7 @@ mod recall;
 mod report;
 mod rows;
 mod similarity;
+mod sparse;
 mod truth;
 mod written;
 
@@ -35,9 +36,10 @@ use chime::embed::Embedder;
 use clap::Parser;
 
 use crate::chats::{Chat, PackName};
-use crate::learn::{Examples, Restraint, fit};
+use crate::learn::{Examples, Fitted, Restraint};
 use crate::report::Report;
 use crate::rows::OfTags;
+use crate::sparse::{Dropped, Elimination};
 use crate::written::{Part, Written};
 
 /// Fits the weights of the selector on labelled chats.
@@ -88,6 +90,15 @@ struct Arguments {
     /// Score other thresholds of the test for new matters, and prices of a token, too
     #[arg(long)]
     thresholds: bool,
+    /// Features to leave out of the fit: `focus.length`, `pair.reply`, `segment.mention`, `novelty.names_day`
+    #[arg(long, value_delimiter = ',', value_name = "FEATURE")]
+    without: Vec<String>,
+    /// What the chats that were left out lose without each of these groups of features: `pair.reply,pair.mention`
+    #[arg(long = "try", value_name = "FEATURES")]
+    groups: Vec<String>,
+    /// Take features out for as long as the chats that were left out lose less than this of `cov` and of F1
+    #[arg(long, value_name = "LOSS")]
+    sparse: Option<f64>,
     /// Passed by cargo
     #[arg(long, hide = true)]
     bench: bool,
@@ -115,6 +126,9 @@ fn main() -> Outcome<()> {
     training.bridges()?;
     training.tags()?;
     println!("{}", training.report(arguments.every));
+    if arguments.sparse.is_some() || !arguments.groups.is_empty() {
+        training.eliminate(&arguments.groups, arguments.sparse)?;
+    }
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)?;
         let all = &training.written[training.folds];
@@ -134,6 +148,10 @@ struct Fitting {
     folds: usize,
     /// By the fold that was left out; last, with nothing left out.
     written: Vec<Written>,
+    /// What is not fitted.
+    dropped: Dropped,
+    /// Every part that was fitted, where fits are to be made again.
+    elimination: Option<Elimination>,
 }
 
 impl Fitting {
@@ -152,7 +170,14 @@ impl Fitting {
             chats.iter_mut().filter(|chat| !chat.is_test).for_each(|chat| chat.fold = chat.kind.family());
         }
         let shipped = Written::read(ReplyModel::WRITTEN, Weights::WRITTEN)?;
-        Ok(Self { chats, folds, written: vec![shipped; folds + 1] })
+        let is_again = arguments.sparse.is_some() || !arguments.groups.is_empty();
+        Ok(Self {
+            chats,
+            folds,
+            written: vec![shipped; folds + 1],
+            dropped: Dropped::named(&arguments.without)?,
+            elimination: is_again.then(Elimination::default),
+        })
     }
 
     /// What is further back, with the shipped weights of all else.
@@ -225,10 +250,28 @@ impl Fitting {
     /// Fits a part for every fold, and for all.
     fn learn(&mut self, part: Part, examples: &Examples, names: &[&str], restraint: Restraint) {
         println!("{part:?}: {} choices", examples.len());
-        let folds = self.folds;
+        let (folds, dropped) = (self.folds, self.dropped.of(part, names));
+        let mut fits = Vec::new();
         for (fold, written) in self.written.iter_mut().enumerate() {
-            written.set(part, &fit(examples, (fold < folds).then_some(fold), restraint), names);
+            let fitted = Fitted::to(examples, (fold < folds).then_some(fold), restraint, &dropped);
+            written.set(part, &fitted.score(), names);
+            if fold < folds && self.elimination.is_some() {
+                fits.push(fitted);
+            }
         }
+        if let Some(elimination) = &mut self.elimination {
+            elimination.add(part, names, fits);
+        }
+    }
+
+    /// What features are worth, and which are worth nothing.
+    fn eliminate(&mut self, groups: &[String], loss: Option<f64>) -> Outcome<()> {
+        let Some(elimination) = self.elimination.take() else { return Ok(()) };
+        let start = (self.written.clone(), self.dropped.clone());
+        for group in groups {
+            elimination.try_group(&self.chats, &start, group)?;
+        }
+        loss.map_or(Ok(()), |loss| elimination.run(&self.chats, start, loss))
     }
 
     /// How the labelled chats are read with other thresholds, and prices of a token.

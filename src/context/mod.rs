@@ -68,7 +68,7 @@ pub use long_strand::{MAX_STRAND_TOKENS, StrandLimits, StrandMessage, oldest_par
 pub use params::Params;
 pub use pick::training;
 pub use replies::antecedents::{Antecedent, Antecedents};
-pub use replies::model::{ReplyModel, SCORER_VERSION};
+pub use replies::model::ReplyModel;
 pub use retrieval::archive::{Archive, find as find_further_back};
 pub use retrieval::found::Found;
 pub use retrieval::passages::MOST_OF_A_WORD;
