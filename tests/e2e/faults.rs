@@ -283,9 +283,9 @@ async fn ends_in(reply: Reply, expected: &str) {
     .await;
 }
 
-#[tokio::test]
-async fn whatever_the_model_does_a_question_ends_in_one_visible_reply() {
-    let failures = [
+/// The rows of the model in the table of faults.
+pub fn failures() -> Vec<Reply> {
+    vec![
         Reply::Hang,
         Reply::Status(500, r#"{"error":{"message":"boom"}}"#.to_owned()),
         Reply::Status(503, String::new()),
@@ -302,8 +302,12 @@ async fn whatever_the_model_does_a_question_ends_in_one_visible_reply() {
         Reply::NoFinish,
         Reply::ErrorIn200,
         Reply::Huge(9 * 1024 * 1024),
-    ];
-    join_all(failures.into_iter().map(|reply| ends_in(reply, APOLOGY))).await;
+    ]
+}
+
+#[tokio::test]
+async fn whatever_the_model_does_a_question_ends_in_one_visible_reply() {
+    join_all(failures().into_iter().map(|reply| ends_in(reply, APOLOGY))).await;
 }
 
 #[tokio::test]

@@ -110,6 +110,33 @@ async fn a_text_file_is_saved_by_its_caption_or_by_a_reply() {
 }
 
 #[tokio::test]
+async fn a_file_of_who_opted_out_or_whose_message_is_forgotten_is_not_saved() {
+    World::run(async |w| {
+        let ben = w.member("ben");
+        w.telegram.put_file("before.txt", "The spare key is under the third stone.");
+        w.telegram.put_file("after.txt", "The code of the shed is 1234.");
+        w.telegram.put_file("forgotten.txt", "My number is 555.");
+        let cat = w.member("cat");
+        let forgotten = send_file(w, cat, "forgotten.txt", "");
+        let before = send_file(w, ben, "before.txt", "");
+        let forget = w.reply("cat", forgotten, "/forget@bot");
+        w.answer_to(forget).await;
+        let out = w.say("ben", "/optout@bot");
+        w.answer_to(out).await;
+        let after = send_file(w, ben, "after.txt", "");
+        w.settled().await;
+        for sent in [before, after, forgotten] {
+            let tried = order(w, "/note", Some(sent));
+            let told = w.answer_to(tried).await.text;
+            assert!(told.starts_with("I have no text of that message"), "{sent}: {told}");
+        }
+        let list = w.say("cat", "/notes@bot");
+        assert!(w.answer_to(list).await.text.starts_with("This chat has saved no notes."));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_file_that_is_no_text_is_refused_with_the_reason() {
     World::run(async |w| {
         let ann = admin(w, "ann");

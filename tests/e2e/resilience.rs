@@ -9,6 +9,7 @@ use chime::testkit::{Reply, World};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
+use crate::faults::failures;
 use crate::process::Process;
 
 const APOLOGY: &str = "Temporary issue generating response.";
@@ -65,28 +66,6 @@ async fn ends_in_one_apology(manner: Manner, reply: Reply) {
         w.model.release();
     })
     .await;
-}
-
-/// The rows of the model in the table of faults.
-fn failures() -> Vec<Reply> {
-    vec![
-        Reply::Hang,
-        Reply::Status(500, r#"{"error":{"message":"boom"}}"#.to_owned()),
-        Reply::Status(503, String::new()),
-        Reply::Throttle(60),
-        Reply::Html502,
-        Reply::Html200,
-        Reply::EmptyChoices,
-        Reply::NullChoices,
-        Reply::Blank,
-        Reply::CutBody,
-        Reply::CutJson,
-        Reply::Garbage,
-        Reply::Filtered,
-        Reply::NoFinish,
-        Reply::ErrorIn200,
-        Reply::Huge(9 * 1024 * 1024),
-    ]
 }
 
 #[tokio::test]

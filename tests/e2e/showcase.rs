@@ -42,7 +42,7 @@ const SESSION: &[Turn] = &[
 ];
 
 /// Everything that the demo prints for these lines.
-fn played(lines: &[&str]) -> String {
+pub fn played(lines: &[&str]) -> String {
     played_with(&[], lines)
 }
 

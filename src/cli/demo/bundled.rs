@@ -46,7 +46,8 @@ impl Bundled {
 }
 
 const FRIDAY_EXAMPLE: &str = "
-With a model the same tag gets an answer in sentences. An example, written for this demo; in Telegram each number opens its message:
+With a model the same tag gets an answer in sentences. An example, written for this demo;
+in Telegram each number opens its message:
 
             The thai restaurant on 10th Ave [1] suits you: it has a garden, and half of the menu is without meat [2],
             which Carl's sister needs [3]. Lunch with a drink was 24 [4], so dinner may stay under 30 a head [5], but

@@ -1,6 +1,5 @@
 //! The README's commands, in its order, on a machine that has nothing else.
 
-use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use chime::clock::Clock;
@@ -8,6 +7,7 @@ use chime::domain::UserId;
 use chime::sandbox::{NewChat, Post, Setup};
 
 use crate::operator::{Daemon, Machine, PATIENCE};
+use crate::showcase::played;
 
 const README: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"));
 const SETTINGS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/.env.example"));
@@ -85,18 +85,7 @@ fn every_command_of_the_readme_is_known_here() {
 fn what_the_readme_types_into_the_demo_does_what_it_says() {
     let lines = typed_into_the_demo();
     assert_eq!(lines, ["@bot thoughts?", "> 22 @bot", "Ana: the thai place?", "> 32 /why", "> 32 !", "help", "quit"]);
-    let mut demo = Command::new(env!("CARGO_BIN_EXE_chime"))
-        .arg("demo")
-        .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the demo starts");
-    demo.stdin.take().expect("a way to type").write_all(lines.join("\n").as_bytes()).expect("it reads");
-    let ended = demo.wait_with_output().expect("the demo ends");
-    let shown = String::from_utf8(ended.stdout).expect("readable output");
-    assert!(ended.status.success(), "{shown}");
+    let shown = played(&lines);
     assert!(
         !shown.contains("there is no message #32"),
         "the first answer has the number that the README names: {shown}"
