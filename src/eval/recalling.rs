@@ -1,6 +1,5 @@
 //! How fast recall is in chats of many sessions, with everything that memory keeps of them: summaries, tags and vectors.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -177,7 +176,6 @@ impl Bench {
                 utc_offset: 0,
                 by: AUTHOR,
                 before: asked.before,
-                known: &HashSet::new(),
             };
             recaller.recall(conn, &request)
         };

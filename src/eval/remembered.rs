@@ -1,6 +1,6 @@
 //! A pack in a store of its own, as the daemon would have it: what the daemon's retriever is asked on.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::clock::Clock;
@@ -65,15 +65,7 @@ impl Remembered {
         let conversation = Conversation { chat: chat.key, thread: None };
         let before = Seq(chat.seqs.iter().map(|seq| seq.0).max().unwrap_or(0).saturating_add(1));
         let look = move |conn: &store::Reader| {
-            let request = RecallRequest {
-                conversation,
-                text: &text,
-                now,
-                utc_offset: 0,
-                by: UserId(0),
-                before,
-                known: &HashSet::new(),
-            };
+            let request = RecallRequest { conversation, text: &text, now, utc_offset: 0, by: UserId(0), before };
             recaller.ranked(conn, &request)
         };
         let ranked = self.store.read(look).await?;

@@ -241,7 +241,6 @@ impl Bench {
                 utc_offset: 0,
                 by: said.message.sender.id,
                 before: said.seq,
-                known: &HashSet::new(),
             };
             recaller.recall(conn, &request)
         };

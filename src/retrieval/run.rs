@@ -1,29 +1,29 @@
 //! Fetches what a chat said before about a question: the legs propose, the features of what they propose decide.
 //!
 //! In reading order: [`Recaller`], `legs` (who proposes), `found` (reading what was proposed), `summaries` (the sessions of
-//! what was found), `keeper` (the vectors that one leg searches).
+//! what was found), `looked` (taking the best of it), `keeper` (the vectors that one leg searches).
 
 mod found;
 mod keeper;
 mod legs;
+mod looked;
 mod summaries;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use keeper::{VectorKeeper, VectorSource};
+pub use looked::Looked;
 
 use crate::domain::{Conversation, Language, Seq, Timestamp, UserId};
 use crate::embed::{Embedder, SHIPPED_NAME};
 use crate::retrieval::lexicon::WordsRead;
 use crate::retrieval::run::found::Found;
-use crate::retrieval::run::legs::Candidates;
-use crate::retrieval::{Asked, Features, Lexicon, Person, Profile, Question, Ranked, Recalled, RecalledMessage, rank};
+use crate::retrieval::run::summaries::Summaries;
+use crate::retrieval::{Asked, Features, Lexicon, Person, Profile, Question, Recalled, rank};
 use crate::store::spaces::Space;
-use crate::store::{self, Reader, chats, messages, spaces, vectors};
+use crate::store::{self, Reader, chats, spaces, vectors};
 
-/// Messages that are recalled at most.
-const RECALLED: usize = 10;
 /// A message that says less of the question than this, its surroundings included, is no answer to it. Of the steps compared by
 /// `cargo bench --bench fit -- --recall` this one parts right messages from those of a chat without an answer best.
 const MIN_COVERAGE: f64 = 0.35;
@@ -43,8 +43,6 @@ pub struct RecallRequest<'a> {
     pub by: UserId,
     /// The trigger. Only what came before it is recalled.
     pub before: Seq,
-    /// What the prompt shows anyway.
-    pub known: &'a HashSet<Seq>,
 }
 
 /// Looks into the past of chats.
@@ -91,15 +89,24 @@ impl Recaller {
     /// The messages and summaries of a chat, of all its threads, that answer a question best: best first. A question
     /// without a word that tells something finds nothing.
     pub fn recall(&self, conn: &Reader, request: &RecallRequest<'_>) -> store::Result<Recalled> {
-        let Some(reading) = self.read(conn, request)? else { return Ok(Recalled::default()) };
+        self.look(conn, request)?.best(conn, &HashSet::new())
+    }
+
+    /// Finds and ranks them. What the prompt shows anyway need not be known yet: it is left out when the best are taken.
+    pub fn look(&self, conn: &Reader, request: &RecallRequest<'_>) -> store::Result<Looked> {
+        let Some(reading) = self.read(conn, request)? else {
+            return Ok(Looked::of(request, Vec::new(), Summaries::default()));
+        };
         let candidates = reading.candidates()?;
         let found = Found::read(&reading, &candidates, self.embedder.as_deref())?;
         self.with_words(reading.language, |lexicon| {
             let passages = found.passages();
             let frequencies = Some(&candidates.frequencies);
             let ranked = rank(&reading.question, &passages, frequencies, lexicon, Profile::Fitted);
-            let sessions = summaries::recalled(&reading, (&found, &ranked), &candidates, lexicon)?;
-            Ok(Recalled { messages: best(&reading, &found, ranked, &candidates)?, sessions })
+            let summaries = summaries::found(&reading, (&found, &ranked), &candidates, lexicon)?;
+            let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
+            let messages = says_enough.map(|one| looked::Message::of(one, &found, &candidates));
+            Ok(Looked::of(request, messages.collect(), summaries))
         })
     }
 
@@ -173,44 +180,8 @@ impl Recaller {
     }
 }
 
-impl Reading<'_> {
-    /// Whether a message came before the trigger and is not shown anyway.
-    fn may_show(&self, seq: Seq) -> bool {
-        seq < self.request.before && !self.request.known.contains(&seq)
-    }
-
-    /// What the topic of a conversation is called, where that is another than the question's.
-    fn other_topic(&self, conversation: Conversation) -> store::Result<Option<String>> {
-        if conversation == self.request.conversation {
-            return Ok(None);
-        }
-        chats::topic_name(self.conn, conversation)
-    }
-}
-
-fn best(
-    reading: &Reading<'_>,
-    found: &Found,
-    ranked: Vec<Ranked>,
-    candidates: &Candidates,
-) -> store::Result<Vec<RecalledMessage>> {
-    let says_enough = |features: &Features| features.wide_coverage.max(features.linked_coverage) >= MIN_COVERAGE;
-    let wanted = (ranked.into_iter())
-        .filter(|one| one.score > 0.0 && says_enough(&one.features))
-        .map(|one| (found.messages[one.index].seq, one))
-        .filter(|(seq, _)| reading.may_show(*seq));
-    let mut best = Vec::new();
-    for (seq, one) in wanted.take(RECALLED) {
-        let Some(message) = messages::by_seq(reading.conn, reading.request.conversation.chat, seq)? else { continue };
-        best.push(RecalledMessage {
-            topic: reading.other_topic(message.conversation())?,
-            message,
-            score: one.score,
-            features: one.features,
-            legs: candidates.messages.get(&seq).copied().unwrap_or_default(),
-        });
-    }
-    Ok(best)
+fn says_enough(features: &Features) -> bool {
+    features.wide_coverage.max(features.linked_coverage) >= MIN_COVERAGE
 }
 
 #[cfg(test)]

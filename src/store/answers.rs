@@ -42,22 +42,19 @@ pub fn save(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
 }
 
 fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
-    let seqs = record.window.iter().map(|chosen| chosen.seq).chain([record.trigger]);
-    let mut note =
-        tx.prepare_cached("INSERT OR IGNORE INTO answer_use (chat_key, seq, answer_id) VALUES (:chat, :seq, :id)")?;
-    for seq in seqs {
-        note.execute(named_params! { ":chat": record.chat.0, ":seq": seq.0, ":id": record.id.0.to_string() })?;
-    }
-    Ok(())
+    let given: Vec<Seq> = record.window.iter().map(|chosen| chosen.seq).chain([record.trigger]).collect();
+    rest_on(tx, record, &given)
 }
 
 /// Notes messages that an answer rests on beside those of its window.
 pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<()> {
-    let mut note =
-        tx.prepare_cached("INSERT OR IGNORE INTO answer_use (chat_key, seq, answer_id) VALUES (:chat, :seq, :id)")?;
-    for seq in seqs {
-        note.execute(named_params! { ":chat": record.chat.0, ":seq": seq.0, ":id": record.id.0.to_string() })?;
-    }
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO answer_use (chat_key, seq, answer_id)
+         SELECT :chat, value, :id FROM json_each(:seqs) WHERE true",
+    )?
+    .execute(named_params! {
+        ":chat": record.chat.0, ":seqs": row::to_json(&seqs, "seqs")?, ":id": record.id.0.to_string(),
+    })?;
     Ok(())
 }
 

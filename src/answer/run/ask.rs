@@ -15,7 +15,7 @@ use crate::answer::notices::notices;
 use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
 use crate::answer::run::concepts;
 use crate::answer::run::draft::{Draft, answered, apology, clarifying, failure_of, guarded, offline};
-use crate::answer::run::enrich::{Enricher, Subject, enrich};
+use crate::answer::run::enrich::Enricher;
 use crate::answer::run::follow_up;
 use crate::answer::run::gone::{Written, rests_on_what_is_gone};
 use crate::answer::run::introduction::{self, Introduction};
@@ -35,8 +35,7 @@ use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
 use crate::context::Params;
 use crate::context::run::Readings;
 use crate::domain::{
-    AnswerStatus, BotIdentity, ChatId, Citable, Enrichment, Grounding, Job, MessageAt, ParsedTrigger, Seq, ThreadId,
-    Zone,
+    AnswerStatus, BotIdentity, ChatId, Citable, Grounding, Job, MessageAt, ParsedTrigger, Seq, ThreadId, Zone,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{AskError, Economy, Purpose};
@@ -135,8 +134,7 @@ impl Answering {
         log::found(question.trigger(), &question.window, watch.elapsed());
         question.follow_up = self.resolve(&mut question).await;
         let question_back = follow_up::clarifying(&question.follow_up, question.chat.language);
-        let enrichment = self.enrich(&question).await;
-        let guard = self.guard(&question, &enrichment);
+        let guard = self.guard(&question);
         let backend = match (question_back, guard, self.parts.gateway.allowance(question.spent)) {
             (Some(question_back), ..) => Backend::NotNeeded(question_back),
             (None, Some(guard), _) => Backend::Guarded(guard),
@@ -145,14 +143,14 @@ impl Answering {
             (None, None, Allowance::Tight) => Backend::Thrifty,
             (None, None, Allowance::Over(because)) => Backend::Spent(because),
         };
-        let mut built = self.prompt(&question, &enrichment, None)?;
+        let mut built = self.prompt(&question, None)?;
         let mut step = begin(job.attempts, backend);
         let draft = loop {
             step = match step {
                 Step::Ask(asking) => {
                     if asking.window == WindowSize::Halved {
                         self.halve(&mut question).await?;
-                        built = self.prompt(&question, &enrichment, Some(built.tokens() / 2))?;
+                        built = self.prompt(&question, Some(built.tokens() / 2))?;
                     }
                     asking.ended(self.converse(job, (&mut question, &mut built), asking).await)
                 }
@@ -177,20 +175,6 @@ impl Answering {
         self.settle(job, *question, built, draft, watch).await
     }
 
-    async fn enrich(&self, question: &Question) -> Enrichment {
-        let trigger = question.trigger();
-        let subject = Subject {
-            chat: trigger.chat,
-            conversation: trigger.conversation(),
-            trigger: trigger.clone(),
-            ask: question.history.ask.clone(),
-            now: self.parts.clock.now(),
-        };
-        let mut enrichment = enrich(&self.parts.store, &self.parts.enrichers, subject).await;
-        enrichment.pieces.extend(question.oldest_part.piece());
-        enrichment
-    }
-
     /// What the model wrote, unless it repeats its prompt.
     fn checked_for_echo(&self, question: &Question, built: &BuiltPrompt, completion: Completion, bill: Bill) -> Draft {
         let (text, uncertainty) = uncertainty::split(&completion.text);
@@ -204,7 +188,7 @@ impl Answering {
     }
 
     /// `room` is what the whole prompt may take, where the model said that it was too long.
-    fn prompt(&self, question: &Question, enrichment: &Enrichment, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
+    fn prompt(&self, question: &Question, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
         // Nobody outside this process can guess it. The same for a chat, so that the same question is the same prompt.
         let fence = format!("{:016X}", self.fences.hash_one(question.chat.key));
         Ok(prompt::build(
@@ -229,7 +213,7 @@ impl Answering {
                 fence: &fence,
                 earliest: question.earliest,
                 estimate: self.parts.params.estimate,
-                enrichment,
+                enrichment: &question.enrichment,
                 room,
             },
         )?)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::{ChatKey, Conversation, Enrichment, Piece, StoredMessage, Timestamp};
-use crate::store::{self, Reader, Store};
+use crate::store::{self, Reader};
 
 /// What an enricher is asked about.
 #[derive(Debug, Clone)]
@@ -36,11 +36,10 @@ impl Enricher {
 }
 
 /// What all of them gather. One that fails is logged and left out.
-pub async fn enrich(store: &Store, enrichers: &[Enricher], subject: Subject) -> Enrichment {
+pub fn enrich(conn: &Reader, enrichers: &[Enricher], subject: &Subject) -> Enrichment {
     let mut enrichment = Enrichment::default();
     for Enricher { name, gather } in enrichers {
-        let (gather, subject) = (Arc::clone(gather), subject.clone());
-        match store.read(move |conn| gather(conn, &subject)).await {
+        match gather(conn, subject) {
             Ok(pieces) => enrichment.pieces.extend(pieces),
             Err(error) => tracing::warn!(%error, "answering without what `{name}` knows"),
         }

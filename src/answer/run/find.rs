@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::answer::run::Answering;
-use crate::answer::run::question::{Found, Question, Reading};
+use crate::answer::run::question::{Found, Gathered, Question, Reading};
 use crate::context::run::window_around;
 use crate::context::{Focused, History, Params};
 use crate::domain::{Job, MessageAt, ParsedTrigger};
@@ -22,15 +22,20 @@ impl Answering {
         let reading = Arc::new(self.reading());
         let (first, matter, parsed) = (Arc::clone(&reading), job.payload.matter(), parsed.clone());
         let found = self.parts.store.read(move |conn| first.gather(conn, at, &parsed, matter)).await?;
-        let mut gathered = match found {
-            Found::Ready(gathered) => gathered,
+        let gathered: Arc<Gathered> = match found {
+            Found::Ready(gathered) => Arc::from(gathered),
             Found::Gone => return Ok(Found::Gone),
             Found::Answered => return Ok(Found::Answered),
             Found::Old(trigger) => return Ok(Found::Old(trigger)),
         };
-        let focused;
-        (gathered.history, focused) = picked(gathered.history, gathered.params.clone()).await?;
-        let question = self.parts.store.read(move |conn| reading.complete(conn, *gathered, focused)).await?;
+        let focused = picked(Arc::clone(&gathered.history), gathered.params.clone());
+        let (second, about) = (Arc::clone(&reading), Arc::clone(&gathered));
+        let beside = self.parts.store.read(move |conn| second.beside(conn, &about));
+        let (focused, beside) = tokio::join!(focused, beside);
+        let (focused, beside) = (focused?, beside?);
+        let gathered = Arc::unwrap_or_clone(gathered);
+        let question = move |conn: &_| reading.complete(conn, gathered, focused, beside);
+        let question = self.parts.store.read(question).await?;
         Ok(Found::Ready(Box::new(question)))
     }
 
@@ -45,6 +50,7 @@ impl Answering {
             idle: self.parts.idle,
             readings: Arc::clone(&self.parts.readings),
             recaller: Arc::clone(&self.parts.recaller),
+            enrichers: self.parts.enrichers.clone(),
             introduction: self.parts.introduction.clone(),
             access: self.parts.access.clone(),
             max_age: self.parts.backlog_max_age,
@@ -57,7 +63,8 @@ impl Answering {
     pub(super) async fn halve(&self, question: &mut Question) -> anyhow::Result<()> {
         let params = Params { token_budget: question.room / 2, ..self.parts.params.clone() };
         let summarized = question.oldest_part.summarized(params.estimate);
-        let (history, focused) = picked(question.history.clone(), params.clone()).await?;
+        let history = Arc::clone(&question.history);
+        let focused = picked(Arc::clone(&history), params.clone()).await?;
         let readings = Arc::clone(&self.parts.readings);
         let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &readings, |_| summarized));
         question.window = self.parts.store.read(window).await?;
@@ -68,10 +75,8 @@ impl Answering {
 }
 
 /// Picks what a trigger is about. It takes longer than all reading, and no reader of the store waits for it.
-async fn picked(history: History, params: Params) -> anyhow::Result<(History, Focused)> {
-    let pick = move || {
-        let focused = Focused::of(&history, &params);
-        (history, focused)
-    };
-    tokio::task::spawn_blocking(pick).await.context("picking what the trigger is about")
+async fn picked(history: Arc<History>, params: Params) -> anyhow::Result<Focused> {
+    tokio::task::spawn_blocking(move || Focused::of(&history, &params))
+        .await
+        .context("picking what the trigger is about")
 }

@@ -4,18 +4,18 @@ use crate::answer::grounding::{Evidence, Guard, Measure, guard, has_anchor_or_st
 use crate::answer::run::ask::Answering;
 use crate::answer::run::question::Question;
 use crate::answer::telling::shared_words;
-use crate::domain::{Enrichment, Grounding};
+use crate::domain::Grounding;
 use crate::embed::{Embedder, SHIPPED_NAME};
 
 impl Answering {
     /// Why the chat wants no answer to `question`; none where it wants one.
-    pub(super) fn guard(&self, question: &Question, enrichment: &Enrichment) -> Option<Guard> {
+    pub(super) fn guard(&self, question: &Question) -> Option<Guard> {
         if question.grounding == Grounding::Open {
             return None;
         }
         let embedder = self.parts.readings.embedder();
         let texts = question.citable().into_iter().map(|source| source.text);
-        let added = enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
+        let added = question.enrichment.pieces.iter().flat_map(|piece| &piece.lines).map(|line| line.text.clone());
         let texts: Vec<String> = texts.chain(added).collect();
         let (similarities, measure) = similarities(&question.history.ask, &texts, embedder);
         let similarity = similarities.into_iter().reduce(f64::max);

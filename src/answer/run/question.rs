@@ -10,6 +10,7 @@ use crate::access::run::served;
 use crate::answer::prompt::Person;
 use crate::answer::recall::{self, fitting};
 use crate::answer::run::concepts::Scope;
+use crate::answer::run::enrich::{Enricher, Subject, enrich};
 use crate::answer::run::follow_up::{self, GoingOn};
 use crate::answer::run::introduction::Introduction;
 use crate::answer::run::long_strand::{LongStrands, OldestPart};
@@ -18,15 +19,16 @@ use crate::config::{AccessConfig, SessionIdle};
 use crate::context::run::{Asked, Readings, gather, window_around};
 use crate::context::{ContextWindow, Focused, History, Params};
 use crate::domain::{
-    Alternative, BotIdentity, Citable, FollowUp, FormattedText, Grounding, How, Matter, MessageAt, ParsedTrigger, Seq,
-    Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
+    Alternative, BotIdentity, Citable, Enrichment, FollowUp, FormattedText, Grounding, How, Matter, MessageAt,
+    ParsedTrigger, Seq, Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
 };
 use crate::gateway::run::Bill;
 use crate::retrieval::Recalled;
-use crate::retrieval::run::{RecallRequest, Recaller};
+use crate::retrieval::run::{Looked, RecallRequest, Recaller};
+use crate::store::chat_settings::ChatSettings;
 use crate::store::chats::{self, ChatRow};
 use crate::store::concepts::ContextKey;
-use crate::store::{self, Reader, answers, chat_settings, consent, messages, usage};
+use crate::store::{self, Reader, StoreError, answers, chat_settings, consent, messages, usage};
 use crate::trigger::{self, Languages, own_run};
 
 /// Messages before a tag that are looked at for a question of its author.
@@ -44,8 +46,9 @@ pub enum Found<T> {
 }
 
 /// A trigger with the messages it may be about, before any of them is picked.
+#[derive(Clone)]
 pub struct Gathered {
-    pub history: History,
+    pub history: Arc<History>,
     /// With the room that there is for the window.
     pub params: Params,
     chat: ChatRow,
@@ -56,11 +59,24 @@ pub struct Gathered {
     is_bare: bool,
 }
 
+/// What belongs to a trigger whatever it turns out to be about: it is read while that is worked out.
+pub struct Beside {
+    /// None where the ask only points at the conversation, or nothing could be read.
+    looked: Option<Looked>,
+    enrichment: Enrichment,
+    scope: Scope,
+    earliest: Option<Timestamp>,
+    settings: ChatSettings,
+    introduction: Option<FormattedText>,
+    topic: Option<String>,
+    spent: Spent,
+}
+
 /// A trigger with everything its answer is made from.
 pub struct Question {
     /// The trigger, how it is read, and what the window was picked from. Kept until the answer is sent: to let go of two
     /// hundred messages takes a while.
-    pub history: History,
+    pub history: Arc<History>,
     pub chat: ChatRow,
     /// In which the chat is told times.
     pub zone: Zone,
@@ -75,6 +91,8 @@ pub struct Question {
     pub window: ContextWindow,
     /// The oldest part of the trigger's strand, where that is long.
     pub oldest_part: OldestPart,
+    /// What other rooms add to the prompt.
+    pub enrichment: Enrichment,
     /// Older messages and summaries that bear on the ask, oldest first.
     pub recalled: Recalled,
     /// Room for the window, in tokens as we estimate them.
@@ -112,6 +130,7 @@ pub struct Reading {
     pub idle: SessionIdle,
     pub readings: Arc<Readings>,
     pub recaller: Arc<Recaller>,
+    pub enrichers: Vec<Enricher>,
     pub introduction: Introduction,
     pub access: AccessConfig,
     /// Triggers older than this are told of in one line, and not answered.
@@ -155,30 +174,53 @@ impl Reading {
         let (asked, generic) = asked(conn, trigger, parsed)?;
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
-        let history = History { given, ..gather(conn, asked, &params, &self.readings)? };
+        let history = Arc::new(History { given, ..gather(conn, asked, &params, &self.readings)? });
         let is_bare = parsed.is_generic;
         Ok(Found::Ready(Box::new(Gathered { history, params, chat: row, matter, asked_by, generic, is_bare })))
     }
 
-    /// Reads all that belongs to a trigger, now that it is known what the trigger is about.
-    pub fn complete(&self, conn: &Reader, gathered: Gathered, focused: Focused) -> store::Result<Question> {
+    /// Reads what belongs to a trigger whatever it is about.
+    pub fn beside(&self, conn: &Reader, gathered: &Gathered) -> store::Result<Beside> {
+        let Gathered { history, chat: row, asked_by, generic, .. } = gathered;
+        let trigger = &history.trigger;
+        let subject = Subject {
+            chat: trigger.chat,
+            conversation: trigger.conversation(),
+            trigger: trigger.clone(),
+            ask: history.ask.clone(),
+            now: self.now,
+        };
+        Ok(Beside {
+            looked: if *generic { None } else { self.look(conn, history, row.zone(self.zone)) },
+            enrichment: enrich(conn, &self.enrichers, &subject),
+            scope: Scope::load(conn, ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread }),
+            earliest: messages::earliest(conn, trigger.chat)?,
+            settings: chat_settings::load(conn, trigger.chat)?,
+            introduction: self.introduction.due(conn, row)?,
+            topic: chats::topic_name(conn, trigger.conversation())?,
+            spent: usage::spent(conn, self.now, trigger.chat, *asked_by)?,
+        })
+    }
+
+    /// Reads the rest, now that it is known what the trigger is about.
+    pub fn complete(
+        &self,
+        conn: &Reader,
+        gathered: Gathered,
+        focused: Focused,
+        beside: Beside,
+    ) -> store::Result<Question> {
         let Gathered { history, params, chat: row, matter, asked_by, generic, is_bare } = gathered;
-        let (chat, zone, room) = (history.trigger.chat, row.zone(self.zone), params.token_budget);
+        let Beside { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
         let (window, oldest_part) = self.window(conn, (&history, focused), &params);
+        enrichment.pieces.extend(oldest_part.piece());
         let going_on = self.going_on(conn, &history, (generic, is_bare), &row, &window, asked_by);
-        let thread = history.trigger.message.thread;
-        let scope = Scope::load(conn, ContextKey { bot: self.bot, chat, thread });
-        let recalled = if generic { Recalled::default() } else { self.recalled(conn, &history, &window, zone) };
-        let earliest = messages::earliest(conn, chat)?;
-        let settings = chat_settings::load(conn, chat)?;
-        let spent = usage::spent(conn, self.now, chat, asked_by)?;
-        let introduction = self.introduction.due(conn, &row)?;
-        let topic = chats::topic_name(conn, history.trigger.conversation())?;
+        let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
         let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
         Ok(Question {
             history,
+            zone: row.zone(self.zone),
             chat: row,
-            zone,
             grounding: settings.grounding.unwrap_or_default(),
             streams: settings.streaming,
             topic,
@@ -186,8 +228,9 @@ impl Reading {
             generic,
             window,
             oldest_part,
+            enrichment,
             recalled,
-            room,
+            room: params.token_budget,
             matter,
             asked_by,
             going_on,
@@ -219,11 +262,9 @@ impl Reading {
         (window, oldest)
     }
 
-    /// What the chat said before that bears on the ask and that the window does not hold. It only enriches: where it
-    /// cannot be read, there is nothing.
-    fn recalled(&self, conn: &Reader, history: &History, window: &ContextWindow, zone: Zone) -> Recalled {
+    /// What the chat said before about the ask. It only enriches: where it cannot be read, there is nothing.
+    fn look(&self, conn: &Reader, history: &History, zone: Zone) -> Option<Looked> {
         let trigger = &history.trigger;
-        let known: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
         let request = RecallRequest {
             conversation: trigger.conversation(),
             text: &history.ask,
@@ -231,14 +272,20 @@ impl Reading {
             utc_offset: zone.ahead_secs(trigger.message.sent_at),
             by: trigger.message.sender.id,
             before: trigger.seq,
-            known: &known,
         };
-        let found = self.recaller.recall(conn, &request).unwrap_or_else(|error| {
-            tracing::warn!(%error, "nothing older is recalled");
-            Recalled::default()
-        });
+        self.recaller.look(conn, &request).inspect_err(not_recalled).ok()
+    }
+
+    /// The best of it that the window does not hold, as far as there is room.
+    fn recalled(&self, conn: &Reader, looked: &Looked, window: &ContextWindow) -> Recalled {
+        let shown: HashSet<Seq> = window.entries.iter().map(|entry| entry.message.seq).collect();
+        let found = looked.best(conn, &shown).inspect_err(not_recalled).unwrap_or_default();
         fitting(found, Slot::Recall.cap().unwrap_or(0), self.params.estimate)
     }
+}
+
+fn not_recalled(error: &StoreError) {
+    tracing::warn!(%error, "nothing older is recalled");
 }
 
 /// The ask of a tag that says nothing by itself: the question that its author wrote just before it, in one message or

@@ -10,8 +10,10 @@ use crate::trigger::{Languages, Trigger, TriggerKind, is_generic};
 
 /// The question follows its tag within this time.
 const WITHIN: Duration = Duration::from_secs(60);
-/// Messages before the question that are looked at: the tag, what the bot has said since, and who speaks here.
-const LOOKED_AT: usize = 40;
+/// Messages before the question among which its tag is looked for: the bot may have said something since.
+const LOOKED_AT: usize = 6;
+/// Messages before the question that tell who speaks here.
+const HEARD: usize = 40;
 
 /// The tag that `message` adds a question to: its author's message right before it, if that calls the bot and says nothing
 /// else. Only what is plainly the rest of the tag: no question that is for the group or for a member, and once the tag is
@@ -31,7 +33,8 @@ pub fn tag_before(
     if !is_question {
         return Ok(None);
     }
-    let before = messages::before(conn, conversation, (message.sent_at, message.id), LOOKED_AT)?;
+    let moment = (message.sent_at, message.id);
+    let before = messages::before(conn, conversation, moment, LOOKED_AT)?;
     let last = before.iter().rev().map(|stored| &stored.message).find(|earlier| earlier.role == Role::User);
     let is_same_thought = |earlier: &&Message| {
         earlier.sender.id == message.sender.id
@@ -44,13 +47,15 @@ pub fn tag_before(
         let (languages, text) = (Languages::shipped(), &message.text);
         languages.goes_on(text) || is_generic(text, languages)
     };
-    if is_answered && !goes_on() || calls_member(message, before.iter().map(|stored| &stored.message)) {
-        return Ok(None);
-    }
     let says_nothing = |found: &Trigger| {
         found.kind == TriggerKind::Ask && found.how == How::Mention && !found.ask.contains(char::is_alphanumeric)
     };
-    Ok(as_trigger(tag)?.filter(says_nothing).map(|_| MessageAt { chat: tag.chat, message: tag.id }))
+    if is_answered && !goes_on() || !as_trigger(tag)?.as_ref().is_some_and(says_nothing) {
+        return Ok(None);
+    }
+    let heard = messages::before(conn, conversation, moment, HEARD)?;
+    let is_to_member = calls_member(message, heard.iter().map(|stored| &stored.message));
+    Ok((!is_to_member).then_some(MessageAt { chat: tag.chat, message: tag.id }))
 }
 
 fn names_somebody(kind: &EntityKind) -> bool {

@@ -1,22 +1,36 @@
 //! The sessions of what was found, and what their summaries say of the question.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::domain::{Bullet, Conversation, LegScores, Seq, SessionId, StoredMessage, Summary, named};
+use crate::domain::{Bullet, ChatKey, Conversation, LegScores, Seq, SessionId, StoredMessage, Summary, named};
 use crate::retrieval::run::found::Found;
 use crate::retrieval::run::legs::Candidates;
 use crate::retrieval::run::{MIN_COVERAGE, Reading};
-use crate::retrieval::{Frequencies, Lexicon, Ranked, RecalledSession, SessionText, SummaryReader, rank_sessions};
-use crate::store::{self, messages, sessions, summaries};
+use crate::retrieval::{Frequencies, Lexicon, Ranked, SessionText, SummaryReader, rank_sessions};
+use crate::store::{self, Reader, messages, sessions, summaries};
 
 /// Best messages whose sessions are asked for.
 const MESSAGES: usize = 10;
 /// Sessions whose summaries are read, and how many of them may be there because vectors and tags propose them.
 const LOOKED: usize = 8;
 const PROPOSED: usize = 4;
-/// Sessions of which something is told, and bullets of each.
-const TOLD: usize = 3;
-const BULLETS: usize = 4;
+/// The summaries that say something of a question.
+#[derive(Debug, Default)]
+pub struct Summaries {
+    pub best_first: Vec<FoundSummary>,
+    /// Messages that other summaries in the prompt rest on.
+    pub said_elsewhere: HashSet<Seq>,
+}
+
+/// A session's summary that says something of a question.
+#[derive(Debug)]
+pub struct FoundSummary {
+    pub id: SessionId,
+    pub score: f64,
+    pub legs: LegScores,
+    /// With the present names of members, in the order of the summary, and how much each says of the question.
+    bullets: Vec<(Bullet, f64)>,
+}
 
 /// A session that may be told of.
 struct Looked {
@@ -25,19 +39,19 @@ struct Looked {
     legs: LegScores,
 }
 
-/// What the summaries of the best sessions say of the question and nothing else in the prompt does.
-pub fn recalled(
+/// What the summaries of the best sessions say of the question.
+pub fn found(
     reading: &Reading<'_>,
     (found, ranked): (&Found, &[Ranked]),
     candidates: &Candidates,
     lexicon: &mut Lexicon<'_>,
-) -> store::Result<Vec<RecalledSession>> {
+) -> store::Result<Summaries> {
     let frequencies = &candidates.frequencies;
     let of_message = sessions_of(reading, found, ranked)?;
     let of_best = ranked.iter().filter_map(|one| of_message.get(&found.messages.get(one.index)?.seq).copied());
     let looked = look_at(reading, of_best, candidates)?;
     if looked.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Summaries::default());
     }
     let names = summaries::member_names(reading.conn, reading.request.conversation.chat)?;
     let told: Vec<Vec<String>> =
@@ -49,35 +63,14 @@ pub fn recalled(
         looked.iter().position(|one| one.id == *id)
     };
     let scored = rank_sessions(&reading.question, (ranked, session_of), &texts, frequencies, lexicon);
-    let said_elsewhere = summaries::rolled_up(reading.conn, reading.request.conversation.chat)?;
-    let mut recalled = Vec::new();
-    for one in scored.into_iter().filter(|one| one.summary_coverage >= MIN_COVERAGE) {
+    let says_enough = scored.into_iter().filter(|one| one.summary_coverage >= MIN_COVERAGE);
+    let best_first = says_enough.map(|one| {
         let Looked { id, summary, legs } = &looked[one.index];
-        let is_news = |bullet: &Bullet| {
-            let is_shown = |seq: &Seq| reading.request.known.contains(seq) || said_elsewhere.contains(seq);
-            bullet.sources.is_empty() || !bullet.sources.iter().all(is_shown)
-        };
-        let bullets = best_bullets(reading, (summary, &told[one.index]), frequencies, lexicon, is_news);
-        if bullets.is_empty() {
-            continue;
-        }
-        let Some(session) = sessions::find(reading.conn, *id)? else { continue };
-        let grounds = grounds(reading, &bullets)?;
-        let conversation = Conversation { chat: id.chat, thread: session.thread };
-        recalled.push(RecalledSession {
-            id: *id,
-            started_at: session.first.0,
-            topic: reading.other_topic(conversation)?,
-            bullets,
-            grounds,
-            score: one.score,
-            legs: *legs,
-        });
-        if recalled.len() == TOLD {
-            break;
-        }
-    }
-    Ok(recalled)
+        let bullets = scored_bullets(reading, (summary, &told[one.index]), frequencies, lexicon);
+        FoundSummary { id: *id, score: one.score, legs: *legs, bullets }
+    });
+    let said_elsewhere = summaries::rolled_up(reading.conn, reading.request.conversation.chat)?;
+    Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
 }
 
 /// The closed sessions of the best messages.
@@ -115,35 +108,39 @@ fn look_at(
     Ok(looked)
 }
 
-/// The bullets that say most of the question and are news, in their order.
-fn best_bullets(
+/// The bullets of a summary, and how much each says of the question.
+fn scored_bullets(
     reading: &Reading<'_>,
     (summary, told): (&Summary, &[String]),
     frequencies: &Frequencies,
     lexicon: &mut Lexicon<'_>,
-    is_news: impl Fn(&Bullet) -> bool,
-) -> Vec<Bullet> {
+) -> Vec<(Bullet, f64)> {
     let mut reader = SummaryReader::new(&reading.question, frequencies, lexicon);
-    let mut scored: Vec<(f64, usize)> = Vec::new();
-    for (place, (bullet, told)) in summary.bullets.iter().zip(told).enumerate() {
+    let scored = summary.bullets.iter().zip(told).map(|(bullet, told)| {
         let (coverage, cosine) = reader.read(told, lexicon);
-        if is_news(bullet) && coverage + cosine > 0.0 {
-            scored.push((coverage + cosine, place));
-        }
+        (Bullet { text: told.clone(), sources: bullet.sources.clone() }, coverage + cosine)
+    });
+    scored.collect()
+}
+
+impl FoundSummary {
+    /// The `most` bullets that say most of the question and are news, in their order.
+    pub fn best_bullets(&self, most: usize, is_news: impl Fn(&Bullet) -> bool) -> Vec<Bullet> {
+        let telling = self.bullets.iter().enumerate().filter(|(_, (bullet, score))| *score > 0.0 && is_news(bullet));
+        let mut best: Vec<(usize, f64)> = telling.map(|(place, (_, score))| (place, *score)).collect();
+        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        best.truncate(most);
+        best.sort_unstable_by_key(|(place, _)| *place);
+        best.into_iter().map(|(place, _)| self.bullets[place].0.clone()).collect()
     }
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut places: Vec<usize> = scored.into_iter().take(BULLETS).map(|(_, place)| place).collect();
-    places.sort_unstable();
-    let bullet = |place: usize| Bullet { text: told[place].clone(), sources: summary.bullets[place].sources.clone() };
-    places.into_iter().map(bullet).collect()
 }
 
 /// The messages that bullets rest on.
-fn grounds(reading: &Reading<'_>, bullets: &[Bullet]) -> store::Result<Vec<StoredMessage>> {
+pub fn grounds(conn: &Reader, chat: ChatKey, bullets: &[Bullet]) -> store::Result<Vec<StoredMessage>> {
     let seqs: BTreeSet<Seq> = bullets.iter().flat_map(|bullet| bullet.sources.iter().copied()).collect();
     let mut grounds = Vec::new();
     for seq in seqs {
-        grounds.extend(messages::by_seq(reading.conn, reading.request.conversation.chat, seq)?);
+        grounds.extend(messages::by_seq(conn, chat, seq)?);
     }
     Ok(grounds)
 }

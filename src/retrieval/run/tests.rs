@@ -6,12 +6,12 @@ use crate::testkit::{CHAT, transcript};
 const NOW: Timestamp = Timestamp::from_secs(1_900_000_000);
 
 /// Numbers of what is recalled from `chat` for `text`, best first.
-async fn recalled(chat: &str, text: &str, known: &[u32]) -> Vec<u32> {
+async fn recalled(chat: &str, text: &str, shown: &[u32]) -> Vec<u32> {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
     let said: Vec<Message> = transcript(chat).into_iter().map(|stored| stored.message).collect();
     let asker = said[0].sender.id;
-    let known: HashSet<Seq> = known.iter().copied().map(Seq).collect();
+    let shown: HashSet<Seq> = shown.iter().copied().map(Seq).collect();
     let text = text.to_owned();
     store
         .write(Priority::Answering, move |tx| {
@@ -27,10 +27,10 @@ async fn recalled(chat: &str, text: &str, known: &[u32]) -> Vec<u32> {
                 utc_offset: 0,
                 by: asker,
                 before: Seq(1_000),
-                known: &known,
             };
             let recaller = Recaller::new(Embedder::shipped().ok().map(Arc::new));
-            Ok(recaller.recall(tx, &request)?.messages.iter().map(|one| one.message.seq.0).collect())
+            let found = recaller.look(tx, &request)?.best(tx, &shown)?;
+            Ok(found.messages.iter().map(|one| one.message.seq.0).collect())
         })
         .await
         .unwrap()
@@ -119,7 +119,6 @@ async fn recalled_of_summaries(is_in_recent: bool) -> Recalled {
                 utc_offset: 0,
                 by: said[0].sender.id,
                 before: Seq(1_000),
-                known: &HashSet::new(),
             };
             Recaller::new(Some(embedder)).recall(tx, &request)
         })

@@ -96,7 +96,6 @@ impl Bench {
                 utc_offset: 0,
                 by: crate::testkit::user("ben"),
                 before: Seq(420),
-                known: &HashSet::new(),
             };
             recaller.recall(conn, &request)
         };

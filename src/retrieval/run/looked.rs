@@ -1,0 +1,106 @@
+//! From what a look into a chat's past found to what of it is told.
+
+use std::collections::HashSet;
+
+use crate::domain::{Bullet, Conversation, LegScores, Seq, SessionId};
+use crate::retrieval::run::RecallRequest;
+use crate::retrieval::run::found::Found;
+use crate::retrieval::run::legs::Candidates;
+use crate::retrieval::run::summaries::{self, Summaries};
+use crate::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};
+use crate::store::{self, Reader, chats, messages, sessions};
+
+/// Messages that are recalled at most.
+const RECALLED: usize = 10;
+/// Sessions of which something is told, and bullets of each.
+const TOLD: usize = 3;
+const BULLETS: usize = 4;
+
+/// What a chat said before about a question, ranked.
+pub struct Looked {
+    conversation: Conversation,
+    /// The trigger: nothing from it on is told.
+    before: Seq,
+    /// Best first.
+    messages: Vec<Message>,
+    summaries: Summaries,
+}
+
+/// A message that may be told.
+pub struct Message {
+    seq: Seq,
+    score: f64,
+    features: Features,
+    legs: LegScores,
+}
+
+impl Message {
+    pub(super) fn of(ranked: Ranked, found: &Found, candidates: &Candidates) -> Self {
+        let seq = found.messages[ranked.index].seq;
+        let legs = candidates.messages.get(&seq).copied().unwrap_or_default();
+        Self { seq, score: ranked.score, features: ranked.features, legs }
+    }
+}
+
+impl Looked {
+    /// What is given best first.
+    pub(super) fn of(request: &RecallRequest<'_>, messages: Vec<Message>, summaries: Summaries) -> Self {
+        Self { conversation: request.conversation, before: request.before, messages, summaries }
+    }
+
+    /// The best of it, without the messages that are `shown` anyway.
+    pub fn best(&self, conn: &Reader, shown: &HashSet<Seq>) -> store::Result<Recalled> {
+        Ok(Recalled { messages: self.best_messages(conn, shown)?, sessions: self.best_sessions(conn, shown)? })
+    }
+
+    fn best_messages(&self, conn: &Reader, shown: &HashSet<Seq>) -> store::Result<Vec<RecalledMessage>> {
+        let mut best = Vec::new();
+        let wanted = self.messages.iter().filter(|one| one.seq < self.before && !shown.contains(&one.seq));
+        for one in wanted.take(RECALLED) {
+            let Some(message) = messages::by_seq(conn, self.conversation.chat, one.seq)? else { continue };
+            best.push(RecalledMessage {
+                topic: self.other_topic(conn, message.conversation())?,
+                message,
+                score: one.score,
+                features: one.features,
+                legs: one.legs,
+            });
+        }
+        Ok(best)
+    }
+
+    fn best_sessions(&self, conn: &Reader, shown: &HashSet<Seq>) -> store::Result<Vec<RecalledSession>> {
+        let is_known = |seq: &Seq| shown.contains(seq) || self.summaries.said_elsewhere.contains(seq);
+        let is_news = |bullet: &Bullet| bullet.sources.is_empty() || !bullet.sources.iter().all(is_known);
+        let mut recalled = Vec::new();
+        for summary in &self.summaries.best_first {
+            let bullets = summary.best_bullets(BULLETS, is_news);
+            if bullets.is_empty() {
+                continue;
+            }
+            let SessionId { chat, .. } = summary.id;
+            let Some(session) = sessions::find(conn, summary.id)? else { continue };
+            recalled.push(RecalledSession {
+                id: summary.id,
+                started_at: session.first.0,
+                topic: self.other_topic(conn, Conversation { chat, thread: session.thread })?,
+                grounds: summaries::grounds(conn, chat, &bullets)?,
+                bullets,
+                score: summary.score,
+                legs: summary.legs,
+            });
+            if recalled.len() == TOLD {
+                break;
+            }
+        }
+        Ok(recalled)
+    }
+
+    /// What the topic of a conversation is called, where that is another than the question's.
+    fn other_topic(&self, conn: &Reader, conversation: Conversation) -> store::Result<Option<String>> {
+        if conversation == self.conversation {
+            return Ok(None);
+        }
+        chats::topic_name(conn, conversation)
+    }
+}
