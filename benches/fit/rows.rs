@@ -2,8 +2,8 @@
 
 use chime::context::Scorers;
 use chime::context::training::{
-    Asking, FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, SEGMENT_NAMES, SeedRule, TagRows, link_rows,
-    refine_rows, segment_lessons, tag_rows,
+    Asking, FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, SeedRule, TagRows, link_rows, refine_rows,
+    segment_lessons, tag_rows,
 };
 
 use crate::chats::{Chat, Kind, WINDOW};
@@ -98,7 +98,6 @@ pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
             into.close(Weighed { none: Some((1.0 - best) as f32), weight, fold: chat.fold });
         }
     }
-    debug_assert_eq!(SEGMENT_NAMES.len(), 24);
 }
 
 /// Adds what the tags of a chat hang on and what belongs to it, and the same of other messages as if they were tags.

@@ -43,11 +43,6 @@ impl Evidence {
 }
 
 /// Antecedents of the message at `place` among `readings` (oldest first), from the text alone: what is worth keeping.
-pub fn antecedents_at(readings: &[Arc<MessageFeatures>], place: usize) -> Antecedents {
-    antecedents_by(ReplyModel::shipped(), readings, place)
-}
-
-/// The same by another table.
 pub fn antecedents_by(model: &ReplyModel, readings: &[Arc<MessageFeatures>], place: usize) -> Antecedents {
     let past: Vec<Turn<'_>> =
         readings[place.saturating_sub(WINDOW)..place].iter().map(|reading| reading.turn()).collect();

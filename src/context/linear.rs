@@ -29,7 +29,12 @@ pub struct Row {
 impl<const N: usize> Terms<N> {
     /// Rows by the places of their `names`; a feature without a row counts nothing.
     pub fn of(bias: f64, rows: &[Row], names: &[&str; N]) -> Result<Self, String> {
-        Ok(Self { bias, terms: terms(rows, names)? })
+        let mut terms = [Term::default(); N];
+        for Row { name, w, lo, hi } in rows {
+            let place = names.iter().position(|known| known == name).ok_or_else(|| format!("no feature `{name}`"))?;
+            terms[place] = Term { weight: *w, low: *lo, high: *hi };
+        }
+        Ok(Self { bias, terms })
     }
 
     /// Every score is 0.
@@ -51,26 +56,6 @@ impl Term {
     pub fn weigh(&self, value: f64) -> f64 {
         self.weight * value.clamp(self.low, self.high)
     }
-
-    /// Adds to each sum what this feature adds there.
-    pub fn add(&self, values: &[f32], sums: &mut [f32]) {
-        let (weight, low, high) = (self.weight as f32, self.low as f32, self.high as f32);
-        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value.clamp(low, high));
-    }
-}
-
-/// Rows by the places of their names; a feature without a row counts nothing.
-fn terms<const N: usize>(rows: &[Row], names: &[&str; N]) -> Result<[Term; N], String> {
-    let mut terms = [Term::default(); N];
-    for row in rows {
-        terms[place(&row.name, names)?] = Term { weight: row.w, low: row.lo, high: row.hi };
-    }
-    Ok(terms)
-}
-
-/// The place of a name.
-fn place(name: &str, names: &[&str]) -> Result<usize, String> {
-    names.iter().position(|known| *known == name).ok_or_else(|| format!("no feature `{name}`"))
 }
 
 /// What log odds say.

@@ -1,27 +1,12 @@
 //! Does the trigger take anything up at all, or does it start something new?
 
 use crate::context::features::token::Token;
-use crate::context::focus::BestMatch;
 use crate::context::linear::{Terms, chance};
 
-pub const FEATURES: usize = 14;
+pub const FEATURES: usize = 6;
 /// In the order of their places.
-pub const NAMES: [&str; FEATURES] = [
-    "unlinked_log_odds",
-    "has_words",
-    "distinct_stems",
-    "shared_stems",
-    "has_meaning",
-    "best_word_cosine",
-    "best_rarest_word",
-    "best_coverage_within_2",
-    "best_meaning_cosine",
-    "best_meaning_within_1",
-    "best_coverage_within_5",
-    "group_words",
-    "names_people",
-    "names_day",
-];
+pub const NAMES: [&str; FEATURES] =
+    ["unlinked_log_odds", "has_words", "shared_stems", "best_meaning_cosine", "group_words", "names_day"];
 
 /// What is known of a trigger before anything is chosen.
 pub struct TagSummary<'a> {
@@ -31,15 +16,10 @@ pub struct TagSummary<'a> {
     pub stems: Option<&'a [Token]>,
     /// The candidates' stems.
     pub known: &'a [&'a [Token]],
-    /// Whether the embedding model knows its words. The languages that it does not know inflect more, as a rule: there it
-    /// says less that the words of a trigger are new here.
-    pub has_meaning: bool,
-    /// How well the words of a tag are met; nothing of a utterance.
-    pub best: BestMatch,
+    /// How well its meaning is met where it is met best.
+    pub best_meaning: f64,
     /// How many of its words speak of the people here, of what they said, or of their days.
     pub ours: usize,
-    /// Whether it names members, and days.
-    pub names_people: bool,
     pub names_day: bool,
 }
 
@@ -74,29 +54,11 @@ pub fn waste(newness: f64, price: f64, lengths: impl Iterator<Item = usize>) -> 
 
 /// By their names, what is asked of the trigger.
 pub fn features(summary: &TagSummary<'_>) -> [f64; FEATURES] {
-    let has_meaning = f64::from(u8::from(summary.has_meaning));
-    let words = |stems: &[Token]| [1.0, (stems.len() as f64).ln_1p(), shared(stems, summary.known), has_meaning];
-    let [text, nst, tsh, vec] = summary.stems.map_or([0.0; 4], words);
-    let BestMatch { words, rarest, words_near, meaning, meaning_near, words_wide } = summary.best;
-    let [words, rarest, near, meaning, around] = [words, rarest, words_near, meaning, meaning_near].map(|it| text * it);
-    let flag = |is: bool| text * f64::from(u8::from(is));
-    let (wide, ours) = (text * words_wide, text * (summary.ours as f64).ln_1p());
-    [
-        (summary.unlinked + 0.003).ln(),
-        text,
-        nst,
-        tsh,
-        vec,
-        words,
-        rarest,
-        near,
-        meaning,
-        around,
-        wide,
-        ours,
-        flag(summary.names_people),
-        flag(summary.names_day),
-    ]
+    let [has_words, shared] = summary.stems.map_or([0.0; 2], |stems| [1.0, shared(stems, summary.known)]);
+    let names_day = f64::from(u8::from(summary.names_day));
+    let of_words = [summary.best_meaning, (summary.ours as f64).ln_1p(), names_day].map(|value| has_words * value);
+    let [meaning, ours, names_day] = of_words;
+    [(summary.unlinked + 0.003).ln(), has_words, shared, meaning, ours, names_day]
 }
 
 /// The share of the trigger's stems that a candidate has too.

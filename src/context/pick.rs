@@ -20,7 +20,6 @@ use crate::context::features::message::{MessageFeatures, address};
 use crate::context::features::rhythm::slowness;
 use crate::context::features::rhythm::{WINDOW, silence_ranks};
 use crate::context::features::token::Token;
-use crate::context::focus::BestMatch;
 use crate::context::history::History;
 use crate::context::novelty::TagSummary;
 use crate::context::replies::antecedents::{Antecedents, Past};
@@ -177,7 +176,6 @@ impl Candidates<'_> {
 
     /// What is known of a trigger among the candidates.
     fn matching<'b>(&'b self, asking: Asking<'b>, trigger: &'b MessageFeatures, scorers: &'b Scorers) -> Matching<'b> {
-        let moments: Vec<f64> = self.messages.iter().copied().chain([asking.message]).map(seconds).collect();
         let stems: Vec<&[Token]> = self.readings.iter().map(|reading| reading.stems.as_slice()).collect();
         let bare = says_little(asking.text, |stem| stems.iter().any(|known| known.binary_search(&stem).is_ok()));
         let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
@@ -192,18 +190,22 @@ impl Candidates<'_> {
             is_reply: reply.is_some(),
             bare,
             is_narrowed: trigger.stems.len() < lexical::stems(asking.text).len(),
-            slowness: slowness(moments.iter().copied()),
             stems,
             mentions: past.mentions(),
-            silences: silence_ranks(&moments).into_iter().map(f64::from).collect(),
             weights: &scorers.matters,
         }
     }
 
-    /// `mentions` are those whom each candidate speaks to.
-    fn utterances<'a>(&'a self, mentions: &'a [Vec<UserId>]) -> Vec<Utterance<'a>> {
-        let candidates = self.messages.iter().zip(self.readings).zip(mentions).zip(&self.replies);
-        candidates.map(|(((stored, reading), mentions), reply)| utterance(stored, reading, mentions, *reply)).collect()
+    fn utterances(&self) -> Vec<Utterance<'_>> {
+        let candidates = self.messages.iter().zip(self.readings).zip(&self.replies);
+        candidates.map(|((stored, reading), reply)| utterance(stored, reading, *reply)).collect()
+    }
+
+    /// The candidates made ready to be compared. How slow the chat is shows also in how long a `trigger` comes after them.
+    pub(in crate::context) fn corpus(&self, trigger: Option<&StoredMessage>) -> Corpus<'_> {
+        let moments: Vec<f64> = self.messages.iter().copied().map(seconds).collect();
+        let silences: Vec<f64> = silence_ranks(&moments).into_iter().map(f64::from).collect();
+        Corpus::new(self.utterances(), silences, slowness(moments.into_iter().chain(trigger.map(seconds))))
     }
 
     /// How likely the trigger goes on from each candidate.
@@ -229,57 +231,33 @@ struct Matching<'a> {
     bare: bool,
     /// Words of it were left out beside a rarer one.
     is_narrowed: bool,
-    /// 0 in a busy chat, 1 in a slow one.
-    slowness: f64,
     /// The candidates' stems.
     stems: Vec<&'a [Token]>,
-    /// Whom each candidate speaks to, and last the trigger.
-    mentions: Vec<Vec<UserId>>,
-    /// How long the silence before each candidate was for this chat, and last that before the trigger.
-    silences: Vec<f64>,
+    /// Whom the trigger speaks to.
+    mentions: Vec<UserId>,
     weights: &'a Weights,
 }
 
 impl Matching<'_> {
-    /// The trigger as one more utterance.
-    fn utterance(&self) -> Utterance<'_> {
-        let mentions = self.mentions.last().map_or(&[][..], Vec::as_slice);
-        utterance(self.asking.message, self.trigger, mentions, None)
-    }
-
-    fn corpus<'b>(&self, utterances: Vec<Utterance<'b>>) -> Corpus<'b> {
-        let silences = &self.silences[..utterances.len()];
-        Corpus::new(utterances, silences, self.asking.message.message.sender.id, self.slowness)
-    }
-
-    fn summary(&self, best: BestMatch) -> TagSummary<'_> {
+    fn summary(&self, best_meaning: f64) -> TagSummary<'_> {
         TagSummary {
             unlinked: f64::from(self.links.starts_new()),
             stems: (!self.bare).then_some(&self.trigger.stems),
             known: &self.stems,
-            has_meaning: !self.trigger.vector.is_empty(),
-            best,
+            best_meaning,
             ours: Languages::shipped().ours_in(self.asking.text),
-            names_people: self.mentions.last().is_some_and(|named| !named.is_empty()),
             names_day: !self.trigger.days.is_empty(),
         }
     }
 }
 
-fn utterance<'a>(
-    stored: &StoredMessage,
-    reading: &'a MessageFeatures,
-    mentions: &'a [UserId],
-    reply: Option<usize>,
-) -> Utterance<'a> {
+fn utterance<'a>(stored: &StoredMessage, reading: &'a MessageFeatures, reply: Option<usize>) -> Utterance<'a> {
     Utterance {
         at: seconds(stored),
         author: reading.speech.author,
         is_ours: stored.message.role == Role::Assistant,
-        mentions,
         stems: &reading.stems,
         is_question: reading.speech.is_question,
-        is_greeting: reading.speech.is_greeting,
         chars: reading.speech.chars,
         vector: &reading.vector,
         reply,

@@ -40,12 +40,6 @@ impl Partitions {
         times
     }
 
-    /// The share of the forests in which each candidate lies in one set with `one`.
-    pub fn shares_with(&self, one: usize) -> impl Iterator<Item = f32> + use<> {
-        let share = self.share() as f32;
-        self.times_with(one).into_iter().map(move |times| f32::from(times) * share)
-    }
-
     /// The sets of all forests that `links` lead to, a probability for each candidate: how likely each set is meant, the
     /// weights of all summing to 1, and 1 for each of its members.
     pub fn led_to(&self, links: &[f64]) -> Vec<(f32, Vec<f32>)> {

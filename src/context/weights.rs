@@ -25,8 +25,8 @@ pub struct Weights {
     pub focus_bare: Terms<{ focus::FEATURES }>,
     pub focus_text: Terms<{ focus::FEATURES }>,
     pub pairwise: Terms<{ pairwise::FEATURES }>,
-    /// For the second and the third look.
-    pub refine: [Terms<{ refine::FEATURES }>; 2],
+    /// For each further look.
+    pub refine: Vec<Terms<{ refine::FEATURES }>>,
 }
 
 /// The shipped weights. A test reads them, so they cannot fail to be read.
@@ -49,7 +49,7 @@ impl Weights {
             focus_bare: Terms::empty(),
             focus_text: Terms::empty(),
             pairwise: Terms::empty(),
-            refine: [Terms::empty(), Terms::empty()],
+            refine: Vec::new(),
         }
     }
 }
@@ -58,49 +58,40 @@ impl Weights {
 #[derive(Deserialize)]
 struct File {
     far: f64,
-    segment_link: BridgeFile,
-    novelty: GateFile,
+    segment_link: Table,
+    novelty: Table,
     focus_bare: Table,
     focus_text: Table,
     pairwise: Table,
-    refine: [Table; 2],
+    refine: Vec<Table>,
 }
 
-/// What is drawn is sharpened: all weights are divided by `temperature`.
+/// A part of the file. Some have numbers that were set beside those that were fitted.
 #[derive(Deserialize)]
-struct BridgeFile {
-    temperature: f64,
-    slow: f64,
-    #[serde(flatten)]
-    table: Table,
-}
-
-#[derive(Deserialize)]
-struct GateFile {
-    threshold: f64,
-    price: f64,
-    #[serde(flatten)]
-    table: Table,
-}
-
-#[derive(Deserialize)]
-struct Table {
+pub struct Table {
     bias: f64,
     terms: Vec<Row>,
+    #[serde(default)]
+    pub threshold: f64,
+    #[serde(default)]
+    price: f64,
+    #[serde(default)]
+    slow: f64,
+    /// What is drawn is sharpened: all weights are divided by it.
+    #[serde(default = "unchanged")]
+    temperature: f64,
+}
+
+fn unchanged() -> f64 {
+    1.0
 }
 
 impl Table {
-    fn read<const N: usize>(&self, names: &[&str; N]) -> Result<Terms<N>, String> {
-        Terms::of(self.bias, &self.terms, names)
-    }
-}
-
-impl BridgeFile {
-    fn read(&self) -> Result<SegmentLink, String> {
-        let mut terms = self.table.read(&link::NAMES)?;
+    pub fn terms<const N: usize>(&self, names: &[&str; N]) -> Result<Terms<N>, String> {
+        let mut terms = Terms::of(self.bias, &self.terms, names)?;
         terms.bias /= self.temperature;
         terms.terms.iter_mut().for_each(|term| term.weight /= self.temperature);
-        Ok(SegmentLink { slow: self.slow, terms })
+        Ok(terms)
     }
 }
 
@@ -108,16 +99,15 @@ impl TryFrom<File> for Weights {
     type Error = String;
 
     fn try_from(file: File) -> Result<Self, String> {
-        let GateFile { threshold, price, table } = file.novelty;
-        let [second, third] = &file.refine;
+        let File { far, segment_link: segment, novelty: gate, focus_bare, focus_text, pairwise, refine } = file;
         Ok(Self {
-            far: file.far,
-            segment_link: file.segment_link.read()?,
-            novelty: NoveltyModel { threshold, price, terms: table.read(&novelty::NAMES)? },
-            focus_bare: file.focus_bare.read(&focus::NAMES)?,
-            focus_text: file.focus_text.read(&focus::NAMES)?,
-            pairwise: file.pairwise.read(&pairwise::NAMES)?,
-            refine: [second.read(&refine::NAMES)?, third.read(&refine::NAMES)?],
+            far,
+            segment_link: SegmentLink { slow: segment.slow, terms: segment.terms(&link::NAMES)? },
+            novelty: NoveltyModel { threshold: gate.threshold, price: gate.price, terms: gate.terms(&novelty::NAMES)? },
+            focus_bare: focus_bare.terms(&focus::NAMES)?,
+            focus_text: focus_text.terms(&focus::NAMES)?,
+            pairwise: pairwise.terms(&pairwise::NAMES)?,
+            refine: refine.iter().map(|look| look.terms(&refine::NAMES)).collect::<Result<_, _>>()?,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The candidates made ready: people and stems as small numbers, so that counting is indexing.
 
-use crate::context::features::lexical::has_digit;
-use crate::context::features::rhythm::{Logarithms, RangeMax};
+use crate::context::features::lexical::rarity;
+use crate::context::features::rhythm::Logarithms;
 use crate::context::features::token::{Quick, Token};
 use crate::domain::UserId;
 
@@ -13,12 +13,9 @@ pub struct Utterance<'a> {
     pub author: UserId,
     /// Whether the bot itself said it.
     pub is_ours: bool,
-    /// Whom it speaks to by name.
-    pub mentions: &'a [UserId],
     /// Each once.
     pub stems: &'a [Token],
     pub is_question: bool,
-    pub is_greeting: bool,
     /// Length of its text.
     pub chars: usize,
     /// Of unit length, or empty.
@@ -38,8 +35,6 @@ pub struct Corpus<'a> {
     /// Authors as numbers from 0.
     pub authors: Vec<usize>,
     pub people: usize,
-    /// The number of who asks.
-    pub asker: usize,
     /// The numbers of the stems.
     pub numbers: Quick<Token, usize>,
     /// Stems of each utterance as numbers from 0.
@@ -47,23 +42,18 @@ pub struct Corpus<'a> {
     /// In how many utterances each stem is.
     pub spread: Vec<u16>,
     pub idf: Vec<f64>,
-    /// Whether the word of each stem has a digit.
-    pub digits: Vec<bool>,
     /// Remarks of each author.
     pub spoken: Vec<f64>,
-    /// Who is mentioned by each utterance, of those who have spoken and who asks.
-    pub mentions: Vec<Vec<usize>>,
     /// How long the silence before each utterance was for this chat: `-ln(1.02 - q)`.
-    pub silences: RangeMax,
+    pub silences: Vec<f64>,
     pub logarithms: Logarithms,
     /// 0 in a busy chat, 1 where a quarter of an hour between messages is usual.
     pub slowness: f64,
 }
 
 impl<'a> Corpus<'a> {
-    /// `utterances` are the candidates, oldest first; the trigger follows them when its own words count. `asked_by` is always
-    /// counted among the people.
-    pub fn new(utterances: Vec<Utterance<'a>>, silences: &[f64], asked_by: UserId, slowness: f64) -> Self {
+    /// `utterances` are the candidates, oldest first.
+    pub fn new(utterances: Vec<Utterance<'a>>, silences: Vec<f64>, slowness: f64) -> Self {
         let mut people: Quick<UserId, usize> = Quick::default();
         let authors: Vec<usize> = utterances
             .iter()
@@ -72,37 +62,13 @@ impl<'a> Corpus<'a> {
                 *people.entry(utterance.author).or_insert(next)
             })
             .collect();
-        let next = people.len();
-        let asker = *people.entry(asked_by).or_insert(next);
-        let mentions = utterances
-            .iter()
-            .map(|utterance| utterance.mentions.iter().filter_map(|id| people.get(id).copied()).collect())
-            .collect();
         let (numbers, stems, spread) = numbered(&utterances);
-        let mut digits = vec![false; spread.len()];
-        numbers.iter().for_each(|(stem, number)| digits[*number] = has_digit(*stem));
-        let count = utterances.len() as f64;
-        let idf = spread.iter().map(|in_remarks| ((count + 20.0) / (f64::from(*in_remarks) + 0.5)).ln()).collect();
+        let idf = spread.iter().map(|holding| rarity(utterances.len(), f64::from(*holding))).collect();
         let mut spoken = vec![0.0; people.len()];
         authors.iter().for_each(|author| spoken[*author] += 1.0);
-        let (silences, logarithms) = (RangeMax::of(silences), Logarithms::up_to(utterances.len() + 1));
+        let logarithms = Logarithms::up_to(utterances.len() + 1);
         let people = people.len();
-        Self {
-            utterances,
-            authors,
-            people,
-            asker,
-            numbers,
-            stems,
-            spread,
-            idf,
-            digits,
-            mentions,
-            spoken,
-            silences,
-            logarithms,
-            slowness,
-        }
+        Self { utterances, authors, people, numbers, stems, spread, idf, spoken, silences, logarithms, slowness }
     }
 }
 

@@ -1,19 +1,18 @@
-//! What is read off one message: who is spoken to, which words it has, what kind of utterance it is.
+//! What is read off one message: who is spoken to, and what kind of utterance it is.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::context::features::token::{Quick, Token, token};
+use crate::context::features::lexical::stems_of_name;
+use crate::context::features::token::{Quick, QuickSet, Token, token};
 use crate::domain::{EntityKind, Message, Timestamp, UserId};
+use crate::trigger::Languages;
 
 /// People whose mention counts, in the order of their appearance.
 const MAX_MENTIONS: usize = 6;
 /// Characters of a text that are searched for names.
 const NAMES_WITHIN: usize = 600;
-/// Characters of a text whose words count.
-const WORDS_WITHIN: usize = 1500;
 /// Shorter words are too common to be names or to tell anything.
 const MIN_NAME_CHARS: usize = 3;
 
@@ -30,17 +29,13 @@ pub struct Speech {
     pub named: Box<[Token]>,
     /// Capitalised words that may be first names, in order.
     pub capitalised: Box<[Token]>,
-    /// What its author is called: name and username.
+    /// What its author is called: name and username, and the stems of their words.
     pub author_names: Box<[Token]>,
+    pub author_stems: Box<[Token]>,
     /// The author's first name, where there is a second.
     pub author_first_name: Option<Token>,
     pub is_question: bool,
-    pub is_greeting: bool,
-    pub is_thanks: bool,
-    pub is_yes: bool,
     pub chars: usize,
-    /// Words with how often they occur, stop words left out.
-    pub words: Box<[(Token, u32)]>,
 }
 
 /// Whom a message speaks to, among people who have spoken before.
@@ -58,31 +53,12 @@ pub struct Names {
     full: Quick<Token, UserId>,
     /// None where several share the first name.
     first: Quick<Token, Option<UserId>>,
+    stems: QuickSet<Token>,
 }
 
-static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[^\W_]+(?:[._+\-'’][^\W_]+)*"));
 static NAME_LIKE: LazyLock<Regex> = LazyLock::new(|| pattern(r#"[^\s:,;!?()<>"']+"#));
 static LETTERS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\p{L}{3,}"));
 static LEAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^@?([^\s:,]+)[:,]"));
-static QUESTION: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)[?？]|^(how|what|why|where|when|who|which|can|does|is|are|do|any(one|body))\b"));
-static GREETING: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)^(hi|hello|hey|yo|morning|good (morning|evening|day)|greetings|howdy|sup)\b"));
-static THANKS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)\b(thanks|thank you|thx|ty|cheers|np|no problem|welcome|works now|got it|makes sense)\b")
-});
-static YES: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)^(\S+[:,]\s*)?(yes|no|yep|yeah|nope|ok|okay|right|sure|exactly|indeed|hm+|oh|ah|lol)\b")
-});
-
-/// Words that tell nothing about what a text is about.
-const STOP_WORDS: &str = "a an the i you he she it we they me my your is are was were be been am do does did have has had \
-    will would can could should to of in on at for with and or but if so not no yes that this these those there here what \
-    which who how when where why as by from up out just then than too very ok okay oh hi hello hey thanks thank lol im its \
-    dont u ur it's i'm don't that's";
-
-static STOP: LazyLock<HashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
-
 #[expect(clippy::expect_used, reason = "the patterns are constants, and a test reads a message with each")]
 fn pattern(source: &str) -> Regex {
     Regex::new(source).expect("a constant pattern")
@@ -96,6 +72,7 @@ impl Names {
             for name in &*speech.author_names {
                 names.full.insert(*name, speech.author);
             }
+            names.stems.extend(&speech.author_stems);
             if let Some(first) = speech.author_first_name {
                 let bearer = names.first.entry(first).or_insert(Some(speech.author));
                 if *bearer != Some(speech.author) {
@@ -106,8 +83,9 @@ impl Names {
         names
     }
 
-    pub fn has(&self, word: Token) -> bool {
-        self.full.contains_key(&word)
+    /// Whether a stem is of somebody's name.
+    pub fn has(&self, stem: Token) -> bool {
+        self.stems.contains(&stem)
     }
 
     /// Whom `speech` speaks to: by Telegram's own entities first, then at its start, by name, by first name.
@@ -140,24 +118,21 @@ impl Hearing {
         let names = Names::of(speeches.clone());
         Self { heard: speeches.map(|speech| names.heard(speech)).collect(), names }
     }
-
-    /// Whom each names.
-    pub fn mentions(self) -> Vec<Vec<UserId>> {
-        self.heard.into_iter().map(|heard| heard.mentions).collect()
-    }
 }
 
 impl Speech {
     /// What it takes in memory beside itself.
     pub fn bytes(&self) -> usize {
-        let tokens = self.named.len() + self.capitalised.len() + self.author_names.len();
-        tokens * size_of::<Token>() + size_of_val(&*self.mentioned) + size_of_val(&*self.words)
+        let of_author = self.author_names.len() + self.author_stems.len();
+        let tokens = self.named.len() + self.capitalised.len() + of_author;
+        tokens * size_of::<Token>() + size_of_val(&*self.mentioned)
     }
 
     /// Reads `message`, `text` being its words without the bot's own name.
     pub fn read(message: &Message, text: &str) -> Self {
         let head = clipped(text, NAMES_WITHIN);
         let name = message.sender.name.as_str();
+        let called = || [Some(name), message.sender.username.as_deref()].into_iter().flatten();
         Self {
             at: message.sent_at,
             author: message.sender.id,
@@ -165,18 +140,11 @@ impl Speech {
             lead: LEAD.captures(text).and_then(|found| found.get(1)).and_then(|word| name_token(word.as_str())),
             named: NAME_LIKE.find_iter(head).filter_map(|word| name_token(word.as_str())).collect(),
             capitalised: LETTERS.find_iter(head).filter_map(|word| first_name_token(word.as_str())).collect(),
-            author_names: [Some(name), message.sender.username.as_deref()]
-                .into_iter()
-                .flatten()
-                .filter_map(name_token)
-                .collect(),
+            author_names: called().filter_map(name_token).collect(),
+            author_stems: called().flat_map(stems_of_name).collect(),
             author_first_name: name.split_once(' ').and_then(|(first, _)| first_name_token(first)),
-            is_question: QUESTION.is_match(text),
-            is_greeting: GREETING.is_match(text),
-            is_thanks: THANKS.is_match(text),
-            is_yes: YES.is_match(text),
+            is_question: Languages::shipped().is_question(text),
             chars: text.chars().count(),
-            words: words(text).into(),
         }
     }
 }
@@ -188,32 +156,16 @@ fn mentioned(kind: &EntityKind) -> Option<UserId> {
     }
 }
 
-/// A word that may be a name: long enough, and no stop word.
+/// A word that may be a name: long enough, and no stop word of the language that nicknames are made of.
 fn name_token(word: &str) -> Option<Token> {
     let lower = word.trim_start_matches('@').trim_end_matches('.').to_lowercase();
-    let is_name = lower.chars().count() >= MIN_NAME_CHARS && !STOP.contains(lower.as_str());
+    let is_name = lower.chars().count() >= MIN_NAME_CHARS && !Languages::shipped().is_english_stop_word(&lower);
     is_name.then(|| token(&lower))
 }
 
 fn first_name_token(word: &str) -> Option<Token> {
     let is_name = word.chars().count() >= MIN_NAME_CHARS && word.chars().next().is_some_and(char::is_uppercase);
     is_name.then(|| token(word))
-}
-
-/// The words that tell something, with how often they occur.
-fn words(text: &str) -> Vec<(Token, u32)> {
-    let mut counted: Vec<(Token, u32)> = Vec::new();
-    for word in WORD.find_iter(clipped(text, WORDS_WITHIN)) {
-        let word = word.as_str().to_lowercase();
-        if word.chars().count() > 1 && !STOP.contains(word.as_str()) {
-            let token = token(&word);
-            match counted.iter_mut().find(|(known, _)| *known == token) {
-                Some((_, times)) => *times += 1,
-                None => counted.push((token, 1)),
-            }
-        }
-    }
-    counted
 }
 
 /// At most `chars` characters of `text`.
@@ -228,11 +180,7 @@ pub type Vector = [f32];
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
     pub speech: &'a Speech,
+    /// Ascending, each once.
+    pub stems: &'a [Token],
     pub vector: &'a Vector,
-}
-
-impl<'a> Turn<'a> {
-    pub fn new(speech: &'a Speech, vector: &'a [f32]) -> Self {
-        Self { speech, vector }
-    }
 }

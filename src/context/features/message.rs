@@ -40,7 +40,7 @@ impl MessageFeatures {
     }
 
     pub fn turn(&self) -> Turn<'_> {
-        Turn::new(&self.speech, &self.vector)
+        Turn { speech: &self.speech, stems: &self.stems, vector: &self.vector }
     }
 }
 

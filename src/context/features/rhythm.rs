@@ -69,50 +69,9 @@ impl Logarithms {
     }
 }
 
-/// The largest of any run of numbers, in two look-ups.
-#[derive(Debug)]
-pub struct RangeMax {
-    /// At `[power][place]`, the largest of the 2^power numbers from `place` on.
-    levels: Vec<Vec<f64>>,
-}
-
-impl RangeMax {
-    pub fn of(numbers: &[f64]) -> Self {
-        let mut levels = vec![numbers.to_vec()];
-        let mut reach = 1;
-        while let Some(last) = levels.last().filter(|last| last.len() > reach) {
-            let next = last.iter().zip(&last[reach..]).map(|(a, b)| a.max(*b)).collect();
-            levels.push(next);
-            reach *= 2;
-        }
-        Self { levels }
-    }
-
-    /// The largest from `from` up to and without `to`; 0 where there is none.
-    pub fn between(&self, from: usize, to: usize) -> f64 {
-        let Some(power) = to.saturating_sub(from).checked_ilog2() else { return 0.0 };
-        let level = &self.levels[power as usize];
-        level[from].max(level[to - (1 << power)])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_largest_of_every_run_is_found() {
-        for count in 1..20_usize {
-            let numbers: Vec<f64> = (0..count).map(|n| ((n * 7919 + 13) % 31) as f64).collect();
-            let maxima = RangeMax::of(&numbers);
-            for from in 0..=count {
-                for to in from..=count {
-                    let largest = numbers[from..to].iter().copied().fold(0.0, f64::max);
-                    assert_eq!(maxima.between(from, to), largest, "{from}..{to} of {count}");
-                }
-            }
-        }
-    }
 
     #[test]
     fn logarithms_are_those_of_the_counts() {

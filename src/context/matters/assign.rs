@@ -4,7 +4,7 @@ use crate::context::features::corpus::Corpus;
 use crate::context::features::token::Quick;
 use crate::context::index_set::IndexSet;
 use crate::context::matters::link::SegmentLink;
-use crate::context::matters::link::{Bond, Ranks, bond, scores};
+use crate::context::matters::link::{Bond, bond, rows};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 
@@ -24,9 +24,6 @@ pub struct Assignment<'a> {
     numbers: Quick<IndexSet, u32>,
     /// By the numbers of segment and matter.
     bonds: Quick<u64, Bond>,
-    /// Room to work in.
-    at_hand: Vec<(Bond, usize)>,
-    ranks: Ranks,
 }
 
 impl<'a> Assignment<'a> {
@@ -39,8 +36,6 @@ impl<'a> Assignment<'a> {
             matters: Vec::new(),
             numbers: Quick::default(),
             bonds: Quick::with_capacity_and_hasher(BONDS, Default::default()),
-            at_hand: Vec::new(),
-            ranks: Ranks::default(),
         }
     }
 
@@ -77,14 +72,14 @@ impl<'a> Assignment<'a> {
 
     /// How likely a segment takes up each of the first `count` matters; what is missing to 1 is that it begins a new one.
     fn likelihoods(&mut self, segment: usize, count: usize) -> Vec<f64> {
-        let Self { corpus, segment_link, segments, matters, bonds, at_hand, ranks, .. } = self;
-        at_hand.clear();
-        at_hand.extend(matters[..count].iter().map(|matter| {
+        let Self { corpus, segment_link, segments, matters, bonds, .. } = self;
+        let at_hand = matters[..count].iter().map(|matter| {
             let known = bonds.entry((segment as u64) << 32 | u64::from(matter.number));
-            let pair = (&segments[segment], matter);
-            (*known.or_insert_with(|| bond(corpus, pair, segment_link)), matter.count)
-        }));
-        let mut scores = scores(corpus, at_hand, segment_link, ranks);
+            (*known.or_insert_with(|| bond(corpus, (&segments[segment], matter))), matter.count)
+        });
+        let at_hand: Vec<(Bond, usize)> = at_hand.collect();
+        let slow = segment_link.slow * corpus.slowness;
+        let mut scores: Vec<f64> = rows(&at_hand).map(|row| segment_link.terms.score(&row) + slow).collect();
         let highest = scores.iter().copied().fold(0.0, f64::max);
         let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();
         scores.iter_mut().for_each(|score| *score = (*score - highest).exp() / sum);

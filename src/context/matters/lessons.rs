@@ -2,9 +2,7 @@
 
 use crate::context::features::corpus::Corpus;
 use crate::context::index_set::IndexSet;
-use crate::context::matters::link;
-use crate::context::matters::link::SegmentLink;
-use crate::context::matters::link::{Bond, Ranks, bond, scores};
+use crate::context::matters::link::{Bond, Row, bond, rows};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 
@@ -12,7 +10,7 @@ use crate::context::matters::segment::Segment;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
     /// The features of the segment with each matter.
-    pub rows: Vec<[f64; link::FEATURES]>,
+    pub rows: Vec<Row>,
     /// The share of each matter that is of the segment's own.
     pub shares: Vec<f64>,
     /// Whether the segment is known to be about anything.
@@ -21,14 +19,13 @@ pub struct Lesson {
 
 /// Goes through the `segments` of one forest, oldest first. `truth` is what each message of the corpus is about.
 pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize>]) -> Vec<Lesson> {
-    let probes: Vec<SegmentLink> = (0..link::FEATURES).map(SegmentLink::probe).collect();
     let mut matters: Vec<(Option<usize>, Matter)> = Vec::new();
     let mut lessons = Vec::new();
     for members in segments {
         let segment = Segment::new(members.places().collect(), corpus);
         let about = about(members, truth);
         if !matters.is_empty() {
-            lessons.push(lesson(corpus, (&segment, about), &matters, truth, &probes));
+            lessons.push(lesson(corpus, (&segment, about), &matters, truth));
         }
         let own = matters.iter_mut().rfind(|(known, _)| about.is_some() && *known == about);
         match own {
@@ -49,20 +46,18 @@ fn lesson(
     (segment, about): (&Segment, Option<usize>),
     matters: &[(Option<usize>, Matter)],
     truth: &[Option<usize>],
-    probes: &[SegmentLink],
 ) -> Lesson {
-    let mut rows = vec![[0.0; link::FEATURES]; matters.len()];
-    for (place, probe) in probes.iter().enumerate() {
-        let bonds: Vec<(Bond, usize)> =
-            (matters.iter()).map(|(_, matter)| (bond(corpus, (segment, matter), probe), matter.count)).collect();
-        let values = scores(corpus, &bonds, probe, &mut Ranks::default());
-        rows.iter_mut().zip(values).for_each(|(row, value)| row[place] = value);
-    }
+    let bonds: Vec<(Bond, usize)> =
+        matters.iter().map(|(_, matter)| (bond(corpus, (segment, matter)), matter.count)).collect();
     let share = |matter: &Matter| match about {
         None => 0.0,
         about => matter.members.places().filter(|place| truth[*place] == about).count() as f64 / matter.count as f64,
     };
-    Lesson { rows, shares: matters.iter().map(|(_, matter)| share(matter)).collect(), is_known: about.is_some() }
+    Lesson {
+        rows: rows(&bonds).collect(),
+        shares: matters.iter().map(|(_, matter)| share(matter)).collect(),
+        is_known: about.is_some(),
+    }
 }
 
 /// What at least half of the messages are about.

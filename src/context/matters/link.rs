@@ -1,13 +1,14 @@
-//! Does a segment take up an earlier matter? The features of the pair.
+//! Does a segment take up an earlier matter? The features of the two.
 
 use crate::context::features::corpus::Corpus;
-use crate::context::linear::{Term, Terms};
+use crate::context::focus::{flag, minutes};
+use crate::context::linear::Terms;
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 use crate::context::replies::similarity::dot;
 
-pub const FEATURES: usize = 24;
-/// In the order of their places.
+pub const FEATURES: usize = 21;
+/// In the order of their places. The last four compare a matter with the others.
 pub const NAMES: [&str; FEATURES] = [
     "minutes_between",
     "messages_between",
@@ -21,24 +22,23 @@ pub const NAMES: [&str; FEATURES] = [
     "rarest_shared_word",
     "shared_word_support",
     "meaning_cosine",
-    "mention",
     "matter_size",
     "segment_size",
     "begins_with_question",
-    "begins_with_greeting",
     "segment_stems",
-    "matters_so_far",
     "matter_stems",
+    "matters_so_far",
     "meaning_above_mean",
     "words_above_mean",
     "people_above_mean",
-    "nearer_matters",
 ];
-const N_T: usize = 18;
-const EMB_CTR: usize = 20;
-const LEX_CTR: usize = 21;
-const AUTH_CTR: usize = 22;
-const RANK: usize = 23;
+const PEOPLE: usize = 4;
+const WORDS: usize = 8;
+const MEANING: usize = 11;
+/// Where those begin that compare, and what the last three of them compare.
+const COMPARED: usize = 17;
+const ABOVE_MEAN: [usize; 3] = [MEANING, WORDS, PEOPLE];
+pub type Row = [f64; FEATURES];
 
 /// Whether a segment takes up an earlier matter.
 #[derive(Debug, Clone)]
@@ -48,120 +48,58 @@ pub struct SegmentLink {
     pub terms: Terms<FEATURES>,
 }
 
-impl SegmentLink {
-    /// Weighs nothing but the feature at `place`, and that as it is.
-    pub fn probe(place: usize) -> Self {
-        let mut terms = Terms::empty();
-        terms.terms[place] = Term { weight: 1.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
-        Self { slow: 0.0, terms }
-    }
-
-    /// What a feature adds to a score, by its place.
-    pub fn weigh(&self, place: usize, value: f64) -> f64 {
-        self.terms.terms[place].weigh(value)
-    }
-}
-
 /// What a segment and a matter have in common whatever other matters there are: the same in every forest that has both.
+/// The features that compare it with other matters are 0.
 #[derive(Debug, Clone, Copy)]
-pub struct Bond {
-    /// The weighted sum of all features but those that compare the matter with the others.
-    base: f64,
-    /// Messages between the two.
-    distance: usize,
-    meaning: f64,
-    words: f64,
-    people: f64,
-}
+pub struct Bond(Row);
 
 /// Looks at a segment and a matter.
-pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter), segment_link: &SegmentLink) -> Bond {
+pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond {
     let start = segment.start();
     let near = matter.members.last_before(start).unwrap_or(matter.first);
     let seconds = (corpus.utterances[start].at - corpus.utterances[near].at).abs();
-    let silence = corpus.silences.between(near.min(start) + 1, near.max(start) + 1);
-    let overlaps = matter.members.last() > Some(start);
-    let starter = corpus.authors[start];
-    let (auth_nb, auth_cos) = people(corpus, segment, matter);
+    let (people_likelihood, people_cosine) = people(corpus, segment, matter);
     let words = words(corpus, segment, matter);
-    let named = segment.named.iter().any(|who| matter.authors[*who] > 0.0);
-    let (logarithms, emb_cos) = (&corpus.logarithms, meaning(segment, matter));
-    // In the order of their names; those that compare are added when all matters are known.
-    let features = [
-        (seconds / 60.0).ln_1p().min(7.0),
-        logarithms.after(start.abs_diff(near)),
-        silence,
-        flag(overlaps),
-        auth_nb,
-        auth_cos,
-        flag(matter.authors[starter] > 0.0),
+    let mut row = [0.0; FEATURES];
+    row[..COMPARED].copy_from_slice(&[
+        minutes(seconds),
+        corpus.logarithms.after(start.abs_diff(near)),
+        corpus.silences[near.min(start)..=near.max(start)].iter().skip(1).copied().fold(0.0, f64::max),
+        flag(matter.members.last() > Some(start)),
+        people_likelihood,
+        people_cosine,
+        flag(matter.authors[corpus.authors[start]] > 0.0),
         words.likelihood,
         words.cosine,
         words.rarest,
         words.support,
-        emb_cos,
-        flag(named),
-        logarithms.after(matter.count - 1),
-        logarithms.after(segment.count() - 1),
+        meaning(segment, matter),
+        corpus.logarithms.after(matter.count - 1),
+        corpus.logarithms.after(segment.count() - 1),
         flag(corpus.utterances[start].is_question),
-        flag(corpus.utterances[start].is_greeting),
         segment.wordiness,
-    ];
-    let own = features.into_iter().enumerate().chain([(N_T + 1, matter.wordiness)]);
-    Bond {
-        base: own.map(|(place, value)| segment_link.weigh(place, value)).sum(),
-        distance: start.abs_diff(near),
-        meaning: emb_cos,
-        words: words.cosine,
-        people: auth_nb,
-    }
+        matter.wordiness,
+    ]);
+    Bond(row)
 }
 
-/// Room for what is counted at each distance, to be used again.
-#[derive(Debug, Default)]
-pub struct Ranks(Vec<usize>);
-
-/// The scores of a segment with each earlier matter: log odds against "a new matter". Each bond comes with the number of
-/// the matter's members.
-pub fn scores(corpus: &Corpus<'_>, bonds: &[(Bond, usize)], segment_link: &SegmentLink, ranks: &mut Ranks) -> Vec<f64> {
+/// The features of a segment with each earlier matter. Each bond comes with the number of the matter's members.
+pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
     let total: f64 = bonds.iter().map(|(_, count)| *count as f64).sum();
     // What is usual here is no sign: means over all matters are subtracted.
-    let mean = |of: fn(&Bond) -> f64| {
-        let sum: f64 = bonds.iter().map(|(bond, count)| of(bond) * *count as f64).sum();
+    let mean = |feature: usize| {
+        let sum: f64 = bonds.iter().map(|(Bond(row), count)| row[feature] * *count as f64).sum();
         if total > 0.0 { sum / total } else { 0.0 }
     };
-    let (meaning, words, people) = (mean(|bond| bond.meaning), mean(|bond| bond.words), mean(|bond| bond.people));
-    let nearer = ranks.nearer(corpus.utterances.len(), bonds);
-    let weigh = |place, value| segment_link.weigh(place, value);
-    let logarithms = &corpus.logarithms;
-    let base =
-        segment_link.terms.bias + segment_link.slow * corpus.slowness + weigh(N_T, logarithms.after(bonds.len()));
-    bonds
-        .iter()
-        .map(|(bond, _)| {
-            base + bond.base
-                + weigh(EMB_CTR, bond.meaning - meaning)
-                + weigh(LEX_CTR, bond.words - words)
-                + weigh(AUTH_CTR, bond.people - people)
-                + weigh(RANK, logarithms.after(nearer[bond.distance]))
-        })
-        .collect()
-}
-
-impl Ranks {
-    /// For every distance, how many matters are nearer.
-    fn nearer(&mut self, distances: usize, bonds: &[(Bond, usize)]) -> &[usize] {
-        let Self(at) = self;
-        at.clear();
-        at.resize(distances + 1, 0);
-        bonds.iter().for_each(|(bond, _)| at[bond.distance] += 1);
-        let mut sum = 0;
-        for count in at.iter_mut() {
-            let here = std::mem::replace(count, sum);
-            sum += here;
+    let means = ABOVE_MEAN.map(mean);
+    bonds.iter().map(move |(Bond(row), _)| {
+        let mut row = *row;
+        row[COMPARED] = (bonds.len() as f64).ln_1p();
+        for (place, (feature, mean)) in (COMPARED + 1..).zip(ABOVE_MEAN.iter().zip(means)) {
+            row[place] = row[*feature] - mean;
         }
-        at
-    }
+        row
+    })
 }
 
 /// How much more the segment's people speak in the matter than elsewhere, and the cosine of both.
@@ -218,8 +156,4 @@ fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> Words {
 fn meaning(segment: &Segment, matter: &Matter) -> f64 {
     let lengths = segment.vector_length * matter.vector_length;
     if lengths <= 0.0 { 0.0 } else { f64::from(dot(&segment.vector, &matter.vector) / lengths.max(1e-6)) }
-}
-
-fn flag(is: bool) -> f64 {
-    if is { 1.0 } else { 0.0 }
 }

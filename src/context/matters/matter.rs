@@ -51,7 +51,7 @@ impl Matter {
             self.authors_square += times * (2.0 * before + times);
             self.authors[*author] = before + times;
         }
-        self.stem_count += segment.stem_count;
+        self.stem_count += segment.stems.iter().map(|used| f64::from(used.here)).sum::<f64>();
         self.wordiness = self.stem_count.ln_1p();
         for used in &segment.stems {
             let (times, idf) = (&mut self.stems[used.stem()], corpus.idf[used.stem()]);

@@ -15,7 +15,6 @@ pub struct Segment {
     pub stems: Vec<StemUse>,
     /// How many of them are also used elsewhere.
     pub shared_stems: usize,
-    pub stem_count: f64,
     /// ln(1 + stems of all messages)
     pub wordiness: f64,
     /// What the words say of a matter that uses none of them, but for how long it is.
@@ -27,8 +26,6 @@ pub struct Segment {
     /// Sum of the vectors.
     pub vector: Vec<f32>,
     pub vector_length: f32,
-    /// Who is mentioned.
-    pub named: Vec<usize>,
 }
 
 /// A stem of a segment. There are thousands of segments, each with the stems of all its messages: what can be looked up is not
@@ -61,20 +58,17 @@ impl Segment {
         let mut segment = Self {
             authors_length: authors.iter().map(|(_, times)| f64::from(*times).powi(2)).sum::<f64>().sqrt(),
             authors: authors.into_iter().map(|(author, times)| (author as usize, f64::from(times))).collect(),
-            stem_count: counts.iter().map(|(_, times)| f64::from(*times)).sum(),
+            wordiness: counts.iter().map(|(_, times)| f64::from(*times)).sum::<f64>().ln_1p(),
             stems: counts.into_iter().map(used).collect(),
             shared_stems: 0,
-            wordiness: 0.0,
             strangeness: 0.0,
             rarity: 0.0,
             lexical_length: 0.0,
             vector: sum(places.iter().map(|place| corpus.utterances[*place].vector)),
             vector_length: 0.0,
-            named: places.iter().flat_map(|place| corpus.mentions[*place].iter().copied()).collect(),
             places,
         };
         segment.vector_length = dot(&segment.vector, &segment.vector).sqrt();
-        segment.wordiness = segment.stem_count.ln_1p();
         segment.weigh_stems(corpus);
         segment
     }

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use crate::context::contributions::Column;
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{
-    BestMatch, Scene, Tag, Values as FocusValues, best_match, features as focus_features, focus_columns, lack_words,
-    targets,
+    Scene, Tag, Values as FocusValues, best_meaning, features as focus_features, focus_columns, lack_words, targets,
 };
 use crate::context::novelty::waste;
 use crate::context::pick::Picked;
-use crate::context::pick::{Candidates, Matching};
+use crate::context::pick::{Candidates, Matching, utterance};
 use crate::context::relatedness::neighborhood::Meanings;
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::Refinement;
@@ -19,7 +18,6 @@ use crate::context::select::expected_f1::{Guess, best_set, marginals};
 use crate::context::strands::Consensus;
 use crate::context::strands::Partitioned;
 use crate::context::weights::Weights;
-use crate::retrieval::asks_number_or_time;
 
 /// Messages that the tag may point at, the likeliest ones.
 const TARGETS: usize = 12;
@@ -59,9 +57,10 @@ impl Candidates<'_> {
         Picked { taken, marginals, rivals }
     }
 
-    /// The matters that the trigger may be about, one for each candidate that it may point at.
-    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> (Guesses, BestMatch) {
-        let corpus = matching.corpus(self.utterances(&matching.mentions));
+    /// The matters that the trigger may be about, one for each candidate that it may point at, and how well its meaning is
+    /// met where it is met best.
+    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> (Guesses, f64) {
+        let corpus = self.corpus(Some(matching.asking.message));
         let sampled = match &self.sampled {
             Some(sampled) => Arc::clone(sampled),
             None => Arc::new(self.foreseen_in(&self.drawn(), matching.weights)),
@@ -69,20 +68,19 @@ impl Candidates<'_> {
         let agreement = Agreement::of(&corpus, &sampled.partitioned);
         let tag = self.tag(matching);
         let rows = focus_features(&tag, agreement.scene());
-        (guesses(&agreement, (&tag, &rows), matching.weights, seen), best_match(&rows))
+        (guesses(&agreement, (&tag, &rows), matching.weights, seen), best_meaning(&rows))
     }
 
     pub(super) fn tag<'a>(&self, matching: &'a Matching<'_>) -> Tag<'a> {
         let asking = matching.asking;
         Tag {
-            utterance: matching.utterance(),
+            utterance: utterance(asking.message, matching.trigger, None),
+            mentions: &matching.mentions,
             links: self.linked(&matching.links),
-            silence: matching.silences.last().copied().unwrap_or_default(),
             is_reply: matching.is_reply,
             is_tag: matching.asking.is_tag,
             is_bare: matching.bare,
             is_narrowed: matching.is_narrowed,
-            wants_number: asks_number_or_time(matching.asking.text),
             cluster: asking.seed.cluster(self.messages.iter().rev().copied(), asking.message.message.sent_at).count(),
         }
     }
@@ -110,19 +108,19 @@ fn guesses(
     pointed.iter_mut().enumerate().for_each(|(place, weight)| *weight *= left(place));
     let targets = likeliest(&pointed);
     let pairwise = agreement.pairwise();
-    let [second, third] = &weights.refine;
     let places: Vec<usize> = targets.iter().map(|(place, _)| *place).collect();
     let mut refinement = Refinement::around(&pairwise, &places, &weights.pairwise);
-    refinement.look(second);
+    let Some((last, before)) = weights.refine.split_last() else { return Guesses::default() };
+    before.iter().for_each(|look| refinement.look(look));
     if let Some(seen) = seen {
         seen.extend(focus_columns(rows, terms));
-        seen.extend(refinement.columns(&weights.pairwise, third));
+        seen.extend(refinement.columns(&weights.pairwise, last));
     }
     // A tag in a busy chat goes by strands alone, unless it replies; a message that does not tag in part.
     let by_kin = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
     let guess = |((_, weight), members): (&(usize, f64), Vec<f32>)| Guess { weight: (by_kin * weight) as f32, members };
     let mut guesses: Vec<Guess> = match by_kin > 0.0 {
-        true => targets.iter().zip(refinement.of_targets(third)).map(guess).collect(),
+        true => targets.iter().zip(refinement.of_targets(last)).map(guess).collect(),
         false => Vec::new(),
     };
     if by_kin < 1.0 {
@@ -139,6 +137,7 @@ fn guesses(
 }
 
 /// What the trigger may be about.
+#[derive(Default)]
 struct Guesses {
     guesses: Vec<Guess>,
     /// How likely each candidate belongs to any of it, words that are common here counted too.
@@ -169,7 +168,7 @@ impl<'a> Agreement<'a> {
 
     pub(super) fn pairwise(&self) -> Pairwise<'_> {
         let Partitioned { strands, matters, .. } = self.partitioned;
-        Pairwise::new(self.corpus, &self.consensus, (strands, matters), (&self.meanings, &self.gathered))
+        Pairwise::new(self.corpus, &self.consensus, (strands, matters))
     }
 }
 
@@ -225,10 +224,8 @@ mod tests {
         at: f64,
         author: i64,
         ours: bool,
-        names: Vec<i64>,
         stems: Vec<Token>,
         question: bool,
-        greeting: bool,
         chars: usize,
         vector: Vec<f32>,
         reply: Option<usize>,
@@ -245,15 +242,13 @@ mod tests {
         selected: Vec<usize>,
     }
 
-    fn utterance<'a>(line: &'a Line, names: &'a [UserId]) -> Utterance<'a> {
+    fn read(line: &Line) -> Utterance<'_> {
         Utterance {
             at: line.at,
             author: UserId(line.author),
             is_ours: line.ours,
-            mentions: names,
             stems: &line.stems,
             is_question: line.question,
-            is_greeting: line.greeting,
             chars: line.chars,
             vector: &line.vector,
             reply: line.reply,
@@ -263,23 +258,20 @@ mod tests {
     }
 
     fn guesses_of(case: &Case) -> Vec<Guess> {
-        let named = |line: &Line| line.names.iter().copied().map(UserId).collect();
-        let names: Vec<Vec<UserId>> = case.messages.iter().map(named).collect();
-        let utterances = case.messages.iter().zip(&names).map(|(line, names)| utterance(line, names)).collect();
+        let utterances = case.messages.iter().map(read).collect();
         let silences: Vec<f64> = case.messages.iter().map(|line| line.silence).collect();
-        let corpus = Corpus::new(utterances, &silences, UserId(case.tag.author), case.slowness);
+        let corpus = Corpus::new(utterances, silences, case.slowness);
         let forests: Vec<Forest> = (case.antecedents.iter().cloned().zip(case.chances.iter().cloned()))
             .map(|(antecedents, chances)| Forest { antecedents, chances })
             .collect();
         let tag = Tag {
-            utterance: utterance(&case.tag, &[]),
+            utterance: read(&case.tag),
+            mentions: &[],
             links: case.links.clone(),
-            silence: case.tag.silence,
             is_reply: case.tag.reply.is_some(),
             is_tag: true,
             is_bare: case.bare,
             is_narrowed: false,
-            wants_number: false,
             cluster: 0,
         };
         let weights = &serde_json::from_str::<Weights>(WEIGHTS).expect("the file is of the right form");

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use crate::context::evidence::Evidence;
 use crate::context::evidence::antecedents_by;
 use crate::context::features::corpus::Corpus;
-use crate::context::features::mentions::Hearing;
 use crate::context::features::message::{MessageFeatures, address};
-use crate::context::features::rhythm::{silence_ranks, slowness};
 use crate::context::index_set::IndexSet;
 use crate::context::matters::assign::Assignment;
-use crate::context::pick::{Candidates, seconds};
+use crate::context::pick::Candidates;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::replies::sample::Forest;
 use crate::context::replies::sample::Forests;
@@ -20,7 +18,7 @@ use crate::context::strands::Partitioned;
 use crate::context::strands::SampledStrands;
 use crate::context::strands::{Partitions, segments};
 use crate::context::weights::Weights;
-use crate::domain::{StoredMessage, UserId};
+use crate::domain::StoredMessage;
 
 /// What the next tag in a `conversation` (oldest first) finds. The last
 /// [`WINDOW`](crate::context::features::rhythm::WINDOW) messages are its candidates.
@@ -33,35 +31,9 @@ pub fn sample_strands(conversation: &[&StoredMessage], evidence: &Evidence, scor
 impl Candidates<'_> {
     /// How the candidates hang together in `forests`.
     pub(super) fn foreseen_in(&self, forests: &[Forest], weights: &Weights) -> SampledStrands {
-        let talk = self.talk();
         let candidates = self.messages.iter().map(|stored| address(stored)).collect();
-        SampledStrands { candidates, partitioned: Partitioned::of(&self.corpus(&talk), forests, weights) }
+        SampledStrands { candidates, partitioned: Partitioned::of(&self.corpus(None), forests, weights) }
     }
-
-    /// What is known of the candidates without a trigger.
-    pub(super) fn talk(&self) -> Talk {
-        let moments: Vec<f64> = self.messages.iter().copied().map(seconds).collect();
-        Talk {
-            slowness: slowness(moments.iter().copied()),
-            silences: silence_ranks(&moments).into_iter().map(f64::from).collect(),
-            mentions: Hearing::of(self.readings.iter().map(|reading| &reading.speech)).mentions(),
-        }
-    }
-
-    pub(super) fn corpus<'a>(&'a self, talk: &'a Talk) -> Corpus<'a> {
-        // Nobody asks yet: whoever spoke last adds no person.
-        let last = self.messages.last().map_or(UserId(0), |stored| stored.message.sender.id);
-        Corpus::new(self.utterances(&talk.mentions), &talk.silences, last, talk.slowness)
-    }
-}
-
-/// The candidates by themselves.
-pub(super) struct Talk {
-    slowness: f64,
-    /// How long the silence before each candidate was for this chat.
-    silences: Vec<f64>,
-    /// Whom each candidate speaks to.
-    mentions: Vec<Vec<UserId>>,
 }
 
 impl Partitioned {

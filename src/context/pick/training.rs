@@ -23,7 +23,7 @@ use crate::context::evidence::Evidence;
 use crate::context::features::mentions::Turn;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::rhythm::WINDOW;
-use crate::context::focus::{best_match, features as focus_features};
+use crate::context::focus::{best_meaning, features as focus_features};
 use crate::context::matters::lessons::{Lesson, lessons};
 use crate::context::novelty::features as novelty_features;
 use crate::context::pick::guess::Agreement;
@@ -60,17 +60,18 @@ pub fn tag_rows(
     kin_of: &[usize],
 ) -> Option<TagRows> {
     with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
-        let corpus = matching.corpus(candidates.utterances(&matching.mentions));
+        let corpus = candidates.corpus(None);
         let sampled = candidates.foreseen_in(forests, matching.weights);
         let agreement = Agreement::of(&corpus, &sampled.partitioned);
         let tag = candidates.tag(matching);
         let pairwise = agreement.pairwise();
-        let kin = |target: &usize| pairwise.rows(*target).iter().map(|row| row.to_vec()).collect();
+        let all: Vec<usize> = (0..pairwise.count()).collect();
+        let kin = |target: &usize| pairwise.rows(*target, &all).iter().map(|row| row.to_vec()).collect();
         let targets = focus_features(&tag, agreement.scene());
         TagRows {
             is_bare: matching.bare,
             is_reply: matching.is_reply,
-            novelty: novelty_features(&matching.summary(best_match(&targets))).to_vec(),
+            novelty: novelty_features(&matching.summary(best_meaning(&targets))).to_vec(),
             targets: targets.iter().map(|row| row.to_vec()).collect(),
             links: tag.links,
             kin: kin_of.iter().map(kin).collect(),
@@ -88,7 +89,7 @@ pub fn refine_rows(
     (kin_of, looks): (&[usize], usize),
 ) -> Vec<Vec<(usize, Vec<f64>)>> {
     let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
-        let corpus = matching.corpus(candidates.utterances(&matching.mentions));
+        let corpus = candidates.corpus(None);
         let sampled = candidates.foreseen_in(forests, matching.weights);
         let agreement = Agreement::of(&corpus, &sampled.partitioned);
         let pairwise = agreement.pairwise();
@@ -110,8 +111,7 @@ pub fn segment_lessons(
     (truth, count): (&[Option<usize>], usize),
 ) -> Vec<Lesson> {
     let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
-        let talk = candidates.talk();
-        let corpus = candidates.corpus(&talk);
+        let corpus = candidates.corpus(None);
         let segments =
             forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, matching.weights.far));
         segments.flat_map(|segments| lessons(&corpus, &segments, truth)).collect()

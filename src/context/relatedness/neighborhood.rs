@@ -70,98 +70,57 @@ impl Meanings {
         let lengths = (0..self.lengths.len()).map(length).collect();
         Self { width, usual: usual.clone(), vectors, lengths }
     }
-
-    /// The cosine of two candidates' vectors.
-    pub fn cosine(&self, one: usize, other: usize) -> f64 {
-        let product = f64::from(dot(self.vector(one), self.vector(other)));
-        product / self.length(one).max(1e-6) / self.length(other).max(1e-6)
-    }
 }
 
 /// How alike the words are, the rare ones heavier, of any two candidates and of their segments.
 #[derive(Debug)]
 pub struct Words {
-    /// The candidates that use each stem, one stem's after the other's, ascending.
-    holders: Vec<usize>,
-    /// Where each stem's begin, and the end.
-    starts: Vec<usize>,
-    /// The products of any two one's words.
-    own: Matrix,
+    /// The candidates that use each stem, ascending.
+    holders: Vec<Vec<usize>>,
     /// The same of one's segment, by row, and of the other alone. The words of two segments are multiplied by way of these:
     /// segments have many words, and few messages.
     around: Matrix,
-    /// Lengths of one's words, and of its segment's.
+    /// Lengths of the words of one's segment.
     lengths: Vec<f32>,
-    lengths_around: Vec<f32>,
 }
 
 impl Words {
     pub fn of(corpus: &Corpus<'_>, consensus: &Consensus) -> Self {
-        let (holders, starts) = holders(corpus);
-        let mut own = Matrix::zeros(corpus.stems.len(), corpus.stems.len());
-        for (stem, idf) in corpus.idf.iter().enumerate() {
-            let (holders, product) = (&holders[starts[stem]..starts[stem + 1]], (idf * idf) as f32);
+        let mut holders = vec![Vec::new(); corpus.idf.len()];
+        for (place, stems) in corpus.stems.iter().enumerate() {
+            stems.iter().for_each(|stem| holders[*stem].push(place));
+        }
+        let count = corpus.stems.len();
+        let mut own = Matrix::zeros(count, count);
+        for (holders, idf) in holders.iter().zip(&corpus.idf) {
+            let product = (idf * idf) as f32;
             for one in holders {
                 let row = own.row_mut(*one);
                 holders.iter().for_each(|other| row[*other] += product);
             }
         }
-        let mut words = Self {
-            around: Matrix::zeros(own.width, own.width),
-            lengths: own.diagonal().map(|square| square.sqrt().max(1e-6)).collect(),
-            lengths_around: Vec::with_capacity(own.width),
-            holders,
-            starts,
-            own,
-        };
-        for one in 0..words.own.width {
-            add_all(words.around.row_mut(one), consensus.near(one), |other| words.own.row(other));
-            let square = words.product_around(one, one, consensus);
-            words.lengths_around.push(square.sqrt().max(1e-6));
+        let mut words = Self { around: Matrix::zeros(count, count), lengths: Vec::new(), holders };
+        for one in 0..count {
+            add_all(words.around.row_mut(one), consensus.near(one), |other| own.row(other));
+            words.lengths.push(words.product_around(one, one, consensus).sqrt().max(1e-6));
         }
         words
     }
 
     /// The candidates that use a stem.
     pub fn holders(&self, stem: usize) -> &[usize] {
-        &self.holders[self.starts[stem]..self.starts[stem + 1]]
+        &self.holders[stem]
     }
 
-    pub fn length(&self, place: usize) -> f32 {
-        self.lengths[place]
-    }
-
-    pub fn cosine(&self, one: usize, other: usize) -> f32 {
-        self.own.row(one)[other] / (self.lengths[one] * self.lengths[other])
-    }
-
-    /// That of their segments.
+    /// The cosine of the words of their segments.
     pub fn cosine_around(&self, one: usize, other: usize, consensus: &Consensus) -> f32 {
-        self.product_around(one, other, consensus) / (self.lengths_around[one] * self.lengths_around[other])
+        self.product_around(one, other, consensus) / (self.lengths[one] * self.lengths[other])
     }
 
     fn product_around(&self, one: usize, other: usize, consensus: &Consensus) -> f32 {
         let around = self.around.row(one);
         consensus.near(other).iter().map(|(place, share)| share * around[*place]).sum()
     }
-}
-
-/// The candidates that use each stem, and where each stem's begin.
-fn holders(corpus: &Corpus<'_>) -> (Vec<usize>, Vec<usize>) {
-    let mut starts = vec![0];
-    let mut count = 0;
-    starts.extend(corpus.spread.iter().map(|spread| {
-        count += usize::from(*spread);
-        count
-    }));
-    let (mut holders, mut next) = (vec![0; count], starts.clone());
-    for (place, stems) in corpus.stems.iter().enumerate() {
-        for stem in stems {
-            holders[next[*stem]] = place;
-            next[*stem] += 1;
-        }
-    }
-    (holders, starts)
 }
 
 /// Who speaks in each candidate's segment, and how much of it.

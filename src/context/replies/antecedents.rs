@@ -78,9 +78,9 @@ impl<'a> Past<'a> {
         Self { message, turns, hearing: Hearing::of(turns.iter().chain([&message]).map(|turn| turn.speech)) }
     }
 
-    /// Whom each names, and last the message.
-    pub fn mentions(self) -> Vec<Vec<UserId>> {
-        self.hearing.mentions()
+    /// Whom the message names.
+    pub fn mentions(mut self) -> Vec<UserId> {
+        self.hearing.heard.pop().map_or_else(Vec::new, |heard| heard.mentions)
     }
 
     /// The distribution for the message by a table. With `bare`, as if it said nothing.

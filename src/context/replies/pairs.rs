@@ -14,7 +14,7 @@ use crate::context::replies::similarity::Similarity;
 use crate::domain::UserId;
 
 /// Raw features of a pair.
-pub const RAW: usize = 51;
+pub const RAW: usize = 46;
 /// Their names, as the table writes them, in the order of their places.
 pub const RAW_NAMES: [&str; RAW] = [
     "ld",
@@ -52,11 +52,6 @@ pub const RAW_NAMES: [&str; RAW] = [
     "cosE_n",
     "q_i",
     "q_j",
-    "greet_i",
-    "greet_j",
-    "thx_i",
-    "thx_j",
-    "yes_i",
     "len_i",
     "len_j",
     "i_first_msg",
@@ -91,7 +86,8 @@ pub fn pairs(
     let scene = Scene::new((message, past), hearing, bare);
     let mut walk = Walk::default();
     for place in (0..past.len()).rev() {
-        let raw = scene.features(place, &mut walk);
+        walk.meet(place, &scene);
+        let raw = scene.features(place, &walk);
         each(place, &raw);
         walk.pass(place, &scene);
     }
@@ -139,6 +135,15 @@ struct Walk {
 }
 
 impl Walk {
+    /// The gap after a candidate is one of those between the two.
+    fn meet(&mut self, place: usize, scene: &Scene<'_>) {
+        self.longest_gap = self.longest_gap.max(scene.gaps[place + 1]);
+        let rank = scene.rhythm[place + 1];
+        self.longest = self.longest.max(rank);
+        self.over_90 += flag(rank > rhythm_of(0.9));
+        self.over_98 += flag(rank > rhythm_of(0.98));
+    }
+
     fn pass(&mut self, place: usize, scene: &Scene<'_>) {
         let author = scene.past[place].speech.author;
         *self.by.entry(author).or_default() += 1.0;
@@ -203,16 +208,10 @@ impl<'a> Scene<'a> {
         self.own_count = self.spoken.get(&author).copied().unwrap_or(0.0);
     }
 
-    fn features(&self, place: usize, walk: &mut Walk) -> [f32; RAW] {
+    fn features(&self, place: usize, walk: &Walk) -> [f32; RAW] {
         let (i, j) = (self.message.speech, self.past[place].speech);
         let (to, heard) = (&self.heard[self.past.len()], &self.heard[place]);
         let distance = self.past.len() - place;
-        // The gap after the candidate is one of those between the two.
-        walk.longest_gap = walk.longest_gap.max(self.gaps[place + 1]);
-        let gap_rank = self.rhythm[place + 1];
-        walk.longest = walk.longest.max(gap_rank);
-        walk.over_90 += flag(gap_rank > rhythm_of(0.9));
-        walk.over_98 += flag(gap_rank > rhythm_of(0.98));
         let seconds = seconds_between(j, i);
         let same = j.author == i.author;
         let between_j = walk.by.get(&j.author).copied().unwrap_or(0.0);
@@ -220,9 +219,8 @@ impl<'a> Scene<'a> {
         let named_by_j = heard.mentions.contains(&i.author);
         let text = |value: f32| if self.bare { 0.0 } else { value };
         let own_seconds = self.own.map(|own| seconds_between(self.past[own].speech, i));
-        let last = self.past.len() - 1;
         [
-            ln(distance as f32),
+            (distance as f32).ln(),
             capped(seconds),
             capped(walk.longest_gap),
             capped(self.gaps[self.past.len()]),
@@ -234,7 +232,7 @@ impl<'a> Scene<'a> {
             flag(between_j == 0.0),
             ln_after(self.spoken.get(&j.author).copied().unwrap_or(0.0)),
             ln_after(self.own_count),
-            self.own.map_or((WINDOW as f32 + 1.0).ln(), |own| ln((last + 1 - own) as f32)),
+            self.own.map_or((WINDOW as f32 + 1.0).ln(), |own| ((self.past.len() - own) as f32).ln()),
             own_seconds.map_or(TIME_CAP, capped),
             self.speakers,
             ln_after(walk.by.len() as f32),
@@ -257,11 +255,6 @@ impl<'a> Scene<'a> {
             text(self.texts.meaning[place] - self.texts.background),
             text(flag(i.is_question)),
             flag(j.is_question),
-            text(flag(i.is_greeting)),
-            flag(j.is_greeting),
-            text(flag(i.is_thanks)),
-            flag(j.is_thanks),
-            text(flag(i.is_yes)),
             text(ln_after(i.chars as f32)),
             ln_after(j.chars as f32),
             flag(self.own.is_none()),
@@ -334,10 +327,6 @@ fn capped(seconds: f64) -> f32 {
 
 fn flag(is: bool) -> f32 {
     if is { 1.0 } else { 0.0 }
-}
-
-fn ln(value: f32) -> f32 {
-    value.ln()
 }
 
 /// ln(1 + count), for counts: most of them are small, and each is asked for thousands of times.

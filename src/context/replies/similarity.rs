@@ -1,7 +1,7 @@
 //! How much a message says what earlier ones said: in the same rare words, and in meaning.
 
-use crate::context::features::mentions::Names;
-use crate::context::features::mentions::{Turn, Vector};
+use crate::context::features::lexical::rarity;
+use crate::context::features::mentions::{Names, Turn, Vector};
 use crate::context::features::token::{Quick, Token};
 
 /// Similarities of the message to each of the past.
@@ -20,13 +20,9 @@ impl Similarity {
 
     pub fn of(message: Turn<'_>, past: &[Turn<'_>], names: &Names) -> Self {
         let idf = Rarity::of(message, past, names);
-        let (mut words, mut rarest) = (Vec::with_capacity(past.len()), Vec::with_capacity(past.len()));
-        let own = idf.weights(&message.speech.words);
-        for turn in past {
-            let (cosine, rare) = idf.compare(&own, &turn.speech.words);
-            words.push(cosine);
-            rarest.push(rare);
-        }
+        let own = idf.length(message.stems);
+        let compare = |turn: &Turn<'_>| if idf.share(turn) { idf.compare(own, turn.stems) } else { (0.0, 0.0) };
+        let (words, rarest) = past.iter().map(compare).unzip();
         let meaning: Vec<f32> = past.iter().map(|turn| dot(message.vector, turn.vector)).collect();
         let recent = &meaning[meaning.len().saturating_sub(50)..];
         let background = if recent.is_empty() { 0.0 } else { recent.iter().sum::<f32>() / recent.len() as f32 };
@@ -36,65 +32,47 @@ impl Similarity {
 
 /// How rare words are in the window: what everybody says tells nothing, and a name is no matter.
 struct Rarity<'a> {
-    count: f32,
-    documents: Quick<Token, f32>,
+    /// Ascending.
+    own: Vec<Token>,
+    count: usize,
+    documents: Quick<Token, f64>,
     names: &'a Names,
 }
 
 impl<'a> Rarity<'a> {
     fn of(message: Turn<'_>, past: &[Turn<'_>], names: &'a Names) -> Self {
-        let own: Quick<Token, f32> = message.speech.words.iter().map(|(word, _)| (*word, 0.0)).collect();
-        let mut documents = own.clone();
+        let own = message.stems.iter().copied().filter(|stem| !names.has(*stem)).collect();
+        let mut rarity = Self { own, count: past.len() + 1, documents: Quick::default(), names };
         // How rare a word is matters only for those who share one: the others are not compared.
-        let shares = |turn: &&Turn<'_>| turn.speech.words.iter().any(|(word, _)| own.contains_key(word));
-        for turn in past.iter().filter(shares) {
-            documents.extend(turn.speech.words.iter().map(|(word, _)| (*word, 0.0)));
-        }
-        for (word, _) in past.iter().flat_map(|turn| &turn.speech.words) {
-            if let Some(times) = documents.get_mut(word) {
+        let shared = past.iter().filter(|turn| rarity.share(turn)).chain([&message]).flat_map(|turn| turn.stems);
+        rarity.documents = shared.map(|stem| (*stem, 0.0)).collect();
+        for stem in past.iter().flat_map(|turn| turn.stems) {
+            if let Some(times) = rarity.documents.get_mut(stem) {
                 *times += 1.0;
             }
         }
-        Self { count: past.len() as f32 + 1.0, documents, names }
+        rarity
     }
 
-    fn idf(&self, word: Token) -> f32 {
-        ((self.count + 20.0) / (self.documents.get(&word).copied().unwrap_or(0.0) + 0.5)).ln()
+    fn share(&self, turn: &Turn<'_>) -> bool {
+        turn.stems.iter().any(|stem| self.own.binary_search(stem).is_ok())
     }
 
-    /// Words with their idf and weight, before scaling to unit length.
-    fn weighed(&self, words: &[(Token, u32)]) -> impl Iterator<Item = (Token, f32, f32)> {
-        words.iter().filter(|(word, _)| !self.names.has(*word)).map(|(word, times)| {
-            let idf = self.idf(*word);
-            (*word, idf, (1.0 + (*times as f32).ln()) * idf)
-        })
+    fn idf(&self, stem: Token) -> f32 {
+        rarity(self.count, self.documents.get(&stem).copied().unwrap_or(0.0)) as f32
     }
 
-    /// Weights of unit length.
-    fn weights(&self, words: &[(Token, u32)]) -> Quick<Token, f32> {
-        let weights: Quick<Token, f32> = self.weighed(words).map(|(word, _, weight)| (word, weight)).collect();
-        let length = weights.values().map(|weight| weight * weight).sum::<f32>().sqrt();
-        if length == 0.0 {
-            weights
-        } else {
-            weights.into_iter().map(|(word, weight)| (word, weight / length)).collect()
-        }
+    fn length(&self, stems: &[Token]) -> f32 {
+        let squares = stems.iter().filter(|stem| !self.names.has(**stem)).map(|stem| self.idf(*stem).powi(2));
+        squares.sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
     }
 
-    /// Cosine with the words of another message, and how rare the rarest shared word is, 0 to 1.
-    fn compare(&self, own: &Quick<Token, f32>, others: &[(Token, u32)]) -> (f32, f32) {
-        if own.is_empty() || !others.iter().any(|(word, _)| own.contains_key(word)) {
-            return (0.0, 0.0);
-        }
-        let (mut product, mut length, mut rarest) = (0.0, 0.0_f32, 0.0_f32);
-        for (word, idf, weight) in self.weighed(others) {
-            length += weight * weight;
-            if let Some(own) = own.get(&word) {
-                product += own * weight;
-                rarest = rarest.max(idf);
-            }
-        }
-        (product / length.sqrt().max(f32::MIN_POSITIVE), rarest / ((self.count + 20.0) / 0.5).ln())
+    /// Cosine with the words of another message, the message's own being `own` long, and how rare the rarest shared word is,
+    /// 0 to 1.
+    fn compare(&self, own: f32, others: &[Token]) -> (f32, f32) {
+        let shared = others.iter().filter(|stem| self.own.binary_search(stem).is_ok()).map(|stem| self.idf(*stem));
+        let (product, rarest) = shared.fold((0.0, 0.0_f32), |(sum, most), idf| (sum + idf * idf, most.max(idf)));
+        (product / (own * self.length(others)), rarest / rarity(self.count, 0.0) as f32)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::context::features::lexical;
 use crate::context::features::lexical::{stems, stems_of_name, words_of};
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, QuickSet, Token};
@@ -83,7 +84,7 @@ impl Sought {
             asker: about.trigger.message.sender.id,
             authors: authors(picked().map(|(stored, _, share)| (stored.message.sender.id, share))),
             length: length(stems.values().copied()),
-            unread: idf(about.readings.len(), 0.0),
+            unread: lexical::rarity(about.readings.len(), 0.0),
             rarity,
             stems,
             background: 0.0,
@@ -150,10 +151,6 @@ fn names(about: &About<'_>) -> QuickSet<Token> {
     called.flat_map(stems_of_name).collect()
 }
 
-fn idf(messages: usize, holding: f64) -> f64 {
-    ((messages as f64 + 20.0) / (holding + 0.5)).ln()
-}
-
 /// How rare each stem is among the candidates.
 fn rarity(readings: &[Arc<MessageFeatures>], of: &Quick<Token, f64>) -> Quick<Token, f64> {
     let mut holding: Quick<Token, f64> = of.keys().map(|stem| (*stem, 0.0)).collect();
@@ -162,7 +159,7 @@ fn rarity(readings: &[Arc<MessageFeatures>], of: &Quick<Token, f64>) -> Quick<To
             *count += 1.0;
         }
     }
-    holding.into_iter().map(|(stem, count)| (stem, idf(readings.len(), count))).collect()
+    holding.into_iter().map(|(stem, count)| (stem, lexical::rarity(readings.len(), count))).collect()
 }
 
 /// The words of `texts`, each with its stems, that tell most, each stem once.

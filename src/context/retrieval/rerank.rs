@@ -6,9 +6,10 @@ use serde::Deserialize;
 
 use crate::context::contributions::Feature;
 use crate::context::features::token::Token;
-use crate::context::linear::{Row, Terms, chance};
+use crate::context::linear::{Terms, chance};
 use crate::context::retrieval::passages::Span;
 use crate::context::retrieval::query::Sought;
+use crate::context::weights::Table;
 use crate::domain::{MessageId, Seq, StoredMessage, Timestamp};
 
 pub const FEATURES: usize = 4;
@@ -101,26 +102,18 @@ fn features(sought: &Sought, read: &ReadSpan, rank: u32) -> [f64; FEATURES] {
 /// Fitted by `cargo bench --bench fit -- --beyond` on hand-written partitioned whose older part was hidden among other partitioned of
 /// the same language; the threshold was set, not fitted.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "File")]
+#[serde(try_from = "Table")]
 pub struct Weights {
     /// What is less likely is not taken.
     pub threshold: f64,
     terms: Terms<FEATURES>,
 }
 
-/// The file as it is written.
-#[derive(Deserialize)]
-struct File {
-    threshold: f64,
-    bias: f64,
-    terms: Vec<Row>,
-}
-
-impl TryFrom<File> for Weights {
+impl TryFrom<Table> for Weights {
     type Error = String;
 
-    fn try_from(file: File) -> Result<Self, String> {
-        Ok(Self { threshold: file.threshold, terms: Terms::of(file.bias, &file.terms, &NAMES)? })
+    fn try_from(table: Table) -> Result<Self, String> {
+        Ok(Self { threshold: table.threshold, terms: table.terms(&NAMES)? })
     }
 }
 

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::context::evidence::{Evidence, antecedents_at, fingerprints};
+use crate::context::evidence::{Evidence, antecedents_by, fingerprints};
 use crate::context::features::message::{Address, MessageFeatures, address, without_bots};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::features::token::Quick;
 use crate::context::pick::precompute::sample_strands;
 use crate::context::replies::antecedents::Antecedents;
+use crate::context::replies::model::ReplyModel;
 use crate::context::run::cache::{Cache, Known, ROOM, Talk};
 use crate::context::scorers::Scorers;
 use crate::context::strands::SampledStrands;
@@ -185,7 +186,8 @@ impl Readings {
         let readings: Vec<Arc<MessageFeatures>> = of_earlier.chain(stretch.readings.iter().cloned()).collect();
         let reach = readings.len() - stretch.readings.len();
         for place in missing {
-            stretch.antecedents[place] = Some(Arc::new(antecedents_at(&readings, reach + place)));
+            stretch.antecedents[place] =
+                Some(Arc::new(antecedents_by(ReplyModel::shipped(), &readings, reach + place)));
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::context::features::message::MessageFeatures;
 use crate::context::features::message::address;
 use crate::context::history::{History, Sources};
 use crate::context::params::Params;
+use crate::context::tests::{estimate, ids};
 use crate::context::window::get_smart_context;
 use crate::domain::{Chosen, MessageId, Reason, Seq, StoredMessage};
 use crate::embed::Embedder;
@@ -27,7 +28,7 @@ fn reading(stored: &StoredMessage, text: &str) -> Arc<MessageFeatures> {
 }
 
 fn window(chat: &str) -> ContextWindow {
-    get_smart_context(&history(chat), &Params::new(|text| text.len().div_ceil(4)))
+    get_smart_context(&history(chat), &Params::new(estimate))
 }
 
 /// The last line of `chat` is the trigger, the others came before it.
@@ -45,13 +46,21 @@ fn history(chat: &str) -> History {
     History { ask, is_tag: true, evidence: Arc::new(evidence), ..History::new(trigger, recent, linked) }
 }
 
+fn focus(window: &ContextWindow) -> Vec<i64> {
+    window.focus().map(|entry| entry.message.message.id.0).collect()
+}
+
+/// A chat, and in its last line which messages have to be in the focus and which have no business there:
+/// `in: 1 2; out: 3`.
 #[track_caller]
-fn check(chat: &str, inside: &[i64], outside: &[i64]) {
-    let window = window(chat);
-    let ids: Vec<i64> = window.focus().map(|entry| entry.message.message.id.0).collect();
-    let missing: Vec<&i64> = inside.iter().filter(|id| !ids.contains(id)).collect();
-    let wrong: Vec<&i64> = outside.iter().filter(|id| ids.contains(id)).collect();
-    assert!(missing.is_empty() && wrong.is_empty(), "missing {missing:?}, wrong {wrong:?}, picked {ids:?}");
+fn check(chat: &str) {
+    let (chat, expected) = chat.rsplit_once("in: ").expect("an expectation");
+    let (inside, outside) = expected.split_once("; out: ").unwrap_or((expected, ""));
+    let picked = focus(&window(chat));
+    let ids = |list: &str| list.split_whitespace().map(|id| id.parse().expect("an id")).collect::<Vec<i64>>();
+    let missing: Vec<i64> = ids(inside).into_iter().filter(|id| !picked.contains(id)).collect();
+    let wrong: Vec<i64> = ids(outside).into_iter().filter(|id| picked.contains(id)).collect();
+    assert!(missing.is_empty() && wrong.is_empty(), "missing {missing:?}, wrong {wrong:?}, picked {picked:?}");
 }
 
 #[test]
@@ -65,9 +74,8 @@ fn the_beginning_of_a_matter_comes_back_after_days_and_the_joke_between_stays_ou
         -1d 20:02 cat#5 haha
         10:00 cat#6>2 The thai restaurant on 10th Ave?
         10:10 ann#7 @bot
+        in: 1 2 6; out: 3 4 5
         ",
-        &[1, 2, 6],
-        &[3, 4, 5],
     );
 }
 
@@ -83,9 +91,8 @@ fn replies_lead_back_to_monday_and_leave_the_projector_there() {
         18:51 carl#5>3 The Thai place on 10th Ave?
         18:53 ana#6>5 They have a garden, and half of the menu is without meat
         18:55 you#7 @bot thoughts?
+        in: 1 3 5 6; out: 2 4
         ",
-        &[1, 3, 5, 6],
-        &[2, 4],
     );
 }
 
@@ -100,9 +107,8 @@ fn of_two_pairs_that_talk_at_once_the_one_that_is_replied_to_counts() {
         10:02 ann#5>3 that is enough for the gutter
         10:02 ben#6>4 340 instead of 240
         10:03 dan#7>6 @bot what now?
+        in: 2 4 6; out: 1 3 5
         ",
-        &[2, 4, 6],
-        &[1, 3, 5],
     );
 }
 
@@ -117,9 +123,8 @@ fn of_two_pairs_that_talk_at_once_the_taggers_own_counts() {
         10:02 ann#5>3 is that enough for the gutter?
         10:02 ben#6>4 340 instead of 240
         10:03 ann#7 @bot
+        in: 1 3 5
         ",
-        &[1, 3, 5],
-        &[],
     );
 }
 
@@ -162,9 +167,8 @@ fn what_was_given_is_what_the_window_is_about() {
         score: 0.5,
     };
     history.given = Some([2, 4, 99].map(chosen).to_vec());
-    let window = get_smart_context(&history, &Params::new(|text| text.len().div_ceil(4)));
-    let ids: Vec<i64> = window.focus().map(|entry| entry.message.message.id.0).collect();
-    assert_eq!((ids, window.alternative), (vec![2, 4], None));
+    let window = get_smart_context(&history, &Params::new(estimate));
+    assert_eq!((focus(&window), window.alternative), (vec![2, 4], None));
 }
 
 #[test]
@@ -177,9 +181,8 @@ fn a_bystander_who_tags_means_what_was_just_said() {
         10:01 dan#4 I would, if it leaves after six
         10:02 cat#5>4 it leaves at half past six
         10:04 eve#6 @bot thoughts?
+        in: 3 4 5; out: 1 2
         ",
-        &[3, 4, 5],
-        &[1, 2],
     );
 }
 
@@ -196,9 +199,8 @@ fn a_question_in_words_finds_its_matter_behind_a_fresher_one() {
         10:02 dan#7>6 with cream
         10:03 cat#8>7 naturally
         10:04 eve#9 @bot how much does the plumber want for the boiler?
+        in: 1 2; out: 4 5 6 7 8
         ",
-        &[1, 2],
-        &[4, 5, 6, 7, 8],
     );
 }
 
@@ -212,9 +214,8 @@ fn a_reply_to_an_old_message_is_about_that_message() {
         10:01 dan#4>3 restart the router
         10:02 cat#5>4 works
         10:05 eve#6>1 @bot still true?
+        in: 1 2; out: 3 4 5
         ",
-        &[1, 2],
-        &[3, 4, 5],
     );
 }
 
@@ -236,9 +237,8 @@ fn a_reply_in_a_busy_chat_is_about_the_whole_matter_of_its_message() {
         10:06 ann#12 pizza on sunday is fine, I book a table
         10:06 cat#13 tickets are all printed
         10:07 eve#14>10 @bot ^
+        in: 1 2 10 12; out: 3 4 5 6 7 8 9 11 13
         ",
-        &[1, 2, 10, 12],
-        &[3, 4, 5, 6, 7, 8, 9, 11, 13],
     );
 }
 
@@ -251,15 +251,14 @@ fn a_tag_that_starts_something_new_gets_nothing() {
         -1d 10:00 cat#3 cake or pie for sunday?
         -1d 10:01 dan#4>3 pie
         18:00 eve#5 @bot what is the capital of Mongolia?
+        in: ; out: 1 2 3 4
         ",
-        &[],
-        &[1, 2, 3, 4],
     );
 }
 
 #[test]
 fn nothing_earlier_is_nothing() {
-    check("10:00 ann#1 @bot hello?", &[], &[]);
+    assert_eq!(window("10:00 ann#1 @bot hello?").entries, []);
 }
 
 #[test]
@@ -273,9 +272,8 @@ fn another_thread_stays_out() {
         10:00 cat#3 the poster for the concert is too dark
         10:02 dan#4>3 brighter, and a larger date
         10:03 cat#5 @bot
+        in: 3 4; out: 1 2
         ",
-        &[3, 4],
-        &[1, 2],
     );
 }
 
@@ -288,9 +286,8 @@ fn the_pictures_of_an_album_stay_together() {
         10:01 ben#3 [album x] [photo]
         10:01 ben#4 [album x] [photo]
         10:02 ann#5>2 @bot which one is worse?
+        in: 2 3 4
         ",
-        &[2, 3, 4],
-        &[],
     );
 }
 
@@ -303,9 +300,8 @@ fn what_one_author_writes_in_pieces_stays_together() {
         10:00:15 ann#3 but only until nine
         10:00:21 ann#4 do we take it?
         10:01 ben#5 @bot
+        in: 1 2 3 4
         ",
-        &[1, 2, 3, 4],
-        &[],
     );
 }
 
@@ -318,9 +314,8 @@ fn the_bots_own_answer_goes_on() {
         10:02 cat#3>2 @bot who brings what?
         10:02:05 bot#4>3 [assistant] Ben brings the grill, Ann the coal.
         10:04 ann#5>4 @bot and the salad?
+        in: 1 2 4
         ",
-        &[1, 2, 4],
-        &[],
     );
 }
 
@@ -339,7 +334,7 @@ fn an_answer_of_the_bot_brings_back_what_it_rests_on() {
         window.focus().map(|entry| (entry.message.message.id.0, entry.reason.as_str())).collect()
     };
     history.sources = Some(Sources { of: MessageId(5), used: vec![(Seq(1), true), (Seq(2), false), (Seq(77), true)] });
-    let params = Params::new(|text| text.len().div_ceil(4));
+    let params = Params::new(estimate);
     let with = get_smart_context(&history, &params);
     for expected in [(1, "source"), (2, "source"), (5, "anchor")] {
         assert!(chosen(&with).contains(&expected), "{:?}", chosen(&with));
@@ -360,9 +355,8 @@ fn two_languages_in_one_matter_are_one_matter() {
         10:02 ann#3>2 тогда в девять у входа
         10:03 ben#4>3 nine at the entrance, ok
         10:04 ann#5 @bot
+        in: 1 2 3 4
         ",
-        &[1, 2, 3, 4],
-        &[],
     );
 }
 
@@ -377,9 +371,8 @@ fn emoji_alone_neither_break_a_talk_nor_draw_another_in() {
         10:02 cat#5>3 who pays it?
         10:03 ann#6>5 I do, you pay me back
         10:04 ben#7 @bot ^
+        in: 3 5 6; out: 1 2
         ",
-        &[3, 5, 6],
-        &[1, 2],
     );
 }
 
@@ -392,9 +385,8 @@ fn a_thanks_before_does_not_hide_the_matter() {
         10:03 cat#3>1 and I from the 7th
         10:04 ann#4 thanks you two!
         10:05 ann#5 @bot
+        in: 1 2 3
         ",
-        &[1, 2, 3],
-        &[],
     );
 }
 
@@ -407,9 +399,8 @@ fn a_matter_that_rested_overnight_is_still_the_matter() {
         -1d 21:04 cat#3>2 the new one sleeps only three
         08:30 ann#4>3 then both tents
         08:31 ben#5 @bot thoughts?
+        in: 1 2 3 4
         ",
-        &[1, 2, 3, 4],
-        &[],
     );
 }
 
@@ -423,27 +414,23 @@ fn names_that_are_called_hold_a_talk_together() {
         10:01 dan#4 @cat moved it
         10:02 ann#5 @ben which neighbour?
         10:03 ben#6 @bot
+        in: 1 3 5
         ",
-        &[1, 3, 5],
-        &[],
     );
 }
 
 #[test]
 fn a_crowd_of_fifty_does_not_drown_the_two_who_talk() {
     let noise: String = (0..46).map(|n| format!("09:{:02} p{n}#{} good morning from number {n}\n", n, n + 1)).collect();
-    check(
-        &format!(
-            "{noise}
+    check(&format!(
+        "{noise}
             10:00 ann#60 who has the key of the hall?
             10:01 ben#61>60 Carla has the key
             10:02 ann#62>61 and when is she there?
             10:03 ann#63>62 @bot
+            in: 60 61 62; out: 1 10 20 30
             "
-        ),
-        &[60, 61, 62],
-        &[1, 10, 20, 30],
-    );
+    ));
 }
 
 #[test]
@@ -476,7 +463,7 @@ fn where_everything_fits_everything_is_shown_and_only_the_matter_is_the_focus() 
         10:10 ann#7 @bot
         ",
     );
-    assert_eq!(shown(&window), [1, 2, 3, 4, 6]);
+    assert_eq!(ids(&window), [1, 2, 3, 4, 6]);
     assert_eq!(window.focus().count(), 3);
 }
 
@@ -509,17 +496,17 @@ fn what_was_said_in_the_last_minutes_is_shown_whatever_it_is_about() {
         09:56 eve#93 lunch?
         10:00 eve#99>5 @bot which planks?"
     );
-    let params = Params { token_budget: 300, ..Params::new(|text| text.len().div_ceil(4)) };
+    let params = Params { token_budget: 300, ..Params::new(estimate) };
     let window = get_smart_context(&history(&chat), &params);
     for id in [91, 92, 93] {
-        assert!(shown(&window).contains(&id), "{:?}", shown(&window));
+        assert!(ids(&window).contains(&id), "{:?}", ids(&window));
     }
 }
 
 #[test]
 fn when_room_is_short_the_surroundings_go_first() {
     let sizes = |token_budget: usize| {
-        let params = Params { token_budget, ..Params::new(|text| text.len().div_ceil(4)) };
+        let params = Params { token_budget, ..Params::new(estimate) };
         let window = get_smart_context(&history(TWO_TALKS), &params);
         let focus = window.focus().count();
         (focus, window.entries.len() - focus)
@@ -529,10 +516,6 @@ fn when_room_is_short_the_surroundings_go_first() {
         let (focus, surroundings) = sizes(budget);
         assert!(focus == all || surroundings <= 3, "{budget} tokens: {focus} of {all}, and {surroundings}");
     }
-}
-
-fn shown(window: &ContextWindow) -> Vec<i64> {
-    window.entries.iter().map(|entry| entry.message.message.id.0).collect()
 }
 
 #[test]
@@ -545,9 +528,9 @@ fn of_a_short_chat_everything_is_shown_whoever_replied_to_whom() {
         10:10 dan#4 @bot
         ",
     );
-    assert_eq!(shown(&gathering), [1, 2, 3]);
+    assert_eq!(ids(&gathering), [1, 2, 3]);
     let two = window("10:00 ann#1 which key opens the shed?\n10:05 ben#2>1 the long one\n18:00 cat#3 @bot");
-    assert_eq!(shown(&two), [1, 2]);
+    assert_eq!(ids(&two), [1, 2]);
     let five = window(
         "
         -1d 09:00 ann#1 the shed needs a new lock
@@ -558,7 +541,7 @@ fn of_a_short_chat_everything_is_shown_whoever_replied_to_whom() {
         10:05 ann#6 @bot what else?
         ",
     );
-    assert_eq!(shown(&five), [1, 2, 3, 4, 5]);
+    assert_eq!(ids(&five), [1, 2, 3, 4, 5]);
 }
 
 #[test]
@@ -567,7 +550,7 @@ fn of_one_long_matter_the_newest_are_shown() {
         .map(|n| format!("10:{n:02} {}#{n} the roof of the shed needs {n} more boards\n", ["ann", "ben", "cat"][n % 3]))
         .collect();
     let window = window(&format!("{talk}10:50 dan#36 @bot so how many?"));
-    assert!((30..=35).all(|id| shown(&window).contains(&id)), "{:?}", shown(&window));
+    assert!((30..=35).all(|id| ids(&window).contains(&id)), "{:?}", ids(&window));
 }
 
 /// Days of talk about one thing and another, then a decision, then days of talk again.
@@ -611,7 +594,7 @@ fn a_question_of_its_own_finds_what_was_decided_days_ago() {
         " @bot may we write let chains by now, or what came out about the minimum toolchain?",
     );
     let window = window(&chat);
-    let focus: Vec<i64> = window.focus().map(|entry| entry.message.message.id.0).collect();
+    let focus = focus(&window);
     assert!([21, 22, 23].iter().all(|id| focus.contains(id)), "{focus:?}");
 }
 
@@ -630,7 +613,7 @@ fn an_old_anchor_brings_its_talk_though_more_than_two_hundred_messages_came_sinc
     let recent = history.recent.split_off(history.recent.len() - 200);
     history.recent = recent;
     history.linked = old;
-    let window = get_smart_context(&history, &Params::new(|text| text.len().div_ceil(4)));
-    assert!([31, 32, 33].iter().all(|id| shown(&window).contains(id)), "{:?}", shown(&window));
+    let window = get_smart_context(&history, &Params::new(estimate));
+    assert!([31, 32, 33].iter().all(|id| ids(&window).contains(id)), "{:?}", ids(&window));
     assert!(window.entries.iter().all(|entry| entry.message.message.id.0 != 5), "nothing that was not fetched");
 }

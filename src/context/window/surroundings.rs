@@ -10,6 +10,9 @@ use crate::domain::{Role, Seq};
 const RECENCY: f64 = 0.05;
 /// Messages over which that gain falls to about a third.
 const RECENCY_SPAN: f64 = 30.0;
+/// What the neighbors of the replied-to message gain in the same way, and messages over which that gain falls.
+const BESIDE_ANCHOR: f64 = 0.05;
+const ANCHOR_SPAN: f64 = 8.0;
 /// The newest human messages before the trigger are shown whatever their score.
 const JUST_SAID: usize = 3;
 /// How long before the trigger they may be.
@@ -17,10 +20,12 @@ const JUST_NOW: Duration = Duration::from_secs(10 * 60);
 
 /// The conversation before the trigger, each message with its score from 0 to 1.
 pub fn ranked(pool: &CandidateSet<'_>, likely: &BTreeMap<Seq, f32>) -> Vec<(f64, Index)> {
+    let fading = |distance: usize, span: f64| (-(distance as f64) / span).exp();
     let scored = |(back, place): (usize, &Index)| {
         let share = likely.get(&pool.messages[*place].seq).copied().unwrap_or(0.0);
-        let recency = (-(back as f64) / RECENCY_SPAN).exp();
-        ((f64::from(share) + RECENCY * recency).min(1.0), *place)
+        let recency = RECENCY * fading(back, RECENCY_SPAN);
+        let beside = pool.anchor().map_or(0.0, |anchor| BESIDE_ANCHOR * fading(anchor.abs_diff(*place), ANCHOR_SPAN));
+        ((f64::from(share) + recency + beside).min(1.0), *place)
     };
     pool.conversation.iter().rev().enumerate().map(scored).collect()
 }
