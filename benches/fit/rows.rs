@@ -123,7 +123,8 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
         for text in ["", stored.message.text.as_str()] {
             let mut message = stored.clone();
             message.message.reply_to = None;
-            let asking = Asking { message: &message, text, is_tag: true, older: 0, seed: SeedRule::default() };
+            let asking =
+                Asking { message: &message, text, is_tag: true, older: 0, seed: SeedRule::default(), sources: None };
             let rows = tag_rows(asking, &chat.before(place), &chat.prepared.evidence, scorers, &[]);
             if let Some(rows) = rows.filter(|rows| rows.is_bare == text.is_empty()) {
                 anchors(&rows, &right, AS_IF, chat.fold, into);

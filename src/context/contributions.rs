@@ -6,8 +6,8 @@ const NAMED: usize = 12;
 /// A number that was looked at, and what it did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feature {
-    /// `tag.` what a tag may hang on, `kin.` what belongs to the message that it hangs on most likely, `link.` what goes on
-    /// from what.
+    /// `tag.` what a tag may hang on, `pair.` what belongs to the message that it hangs on most likely, `beyond.` what was found
+    /// further back.
     pub name: String,
     pub value: f64,
     /// What it added to the score (log odds), above the average of all candidates.

@@ -44,6 +44,8 @@ pub struct Tag<'a> {
     pub mentions: &'a [UserId],
     /// How likely it goes on from each candidate, by stage one.
     pub links: Vec<f64>,
+    /// The answer of the bot that it replies to, and what that rests on; nothing where it replies to something else.
+    pub rests_on: Vec<usize>,
     pub is_reply: bool,
     pub is_tag: bool,
     /// It says too little to go by.
@@ -66,6 +68,11 @@ pub struct Scene<'a> {
 
 /// How likely the tag points at each candidate; sums to 1.
 pub fn targets(tag: &Tag<'_>, rows: &[Values], terms: &Terms<FEATURES>) -> Vec<f64> {
+    if !tag.rests_on.is_empty() {
+        // An answer is about what it rests on.
+        let share = 1.0 / tag.rests_on.len() as f64;
+        return (0..rows.len()).map(|place| if tag.rests_on.contains(&place) { share } else { 0.0 }).collect();
+    }
     if tag.is_reply {
         // Whom it replies to is known, all but surely.
         let sum: f64 = tag.links.iter().sum::<f64>().max(1e-9);

@@ -20,7 +20,7 @@ use crate::context::features::message::{MessageFeatures, address};
 use crate::context::features::rhythm::slowness;
 use crate::context::features::rhythm::{WINDOW, silence_ranks};
 use crate::context::features::token::Token;
-use crate::context::history::History;
+use crate::context::history::{History, Sources};
 use crate::context::novelty::TagSummary;
 use crate::context::replies::antecedents::{Antecedents, Past};
 use crate::context::replies::model::ReplyModel;
@@ -45,11 +45,15 @@ pub struct Asking<'a> {
     pub older: usize,
     /// What tells the newest run without a long silence.
     pub seed: SeedRule,
+    /// What the answer rests on that it replies to.
+    pub sources: Option<&'a Sources>,
 }
 
 impl<'a> Asking<'a> {
     pub fn of(history: &'a History, older: usize, seed: SeedRule) -> Self {
-        Self { message: &history.trigger, text: &history.ask, is_tag: history.is_tag, older, seed }
+        let message = &history.trigger;
+        let sources = history.sources.as_ref().filter(|sources| message.message.reply_to == Some(sources.of));
+        Self { message, text: &history.ask, is_tag: history.is_tag, older, seed, sources }
     }
 }
 

@@ -139,7 +139,7 @@ fn explained(decision: &Decision, id: MessageId) -> Option<&Explained> {
     decision.explained.iter().find(|it| it.id == id)
 }
 
-/// `of the newest burst +1.20, time since -0.40`
+/// `common words +1.20, time since -0.40`
 fn told(features: &[Feature]) -> String {
     let told = |feature: &Feature| format!("{} {:+.2}", meaning(&feature.name), feature.contribution);
     features.iter().take(TOLD).map(told).collect::<Vec<_>>().join(", ")
@@ -169,8 +169,7 @@ mod tests {
     #[test]
     fn features_are_told_in_plain_words() {
         let feature = |name: &str, contribution| Feature { name: name.to_owned(), value: 1.0, contribution };
-        let features =
-            [feature("tag.in_newest_segment", 1.2), feature("pair.same_author", -0.4), feature("new.one", 0.1)];
-        assert_eq!(told(&features), "of the newest burst +1.20, by the same author -0.40, one +0.10");
+        let features = [feature("tag.minutes_since", 1.2), feature("pair.same_author", -0.4), feature("new.one", 0.1)];
+        assert_eq!(told(&features), "time since +1.20, by the same author -0.40, one +0.10");
     }
 }

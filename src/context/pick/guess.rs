@@ -7,6 +7,7 @@ use crate::context::features::corpus::Corpus;
 use crate::context::focus::{
     Scene, Tag, Values as FocusValues, best_meaning, features as focus_features, focus_columns, lack_words, targets,
 };
+use crate::context::history::Sources;
 use crate::context::novelty::waste;
 use crate::context::pick::Picked;
 use crate::context::pick::{Candidates, Matching, utterance};
@@ -18,6 +19,7 @@ use crate::context::select::expected_f1::{Guess, best_set, marginals};
 use crate::context::strands::Consensus;
 use crate::context::strands::Partitioned;
 use crate::context::weights::Weights;
+use crate::domain::StoredMessage;
 
 /// Messages that the tag may point at, the likeliest ones.
 const TARGETS: usize = 12;
@@ -71,12 +73,22 @@ impl Candidates<'_> {
         (guesses(&agreement, (&tag, &rows), matching.weights, seen), best_meaning(&rows))
     }
 
+    /// An answer of the bot and what it rests on, as far as they are candidates.
+    fn rested_on(&self, sources: Option<&Sources>) -> Vec<usize> {
+        let Some(sources) = sources else { return Vec::new() };
+        let is_of = |stored: &StoredMessage| {
+            stored.message.id == sources.of || sources.used.iter().any(|(seq, _)| *seq == stored.seq)
+        };
+        (0..self.messages.len()).filter(|place| is_of(self.messages[*place])).collect()
+    }
+
     pub(super) fn tag<'a>(&self, matching: &'a Matching<'_>) -> Tag<'a> {
         let asking = matching.asking;
         Tag {
             utterance: utterance(asking.message, matching.trigger, None),
             mentions: &matching.mentions,
             links: self.linked(&matching.links),
+            rests_on: self.rested_on(asking.sources),
             is_reply: matching.is_reply,
             is_tag: matching.asking.is_tag,
             is_bare: matching.bare,
@@ -95,7 +107,11 @@ fn guesses(
     let slowness = agreement.corpus.slowness;
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
     // A message that does not tag goes on from what it is linked to.
-    let by_tag = if tag.is_tag { slowness } else { 0.0 };
+    let by_tag = match (tag.rests_on.is_empty(), tag.is_tag) {
+        (false, _) => 1.0,
+        (true, true) => slowness,
+        (true, false) => 0.0,
+    };
     let mut pointed = blended(&targets(tag, rows, terms), &tag.links, by_tag);
     for (weight, earlier) in pointed.iter_mut().zip(&agreement.corpus.utterances) {
         // An earlier tag without words is about something itself: what it was about is pointed at, and not the tag.
@@ -268,6 +284,7 @@ mod tests {
             utterance: read(&case.tag),
             mentions: &[],
             links: case.links.clone(),
+            rests_on: Vec::new(),
             is_reply: case.tag.reply.is_some(),
             is_tag: true,
             is_bare: case.bare,
