@@ -15,6 +15,7 @@ mod introduction;
 mod log;
 mod long_strand;
 mod notes;
+mod own_message;
 mod owners;
 mod press;
 mod question;

@@ -4,19 +4,17 @@ use tracing::Instrument;
 
 use crate::answer::delivery::{FRESH_FOR, Mark, SendResult, Standing, Step, after_mark, after_send, may_resume, pause};
 use crate::answer::run::log;
+use crate::answer::run::own_message::{keep, own_message};
 use crate::answer::run::stream::take_back;
 use crate::answer::run::traffic::Lanes;
 use crate::clock::Clock;
 use crate::domain::{
-    AnswerStatus, BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, Kind, Message, MessageId, Migration,
-    Origin, Outgoing, Role, Sender, Timestamp, utf16_len,
+    BACKLOG_SETTLES, BotIdentity, ChatId, Job, JobKind, JobPayload, MessageId, Migration, Outgoing, Timestamp,
 };
 use crate::scheduler;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::outbox::{Part, Purpose, State};
-use crate::store::{
-    self, Priority, Reader, Store, Writer, answers, backlog, chats, jobs, messages, outbox, reply_streams,
-};
+use crate::store::{self, Priority, Store, Writer, backlog, chats, jobs, outbox, reply_streams};
 use crate::telegram::{Telegram, TelegramError};
 
 /// On a trigger whose reply could not be delivered, or perhaps was. One of the few emoji with which bots may react.
@@ -213,51 +211,18 @@ impl Delivery {
     /// Writes down that the part is out, and the message as one of the chat.
     async fn mark_sent(&self, job: &Job, part: Part, message: MessageId, is_last: bool) -> store::Result<Next> {
         let now = self.clock.now();
-        let own = self.own_message(&part, message, now);
+        let own = own_message(&self.bot, &part, message, now);
         let key = job.key();
         self.record(move |tx| {
             outbox::mark_sent(tx, part.id, message)?;
             if part.part == 0 {
                 reply_streams::close(tx, &key)?;
             }
-            let own = as_talk(tx, own, &part)?;
-            keep_own_message(tx, &own, outbox::is_forgotten(tx, part.id)?)?;
+            keep(tx, own, &part)?;
             if is_last { jobs::finish(tx, JobKind::Send, &key) } else { Ok(()) }
         })
         .await?;
         Ok(if is_last { Next::End } else { Next::Part })
-    }
-
-    fn own_message(&self, part: &Part, id: MessageId, now: Timestamp) -> Message {
-        let to = part.outgoing.to;
-        Message {
-            chat: to.chat,
-            id,
-            thread: to.thread,
-            sender: Sender {
-                id: self.bot.id,
-                name: self.bot.name.clone(),
-                username: Some(self.bot.username().to_owned()),
-                is_bot: true,
-                is_chat: false,
-            },
-            // Notices and the output of commands are no part of the talk.
-            role: if part.purpose == Purpose::Answer { Role::Assistant } else { Role::System },
-            sent_at: now,
-            edited_at: None,
-            kind: Kind::Text,
-            detail: None,
-            text: part.outgoing.content.text.clone(),
-            entities: part.outgoing.content.entities.clone(),
-            reply_to: to.reply_to,
-            quote: None,
-            snapshot: None,
-            forward_origin: None,
-            borrowed: None,
-            album: None,
-            via_bot: None,
-            origin: Origin::Update,
-        }
     }
 
     /// Where nothing can be sent, nothing is left behind either, and no other chat gets the reply instead.
@@ -359,32 +324,6 @@ fn begin(tx: &Writer<'_>, part: i64) -> store::Result<bool> {
 fn is_surely_unsent(part: &Part, job: &Job) -> bool {
     let is_waiting = part.state == State::Pending || part.state == State::Sending && job.attempts == 0;
     is_waiting && part.unknown_sends == 0
-}
-
-/// A message of ours as it enters the talk: without the introduction below it. A digest, an apology and a part that is
-/// nothing but the introduction are no talk.
-fn as_talk(conn: &Reader, mut own: Message, part: &Part) -> store::Result<Message> {
-    let talk_end = outbox::talk_end(conn, part.id)?;
-    if let Some(end) = talk_end {
-        own.text.truncate(own.text.floor_char_boundary(end));
-        let units = utf16_len(&own.text);
-        own.entities.retain(|entity| entity.offset + entity.length <= units);
-    }
-    let answer = part.answer.map(|id| answers::find(conn, id)).transpose()?.flatten();
-    if talk_end == Some(0) || answer.is_some_and(|answer| answer.status != AnswerStatus::Answered || answer.guard_used)
-    {
-        own.role = Role::System;
-    }
-    Ok(own)
-}
-
-/// An answer that was forgotten while it was sent leaves no words.
-fn keep_own_message(tx: &Writer<'_>, own: &Message, is_forgotten: bool) -> store::Result<()> {
-    match chats::find(tx, own.chat)? {
-        Some(row) if is_forgotten => messages::insert_stub(tx, &row, own).map(drop),
-        Some(row) => messages::take_in(tx, &row, own).map(drop),
-        None => Ok(()),
-    }
 }
 
 /// Telegram's errors by what they mean for a reply.

@@ -1,0 +1,65 @@
+//! What the bot said, as a message of the talk.
+
+use crate::domain::{AnswerStatus, BotIdentity, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, utf16_len};
+use crate::store::outbox::{Part, Purpose};
+use crate::store::{self, Reader, Writer, answers, chats, messages, outbox};
+
+/// A part of a reply that was sent, as a message of its chat.
+pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp) -> Message {
+    let to = part.outgoing.to;
+    Message {
+        chat: to.chat,
+        id,
+        thread: to.thread,
+        sender: Sender {
+            id: bot.id,
+            name: bot.name.clone(),
+            username: Some(bot.username().to_owned()),
+            is_bot: true,
+            is_chat: false,
+        },
+        // Notices and the output of commands are no part of the talk.
+        role: if part.purpose == Purpose::Answer { Role::Assistant } else { Role::System },
+        sent_at: now,
+        edited_at: None,
+        kind: Kind::Text,
+        detail: None,
+        text: part.outgoing.content.text.clone(),
+        entities: part.outgoing.content.entities.clone(),
+        reply_to: to.reply_to,
+        quote: None,
+        snapshot: None,
+        forward_origin: None,
+        borrowed: None,
+        album: None,
+        via_bot: None,
+        origin: Origin::Update,
+    }
+}
+
+/// Keeps the message that a part became. An answer that was forgotten while it was sent leaves no words.
+pub fn keep(tx: &Writer<'_>, own: Message, part: &Part) -> store::Result<()> {
+    let own = as_talk(tx, own, part)?;
+    match chats::find(tx, own.chat)? {
+        Some(row) if outbox::is_forgotten(tx, part.id)? => messages::insert_stub(tx, &row, &own).map(drop),
+        Some(row) => messages::take_in(tx, &row, &own).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// A message of ours as it enters the talk: without the introduction below it. A digest, an apology and a part that is
+/// nothing but the introduction are no talk.
+fn as_talk(conn: &Reader, mut own: Message, part: &Part) -> store::Result<Message> {
+    let talk_end = outbox::talk_end(conn, part.id)?;
+    if let Some(end) = talk_end {
+        own.text.truncate(own.text.floor_char_boundary(end));
+        let units = utf16_len(&own.text);
+        own.entities.retain(|entity| entity.offset + entity.length <= units);
+    }
+    let answer = part.answer.map(|id| answers::find(conn, id)).transpose()?.flatten();
+    if talk_end == Some(0) || answer.is_some_and(|answer| answer.status != AnswerStatus::Answered || answer.guard_used)
+    {
+        own.role = Role::System;
+    }
+    Ok(own)
+}
