@@ -33,7 +33,8 @@ impl Found {
         }
         if let Some(embedder) = embedder {
             for one in messages.iter_mut().filter(|one| one.vector.is_empty()) {
-                one.vector = embedder.embed(&one.text);
+                let made = candidates.vectors.get(&one.seq).cloned();
+                one.vector = made.unwrap_or_else(|| embedder.embed(&one.text));
             }
         }
         Ok(Self { messages })

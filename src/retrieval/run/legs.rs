@@ -47,6 +47,8 @@ pub struct Candidates {
     pub proposals: Vec<Proposal>,
     pub sessions: BTreeMap<SessionId, LegScores>,
     pub frequencies: Frequencies,
+    /// Of the newest messages, which have no stored ones yet.
+    pub vectors: HashMap<Seq, Vec<f32>>,
 }
 
 impl Candidates {
@@ -201,11 +203,11 @@ impl Reading<'_> {
         if asked.is_empty() || from >= before.0 {
             return Ok(());
         }
-        let mut near: Vec<(f64, Seq)> = (passages::in_range(self.conn, None, chat, (Seq(from), Seq(before.0 - 1)))?
-            .iter())
-        .map(|one| (f64::from(dot(&embedder.embed(&one.text), &asked)), one.seq))
-        .collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let newest = passages::in_range(self.conn, None, chat, (Seq(from), Seq(before.0 - 1)))?;
+        candidates.vectors = newest.iter().map(|one| (one.seq, embedder.embed(&one.text))).collect();
+        let mut near: Vec<(f64, Seq)> =
+            candidates.vectors.iter().map(|(seq, vector)| (f64::from(dot(vector, &asked)), *seq)).collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (vector, seq) in near.into_iter().take(BY_VECTOR).filter(|(cosine, _)| *cosine > 0.0) {
             candidates.add(seq, LegScores { vector, ..LegScores::default() });
         }
