@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -28,9 +29,9 @@ const PIECES: usize = 512;
 ///
 /// The table is read where it lies in the program: only the rows of words that were met ever come into memory. Libraries
 /// for such models copy it and keep a tree of the vocabulary beside it, which takes 20 MB.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Embedder {
-    vocabulary: Vocabulary,
+    vocabulary: Arc<Vocabulary>,
     table: Table,
     mean: Vec<f32>,
     limits: Limits,
@@ -62,7 +63,7 @@ struct TokenizerModel<'a> {
     max_input_chars_per_word: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Limits {
     /// The piece that stands for words that cannot be read; it says nothing.
     unknown: Option<u32>,
@@ -71,9 +72,13 @@ struct Limits {
 
 impl Embedder {
     /// The model that is part of the program: 28 languages, 160 dimensions, about 6 µs a text.
+    /// Read once a process; clones share it.
     pub fn shipped() -> Result<Self, EmbedError> {
-        let mean = serde_json::from_str(MEAN).map_err(|error| EmbedError::Shipped(error.to_string()))?;
-        Self::of(SHIPPED.to_owned(), TOKENIZER, TABLE, mean).map_err(EmbedError::Shipped)
+        static READ: LazyLock<Result<Embedder, String>> = LazyLock::new(|| {
+            let mean = serde_json::from_str(MEAN).map_err(|error| error.to_string())?;
+            Embedder::of(SHIPPED.to_owned(), TOKENIZER, TABLE, mean)
+        });
+        READ.clone().map_err(EmbedError::Shipped)
     }
 
     /// The model that the operator chose; none where it is switched off.
@@ -116,7 +121,7 @@ impl Embedder {
         let table = Table::read(table)?;
         let mut unknown = None;
         vocabulary.split(&unk_token, |piece| unknown = Some(piece));
-        Ok(Self { vocabulary, table, mean, limits: Limits { unknown, word_chars }, name })
+        Ok(Self { vocabulary: Arc::new(vocabulary), table, mean, limits: Limits { unknown, word_chars }, name })
     }
 
     /// The vector of `text`; empty where the model does not know enough of it.

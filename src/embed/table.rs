@@ -6,14 +6,14 @@ use std::ops::Range;
 use serde::Deserialize;
 
 /// A `safetensors` file with a row for each piece: of int8 with a weight, as ours, or of f32.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Table {
     rows: Rows,
     dimensions: usize,
 }
 
 /// Little-endian.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Rows {
     Int8 { rows: &'static [u8], weights: &'static [u8] },
     F32(&'static [u8]),

@@ -62,10 +62,11 @@ impl Server {
     /// [`LlmError::NotConfigured`] for an address that is none and a key that cannot be sent.
     pub fn new(options: &LlmOptions) -> Result<Self, LlmError> {
         let url = Url::parse(&options.base_url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let is_https = url.as_ref().is_some_and(|url| url.scheme() == "https");
         let host = url.as_ref().and_then(Url::host_str).map(str::to_owned);
         let host = host.ok_or(LlmError::NotConfigured("OPENAI_BASE_URL is not an http or https address"))?;
         let endpoint = Endpoint::new(&options.base_url, options.api_key.clone())?;
-        let http = http_client(&host, options.timeout)?;
+        let http = http_client(&host, is_https, options.timeout)?;
         let strict = Strict(ReqwestService::new(http.clone()));
         let client = Client::build(http.clone(), endpoint.clone()).with_http_service(strict);
         Ok(Self { client, http, endpoint, host })
@@ -126,7 +127,7 @@ impl Incoming {
     }
 }
 
-fn http_client(host: &str, timeout: Duration) -> Result<reqwest::Client, LlmError> {
+fn http_client(host: &str, is_https: bool, timeout: Duration) -> Result<reqwest::Client, LlmError> {
     // reqwest panics without a process-wide provider. A second installation is refused and does no harm.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = reqwest::Client::builder()
@@ -139,6 +140,8 @@ fn http_client(host: &str, timeout: Duration) -> Result<reqwest::Client, LlmErro
         .redirect(reqwest::redirect::Policy::none());
     // A model on this machine is never behind a proxy.
     let builder = if is_loopback(host) { builder.no_proxy() } else { builder };
+    // Without TLS, the certificates of the machine need not be read.
+    let builder = if is_loopback(host) && !is_https { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|_| LlmError::NotConfigured("no HTTPS client: are CA certificates installed?"))
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use chime::domain::{ChatId, ChatKey, Rolling, Timestamp, UserId};
 use chime::sandbox::faults::Fault;
 use chime::sandbox::{Content, NewChat, NewMember, Post, SandboxMessage, Standing};
-use chime::store::{Reader, Store, backups, chats, consent, memory, messages, summaries};
+use chime::store::{Reader, Store, backups, chats, consent, jobs, memory, messages, summaries};
 use chime::testkit::{Reply, World};
 use rusqlite::Connection;
 
@@ -393,6 +393,8 @@ async fn a_deletion_outlasts_a_telegram_that_does_not_answer() {
         w.clock.advance(DAY);
         for number in 1..=FAILURES {
             w.telegram.called("getChatMember", asked + number).await;
+            let clock = w.clock.clone();
+            w.until("it waits", move |conn| Ok(jobs::due(conn, clock.now(), 1, 1)?.is_empty())).await;
             w.clock.advance(Duration::from_secs(3));
         }
         assert!(w.next_sent().await.text.starts_with("Forgotten: "));
