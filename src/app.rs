@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{ClaimCode, is_unclaimed};
+use crate::access::ClaimCode;
 use crate::answer::run::{Answering, AnsweringParts, Capturing, Delivery, Introduction, Lanes, note_enricher};
 use crate::app::jobs::Crew;
 use crate::app::menu::Menu;
@@ -39,11 +39,10 @@ use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
 use crate::privacy::run::Keeper;
 use crate::privacy::wording::Promise;
 use crate::prompts::{PromptError, Prompts};
-use crate::resilience::{Backoff, random};
 use crate::retrieval::run::{Recaller, VectorKeeper};
-use crate::scheduler::run::{Pool, Wake, record, schedule};
-use crate::store::{Store, StoreError, admission, jobs as job_rows, outbox};
-use crate::telegram::{Telegram, TelegramError, TelegramOptions};
+use crate::scheduler::run::{Pool, Wake};
+use crate::store::{Store, StoreError};
+use crate::telegram::Telegram;
 use crate::trigger::Languages;
 
 /// A running Chime.
@@ -81,18 +80,20 @@ impl App {
     pub async fn start(config: Config, clock: Clock, stop: CancellationToken) -> Result<Self, AppError> {
         let prompts = Arc::new(Prompts::load(config.prompts.dir.as_deref())?);
         let store = start::open_store(config.store.path.clone(), &clock).await?;
-        recover(&store, &clock, &stop).await?;
-        let telegram = connect(&config)?;
+        start::recover(&store, &clock, &stop).await?;
+        let telegram = start::connect(&config)?;
         // A model that cannot be read ends the start at once, however long Telegram is away.
-        let (bot, embedder) =
-            tokio::try_join!(introduce(&telegram, &clock, &stop), load_embedder(config.embedding.clone()))?;
+        let (bot, embedder) = tokio::try_join!(
+            start::introduce(&telegram, &clock, &stop),
+            start::load_embedder(config.embedding.clone())
+        )?;
         if !bot.reads_all_group_messages {
             tracing::warn!(
                 "privacy mode is on: in groups where the bot is no admin it does not see plain mentions; \
                  switch it off in @BotFather (/setprivacy), then remove the bot from the group and add it again"
             );
         }
-        let claim = claim_code(&config, &store).await?;
+        let claim = start::claim_code(&config, &store).await?;
         let remembering = embedder.clone();
         let readings = match &config.embedding {
             EmbeddingConfig::OpenAi(model) => Readings::with_kept_vectors(model.clone()),
@@ -308,87 +309,6 @@ pub fn context_params(config: &ContextConfig) -> Params {
         seed: SeedRule { lookback_limit: config.lookback_limit, time_threshold: config.time_threshold },
         token_budget: config.tokens,
         ..Params::new(estimate_tokens)
-    }
-}
-
-/// The embedding model. The one inside the program only sharpens the choice of messages, so that the daemon starts without
-/// it too; one that the operator named must be there.
-async fn load_embedder(config: EmbeddingConfig) -> Result<Option<Arc<Embedder>>, AppError> {
-    let named = matches!(config, EmbeddingConfig::Model2Vec(_));
-    let loaded = tokio::task::spawn_blocking(move || Embedder::load(&config)).await;
-    match loaded.map_err(|error| AppError::Task(format!("loading the embedding model: {error}")))? {
-        Ok(embedder) => Ok(embedder.map(Arc::new)),
-        Err(error) if named => Err(AppError::Embedding(error)),
-        Err(error) => {
-            tracing::error!(%error, "going on without embeddings");
-            Ok(None)
-        }
-    }
-}
-
-/// Takes up what was under way when the process ended, as soon as the file can be written.
-async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Result<(), AppError> {
-    let now = clock.now();
-    let recovering = record(store, clock, move |tx| {
-        let recovered = (outbox::recover(tx)?, job_rows::recover(tx, now)?);
-        schedule(tx, now)?;
-        Ok(recovered)
-    });
-    let (sends, jobs) = tokio::select! {
-        () = stop.cancelled() => return Err(AppError::StoppedEarly),
-        recovered = recovering => recovered?,
-    };
-    if sends + jobs > 0 {
-        tracing::info!(sends, jobs, "took up {jobs} jobs and {sends} interrupted sends from before");
-    }
-    Ok(())
-}
-
-/// A code for the first owner, where the operator named nobody who could let the bot in anywhere.
-async fn claim_code(config: &Config, store: &Store) -> Result<Option<ClaimCode>, AppError> {
-    let has_owner = store.read(admission::has_owner).await?;
-    if !is_unclaimed(&config.access, has_owner) {
-        return Ok(None);
-    }
-    let mut bytes = [0; 8];
-    let source = rustls::crypto::ring::default_provider().secure_random;
-    source.fill(&mut bytes).map_err(|_| AppError::Task("the system gives no random numbers".to_owned()))?;
-    Ok(Some(ClaimCode::new(u64::from_le_bytes(bytes))))
-}
-
-fn connect(config: &Config) -> Result<Telegram, AppError> {
-    let options = TelegramOptions {
-        api_url: config.telegram.api_url.clone(),
-        token: config.telegram.token.clone(),
-        poll_timeout: config.telegram.poll_timeout,
-        send_timeout: config.telegram.send_timeout,
-    };
-    Telegram::new(options).map_err(|error| AppError::Http(error.to_string()))
-}
-
-/// Asks Telegram who we are, for as long as it takes.
-async fn introduce(telegram: &Telegram, clock: &Clock, stop: &CancellationToken) -> Result<BotIdentity, AppError> {
-    let mut backoff = Backoff::default();
-    let mut was_refused = false;
-    loop {
-        let asked = tokio::select! {
-            () = stop.cancelled() => return Err(AppError::StoppedEarly),
-            asked = telegram.get_me() => asked,
-        };
-        match asked {
-            Ok(bot) => return Ok(bot),
-            // Once may be a fault on the way.
-            Err(TelegramError::Unauthorized) if was_refused => return Err(AppError::TokenRefused),
-            Err(error) => {
-                was_refused = matches!(error, TelegramError::Unauthorized);
-                tracing::warn!(%error, "Telegram cannot be reached, trying again");
-                service::waiting();
-            }
-        }
-        tokio::select! {
-            () = stop.cancelled() => return Err(AppError::StoppedEarly),
-            () = clock.sleep(backoff.failed(random())) => {}
-        }
     }
 }
 

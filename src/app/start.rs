@@ -1,12 +1,20 @@
-//! Opening the store, and the line that a start is told by.
+//! What a start does once: opening the store, reading the model, meeting Telegram, and the line that it is told by.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::app::AppError;
+use tokio_util::sync::CancellationToken;
+
+use crate::access::{ClaimCode, is_unclaimed};
+use crate::app::{AppError, service};
 use crate::clock::Clock;
 use crate::config::{AllowedChats, Config, EmbeddingConfig};
-use crate::domain::span_in_words;
-use crate::store::{Opened, Store, admission};
+use crate::domain::{BotIdentity, span_in_words};
+use crate::embed::Embedder;
+use crate::resilience::{Backoff, random};
+use crate::scheduler::run::{record, schedule};
+use crate::store::{Opened, Store, admission, jobs, outbox};
+use crate::telegram::{Telegram, TelegramError, TelegramOptions};
 
 /// What the operator should see at a glance.
 pub(super) async fn tell(config: &Config, store: &Store, username: &str) -> Result<(), AppError> {
@@ -53,4 +61,89 @@ pub(super) async fn open_store(path: PathBuf, clock: &Clock) -> Result<Store, Ap
         tracing::info!("created a new database");
     }
     Ok(store)
+}
+
+/// The embedding model. The one inside the program only sharpens the choice of messages, so that the daemon starts without
+/// it too; one that the operator named must be there.
+pub(super) async fn load_embedder(config: EmbeddingConfig) -> Result<Option<Arc<Embedder>>, AppError> {
+    let named = matches!(config, EmbeddingConfig::Model2Vec(_));
+    let loaded = tokio::task::spawn_blocking(move || Embedder::load(&config)).await;
+    match loaded.map_err(|error| AppError::Task(format!("loading the embedding model: {error}")))? {
+        Ok(embedder) => Ok(embedder.map(Arc::new)),
+        Err(error) if named => Err(AppError::Embedding(error)),
+        Err(error) => {
+            tracing::error!(%error, "going on without embeddings");
+            Ok(None)
+        }
+    }
+}
+
+/// Takes up what was under way when the process ended, as soon as the file can be written.
+pub(super) async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Result<(), AppError> {
+    let now = clock.now();
+    let recovering = record(store, clock, move |tx| {
+        let recovered = (outbox::recover(tx)?, jobs::recover(tx, now)?);
+        schedule(tx, now)?;
+        Ok(recovered)
+    });
+    let (sends, jobs) = tokio::select! {
+        () = stop.cancelled() => return Err(AppError::StoppedEarly),
+        recovered = recovering => recovered?,
+    };
+    if sends + jobs > 0 {
+        tracing::info!(sends, jobs, "took up {jobs} jobs and {sends} interrupted sends from before");
+    }
+    Ok(())
+}
+
+/// A code for the first owner, where the operator named nobody who could let the bot in anywhere.
+pub(super) async fn claim_code(config: &Config, store: &Store) -> Result<Option<ClaimCode>, AppError> {
+    let has_owner = store.read(admission::has_owner).await?;
+    if !is_unclaimed(&config.access, has_owner) {
+        return Ok(None);
+    }
+    let mut bytes = [0; 8];
+    let source = rustls::crypto::ring::default_provider().secure_random;
+    source.fill(&mut bytes).map_err(|_| AppError::Task("the system gives no random numbers".to_owned()))?;
+    Ok(Some(ClaimCode::new(u64::from_le_bytes(bytes))))
+}
+
+pub(super) fn connect(config: &Config) -> Result<Telegram, AppError> {
+    let options = TelegramOptions {
+        api_url: config.telegram.api_url.clone(),
+        token: config.telegram.token.clone(),
+        poll_timeout: config.telegram.poll_timeout,
+        send_timeout: config.telegram.send_timeout,
+    };
+    Telegram::new(options).map_err(|error| AppError::Http(error.to_string()))
+}
+
+/// Asks Telegram who we are, for as long as it takes.
+pub(super) async fn introduce(
+    telegram: &Telegram,
+    clock: &Clock,
+    stop: &CancellationToken,
+) -> Result<BotIdentity, AppError> {
+    let mut backoff = Backoff::default();
+    let mut was_refused = false;
+    loop {
+        let asked = tokio::select! {
+            () = stop.cancelled() => return Err(AppError::StoppedEarly),
+            asked = telegram.get_me() => asked,
+        };
+        match asked {
+            Ok(bot) => return Ok(bot),
+            // Once may be a fault on the way.
+            Err(TelegramError::Unauthorized) if was_refused => return Err(AppError::TokenRefused),
+            Err(error) => {
+                was_refused = matches!(error, TelegramError::Unauthorized);
+                tracing::warn!(%error, "Telegram cannot be reached, trying again");
+                service::waiting();
+            }
+        }
+        tokio::select! {
+            () = stop.cancelled() => return Err(AppError::StoppedEarly),
+            () = clock.sleep(backoff.failed(random())) => {}
+        }
+    }
 }

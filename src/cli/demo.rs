@@ -3,13 +3,14 @@
 mod bundled;
 mod chat;
 mod input;
+mod opening;
 mod recorded;
 mod screen;
+mod sources;
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -26,10 +27,9 @@ use crate::cli::demo::screen::{Screen, Shown, ShownSource};
 use crate::cli::exit::{Exit, report};
 use crate::clock::Clock;
 use crate::config::{Config, DemoPlace, Environment, LogFormat};
-use crate::domain::{AnswerRecord, ChatId, MessageId, UserId, message_link};
+use crate::domain::{AnswerRecord, ChatId, MessageId, UserId};
 use crate::sandbox::{BotAction, Cursor, NewChat, Post, Sandbox, SandboxMessage, Setup};
-use crate::store::outbox::Part;
-use crate::store::{self, Reader, Store, answers, chats, jobs, messages, outbox};
+use crate::store::{self, Store, jobs, outbox};
 use crate::telemetry;
 
 /// The chat opens as if its last message had just been written.
@@ -44,7 +44,7 @@ const PRESS: &str = "!";
 pub async fn run(options: DemoOptions) -> Exit {
     telemetry::start_quietly(LogFormat::Auto);
     let clock = Clock::system();
-    let chat = match open_chat(&options) {
+    let chat = match opening::chat(&options) {
         Ok(chat) => chat,
         Err(error) => return report(error.as_ref(), Exit::Usage),
     };
@@ -66,20 +66,6 @@ enum DemoError {
     Io(#[from] std::io::Error),
     #[error(transparent)]
     Store(#[from] store::StoreError),
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("{path}: {what}", path = path.display())]
-struct ChatProblem {
-    path: PathBuf,
-    what: String,
-}
-
-fn open_chat(options: &DemoOptions) -> Result<ChatFile, Box<dyn std::error::Error>> {
-    let Some(path) = &options.file else { return Ok(ChatFile::parse(options.chat.text())?) };
-    let problem = |what: String| ChatProblem { path: path.clone(), what };
-    let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
-    Ok(ChatFile::parse(&text).map_err(|error| problem(error.to_string()))?)
 }
 
 async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), DemoError> {
@@ -387,7 +373,7 @@ impl Stage {
         let until = self.clock.now().plus(RECORDED_WITHIN);
         while self.clock.now() < until {
             if let Some(part) = store.read(move |conn| outbox::by_message(conn, chat, id)).await? {
-                return Ok(store.read(move |conn| answer_of(conn, &part)).await?);
+                return Ok(store.read(move |conn| sources::answer_of(conn, &part)).await?);
             }
             self.clock.sleep(LOOK_EVERY).await;
         }
@@ -397,20 +383,4 @@ impl Stage {
 
 fn shown<'a>(message: &'a SandboxMessage, from: &'a str) -> Shown<'a> {
     Shown { id: message.id.0, date: message.date, from, reply_to: message.reply_to.map(|id| id.0), text: &message.text }
-}
-
-fn answer_of(conn: &Reader, part: &Part) -> store::Result<Option<(AnswerRecord, Vec<ShownSource>)>> {
-    let Some(id) = part.answer else { return Ok(None) };
-    let Some(record) = answers::find(conn, id)? else { return Ok(None) };
-    let Some(row) = chats::by_key(conn, record.chat)? else { return Ok(None) };
-    let mut sources = Vec::new();
-    for source in &record.sources {
-        let seq = source.id.trim_start_matches('m').parse().map(crate::domain::Seq);
-        let Ok(seq) = seq else { continue };
-        if let Some(stored) = messages::by_seq(conn, record.chat, seq)? {
-            let link = message_link(&row.chat, &stored.message);
-            sources.push(ShownSource { id: stored.message.id.0, link, text: source.text.clone() });
-        }
-    }
-    Ok(Some((record, sources)))
 }

@@ -1,26 +1,19 @@
 //! Messages: taking them in without ever going back in time, and finding them again.
 
+mod rows;
 mod talk;
 
-use rusqlite::{OptionalExtension, Params, Row, named_params};
+use rusqlite::{OptionalExtension, named_params};
 
+use rows::{COLUMNS, limit_param, many, one};
 pub use talk::{after, before, before_marked, between, in_range, marks_before, moments_of, page, within};
 
 use super::chats::{self, ChatRow};
 use super::derived::{self, Cause};
-use super::row::Columns;
 use super::search::Indexed;
 use super::{Reader, Result, Writer, row, search};
 use crate::domain::Language;
-use crate::domain::{
-    Borrowed, ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, ThreadId, Timestamp,
-    UserId,
-};
-
-const COLUMNS: &str = "chat_key, seq, telegram_chat_id, message_id, thread_id, user_id, sender_chat_id, sender_name, \
-                       sender_username, is_bot, role, ts, edit_ts, kind, kind_detail, text, entities, reply_to_id, \
-                       quote_text, context_snapshot, forward_origin, origin_chat_id, origin_message_id, origin_user_id, \
-                       origin_ts, media_group_id, via_bot, source";
+use crate::domain::{ChatId, ChatKey, Message, MessageId, Origin, Sender, Seq, StoredMessage, Timestamp, UserId};
 
 /// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it and whoever forwarded it. The
 /// plus keeps SQLite from making a table of the two keys for each row that it looks at.
@@ -338,68 +331,4 @@ pub fn recent_texts(conn: &Reader, chat: ChatKey, limit: usize) -> Result<Vec<St
     let texts =
         statement.query_map(named_params! { ":chat": chat.0, ":limit": limit_param(limit) }, |raw| raw.get("text"))?;
     Ok(texts.collect::<rusqlite::Result<_>>()?)
-}
-
-fn limit_param(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-fn one(conn: &Reader, sql: &str, params: impl Params) -> Result<Option<StoredMessage>> {
-    conn.prepare_cached(sql)?.query_row(params, |raw| Ok(from_row(raw))).optional()?.transpose()
-}
-
-fn many(conn: &Reader, sql: &str, params: impl Params) -> Result<Vec<StoredMessage>> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map(params, |raw| Ok(from_row(raw)))?;
-    rows.map(|row| row?).collect()
-}
-
-/// In the order of [`COLUMNS`].
-fn from_row(raw: &Row<'_>) -> Result<StoredMessage> {
-    let columns = Columns::of(raw);
-    Ok(StoredMessage {
-        chat: ChatKey(row::number(columns.get("chat_key")?, "chat_key")?),
-        seq: Seq(row::number(columns.get("seq")?, "seq")?),
-        message: Message {
-            chat: ChatId(columns.get("telegram_chat_id")?),
-            id: MessageId(columns.get("message_id")?),
-            thread: columns.get::<Option<i64>>("thread_id")?.map(ThreadId),
-            sender: Sender {
-                id: UserId(columns.get("user_id")?),
-                is_chat: columns.get::<Option<i64>>("sender_chat_id")?.is_some(),
-                name: columns.get("sender_name")?,
-                username: columns.get("sender_username")?,
-                is_bot: columns.get("is_bot")?,
-            },
-            role: columns.word("role", Role::parse)?,
-            sent_at: Timestamp::from_secs(columns.get("ts")?),
-            edited_at: columns.get::<Option<i64>>("edit_ts")?.map(Timestamp::from_secs),
-            kind: columns.word("kind", Kind::parse)?,
-            detail: columns.get("kind_detail")?,
-            text: columns.get("text")?,
-            entities: match columns.get::<Option<String>>("entities")? {
-                Some(json) => row::json(&json, "entities")?,
-                None => Vec::new(),
-            },
-            reply_to: columns.get::<Option<i64>>("reply_to_id")?.map(MessageId),
-            quote: columns.get("quote_text")?,
-            snapshot: columns.get("context_snapshot")?,
-            forward_origin: columns.get("forward_origin")?,
-            borrowed: borrowed(&columns)?,
-            album: columns.get("media_group_id")?,
-            via_bot: columns.get("via_bot")?,
-            origin: columns.word("source", Origin::parse)?,
-        },
-    })
-}
-
-/// Four columns, all empty for what carries nothing of others.
-fn borrowed(columns: &Columns<'_>) -> Result<Option<Borrowed>> {
-    let found = Borrowed {
-        chat: columns.get::<Option<i64>>("origin_chat_id")?.map(ChatId),
-        message: columns.get::<Option<i64>>("origin_message_id")?.map(MessageId),
-        author: columns.get::<Option<i64>>("origin_user_id")?.map(UserId),
-        sent_at: columns.get::<Option<i64>>("origin_ts")?.map(Timestamp::from_secs),
-    };
-    Ok((found != Borrowed::default()).then_some(found))
 }

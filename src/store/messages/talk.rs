@@ -2,7 +2,8 @@
 
 use rusqlite::named_params;
 
-use super::{COLUMNS, VISIBLE, from_row, limit_param, many, row_id};
+use super::rows::{COLUMNS, from_row, limit_param, many};
+use super::{VISIBLE, row_id};
 use crate::domain::{ChatKey, Conversation, MessageId, Seq, StoredMessage, Timestamp, UserId};
 use crate::store::marks::{Mark, Marking};
 use crate::store::{Reader, Result};
