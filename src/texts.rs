@@ -5,12 +5,14 @@
 //! *Entry*: [`texts`] with the language of a chat.
 
 mod memory;
+mod why;
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
+pub use why::WhyTexts;
 
 /// A language is added by adding a file here.
 const FILES: [&str; 12] = [
@@ -87,8 +89,21 @@ pub struct Texts {
     pub topics_set: String,
     pub topics_same: String,
     pub topics_merged: String,
+    /// A day of a month.
+    pub date: String,
+    /// Their short names, January first.
+    pub months: [String; 12],
+    pub why: WhyTexts,
     pub memory: MemoryTexts,
     pub recap: RecapTexts,
+}
+
+impl Texts {
+    /// `5 Jan`, for a month that is counted from 0.
+    pub fn day_of(&self, (day, month): (u32, u32)) -> String {
+        let name = self.months.get(month as usize).map(String::as_str).unwrap_or_default();
+        filled(&self.date, &[("day", &day.to_string()), ("month", name)])
+    }
 }
 
 /// The sentences in the language with this ISO 639-3 `code`; in English where there are none in it.
@@ -165,6 +180,7 @@ mod tests {
     #[test]
     fn a_language_without_a_file_is_english() {
         assert_eq!(texts("a language that nobody speaks").code, "eng");
+        assert_eq!([texts("deu"), texts("spa")].map(|it| it.day_of((5, 0))), ["5. Jan.", "5 ene"]);
         assert_eq!(filled(&texts("deu").forgotten_many, &[("n", "3"), ("more", "")]), "Gelöscht: 3 Nachrichten.");
     }
 }

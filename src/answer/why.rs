@@ -7,8 +7,10 @@ use crate::answer::followup::show;
 use crate::answer::plain::{clean_name, escape_markdown, gist};
 use crate::domain::{
     AnswerRecord, AnswerStatus, Chosen, FollowUp, FoundSource, LegScores, Matter, MessageId, Part, Reason, Role, Seq,
-    Timestamp, UserId, Zone, grouped, span_in_words,
+    Timestamp, Uncertainty, UserId, Zone, grouped,
 };
+use crate::memory::wording::short_time;
+use crate::texts::{Texts, WhyTexts, filled};
 
 /// Characters of a message that are quoted.
 const QUOTED_CHARS: usize = 60;
@@ -37,6 +39,14 @@ pub struct UsedMessage {
 pub struct Reader {
     pub member: UserId,
     pub zone: Zone,
+    /// In the language of the chat.
+    pub texts: &'static Texts,
+}
+
+impl Reader {
+    fn time(self, at: Timestamp, now: Timestamp) -> String {
+        short_time(at, now, self.zone, self.texts)
+    }
 }
 
 /// What the answer of `record` used: each message of the focus and each that was cited with a few of its words, its reason
@@ -47,28 +57,34 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     let (listed, surroundings): (Vec<&Chosen>, Vec<&Chosen>) =
         record.window.iter().partition(|chosen| chosen.reason.part() == Part::Focus || is_cited(record, chosen));
     let explained = Explained { record, used, to };
+    let texts = &to.texts.why;
     let mut parts = Vec::new();
     if listed.is_empty() {
-        parts.push("I used no earlier message for this answer.".to_owned());
+        parts.push(texts.used_none.clone());
     } else {
         let lines: Vec<String> =
             listed.iter().map(|chosen| explained.line(chosen, known.get(&chosen.seq).copied())).collect();
-        parts.push(format!("I used these messages:\n\n{}", lines.join("\n")));
+        parts.push(format!("{}\n\n{}", texts.used, lines.join("\n")));
     }
     let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
-    parts.extend(around(&kept, (to.zone, record.created_at)));
+    parts.extend(around(&kept, record.created_at, to));
     parts.extend(explained.summaries(&known));
     parts.extend(follow_up.and_then(show::why));
     parts.extend(explained.remembered(&known));
-    parts.extend(meant(record));
-    parts.extend(left_out(record));
+    parts.extend(meant(record, texts));
+    parts.extend(left_out(record, texts));
     if record.guard_used {
-        parts.push("Nothing known was relevant enough for a strict answer, so no model was asked.".to_owned());
+        parts.push(texts.guard.clone());
     }
     if let Some(uncertainty) = record.uncertainty {
-        parts.push(format!("The model called its uncertainty {}.", uncertainty.as_str()));
+        let how = match uncertainty {
+            Uncertainty::Low => &texts.low,
+            Uncertainty::Medium => &texts.medium,
+            Uncertainty::High => &texts.high,
+        };
+        parts.push(filled(&texts.uncertainty, &[("how", how)]));
     }
-    parts.push(effort(record));
+    parts.push(effort(record, texts));
     parts.join("\n\n")
 }
 
@@ -84,12 +100,17 @@ struct Explained<'a> {
 }
 
 impl Explained<'_> {
+    fn texts(&self) -> &'static WhyTexts {
+        &self.to.texts.why
+    }
+
     /// `- [Ana 14:02](link) “The thai restaurant …”: said just before, cited`.
     fn line(&self, chosen: &Chosen, message: Option<&UsedMessage>) -> String {
-        let cited = if is_cited(self.record, chosen) { ", cited" } else { "" };
-        let Some(message) = message else { return format!("- a message that is no longer kept{cited}") };
+        let texts = self.texts();
+        let cited = if is_cited(self.record, chosen) { format!(", {}", texts.cited) } else { String::new() };
+        let Some(message) = message else { return format!("- {}{cited}", texts.not_kept) };
         let name = escape_markdown(&clean_name(&message.name));
-        let when = self.to.zone.short_time(message.sent_at, self.record.created_at);
+        let when = self.to.time(message.sent_at, self.record.created_at);
         let head = match &message.link {
             Some(link) => format!("[{name} {when}]({link})"),
             None => format!("{name} {when}"),
@@ -99,12 +120,14 @@ impl Explained<'_> {
     }
 
     fn reason(&self, reason: Reason, message: &UsedMessage) -> String {
-        let who = if self.to.member == self.record.asked_by { "you" } else { "the tag" };
+        let (texts, asked) = (self.texts(), self.to.member == self.record.asked_by);
         match reason {
-            Reason::Anchor => format!("{who} replied to it"),
-            Reason::Quoted => format!("{who} replied to it and marked a part"),
-            Reason::Source => "my earlier answer rested on it".to_owned(),
-            Reason::Tool => "looked up for the answer".to_owned(),
+            Reason::Anchor if asked => texts.replied_you.clone(),
+            Reason::Anchor => texts.replied_tag.clone(),
+            Reason::Quoted if asked => texts.marked_you.clone(),
+            Reason::Quoted => texts.marked_tag.clone(),
+            Reason::Source => texts.source.clone(),
+            Reason::Tool => texts.tool.clone(),
             Reason::Chain | Reason::Cluster | Reason::Strand | Reason::Bridge | Reason::Query | Reason::Nearby => {
                 self.link_to_anchor(message).unwrap_or_else(|| self.distance(reason, message))
             }
@@ -114,89 +137,107 @@ impl Explained<'_> {
     /// By what recall found a message.
     fn found(&self, message: &UsedMessage) -> Option<String> {
         let id = format!("m{}", message.seq);
-        recalled(self.record).find(|found| found.id == id).map(|found| legs_in_words(&found.legs))
+        recalled(self.record).find(|found| found.id == id).map(|found| legs_in_words(&found.legs, self.texts()))
     }
 
     /// How a message hangs together with the one that the tag replied to.
     fn link_to_anchor(&self, message: &UsedMessage) -> Option<String> {
         let anchor = self.used.iter().find(|other| Some(other.id) == self.record.anchor)?;
         if message.reply_to == Some(anchor.id) {
-            return Some("the answer to it".to_owned());
+            return Some(self.texts().answer_to_it.clone());
         }
-        (anchor.reply_to == Some(message.id)).then(|| "what it answered".to_owned())
+        (anchor.reply_to == Some(message.id)).then(|| self.texts().what_it_answered.clone())
     }
 
     /// Why it is there, by how long before the answer it was said.
     fn distance(&self, reason: Reason, message: &UsedMessage) -> String {
         let before = self.record.created_at.since(message.sent_at);
         let is_ours = message.role == Role::Assistant;
+        let texts = self.texts();
+        let with_span = |sentence: &str| filled(sentence, &[("span", &span(before, texts))]);
         match reason {
             Reason::Query => match self.found(message) {
-                Some(by) => format!("it speaks of what was asked, found by {by}"),
-                None => "it speaks of what was asked".to_owned(),
+                Some(by) => filled(&texts.found, &[("legs", &by)]),
+                None => texts.query.clone(),
             },
-            _ if before <= JUST_BEFORE && is_ours => "my answer just before".to_owned(),
-            _ if before <= JUST_BEFORE => "said just before".to_owned(),
-            _ if is_ours => format!("my answer, {} earlier", span_in_words(before)),
-            Reason::Chain => format!("linked by replies, {} earlier", span_in_words(before)),
-            Reason::Nearby => format!("said nearby, {} earlier", span_in_words(before)),
-            _ => format!("same matter, {} earlier", span_in_words(before)),
+            _ if before <= JUST_BEFORE && is_ours => texts.own_just_before.clone(),
+            _ if before <= JUST_BEFORE => texts.just_before.clone(),
+            _ if is_ours => with_span(&texts.own),
+            Reason::Chain => with_span(&texts.chain),
+            Reason::Nearby => with_span(&texts.nearby),
+            _ => with_span(&texts.same_matter),
         }
     }
+}
+
+/// `26 h`, of what is longer than [`JUST_BEFORE`].
+fn span(span: Duration, texts: &WhyTexts) -> String {
+    const HOUR: u64 = 60 * 60;
+    let (form, n) = match span.as_secs() {
+        secs @ ..7200 => (&texts.minutes, secs / 60),
+        secs @ ..172_800 => (&texts.hours, secs / HOUR),
+        secs => (&texts.days, secs / (24 * HOUR)),
+    };
+    filled(form, &[("n", &n.to_string())])
 }
 
 /// What an answer was told of earlier talks.
 impl Explained<'_> {
     /// `I was also shown summaries of earlier talks: [2 Jan 14:02](link) (found by its meaning), s9 (found by a tag).`
     fn summaries(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
+        let texts = self.texts();
         let told: Vec<String> = recalled(self.record)
             .filter(|found| found.id.starts_with('s'))
             .map(|found| {
                 let place = self.place(&found.id, known).unwrap_or_else(|| found.id.clone());
-                format!("{place} (found by {})", legs_in_words(&found.legs))
+                filled(&texts.recalled_place, &[("legs", &legs_in_words(&found.legs, texts)), ("place", &place)])
             })
             .collect();
-        (!told.is_empty()).then(|| format!("I was also shown summaries of earlier talks: {}.", told.join(", ")))
+        (!told.is_empty()).then(|| filled(&texts.recalled, &[("list", &told.join(", "))]))
     }
 
     /// The summaries that the answer was given, the topic by its name, with the messages that their lines begin with:
     /// `Summaries I was given: the topic "tent" (3 lines, 1 cited) from [2 Jan 14:02](link).`
     fn remembered(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
+        let texts = self.texts();
         let is_cited = |id: &String| self.record.sources.iter().any(|source| source.id == *id);
         let told = self.record.slots.iter().filter_map(|slot| {
             let name = match slot.name.strip_prefix("system.chat.")?.split_once(':') {
-                Some((_, topic)) => format!("the topic \"{}\"", escape_markdown(&clean_name(topic))),
-                None if slot.name.ends_with("history") => "History".to_owned(),
-                None => "Recent".to_owned(),
+                Some((_, topic)) => filled(&texts.topic, &[("topic", &escape_markdown(&clean_name(topic)))]),
+                None if slot.name.ends_with("history") => self.to.texts.memory.history.clone(),
+                None => self.to.texts.memory.recent.clone(),
             };
             let (cited, others): (Vec<&String>, Vec<&String>) = slot.sources.iter().partition(|id| is_cited(id));
-            let lines =
-                if slot.sources.len() == 1 { "1 line".to_owned() } else { format!("{} lines", slot.sources.len()) };
+            let form = if slot.sources.len() == 1 { &texts.lines_one } else { &texts.lines_many };
+            let (lines, count) = (slot.sources.len().to_string(), cited.len().to_string());
+            // The name last: what members wrote is not filled in.
+            let given = filled(form, &[("n", &lines), ("cited", &count), ("name", &name)]);
             let places: Vec<String> =
                 cited.iter().chain(&others).filter_map(|id| self.place(id, known)).take(PLACES).collect();
-            let from = if places.is_empty() { String::new() } else { format!(" from {}", places.join(", ")) };
-            Some(format!("{name} ({lines}, {} cited){from}", cited.len()))
+            if places.is_empty() {
+                return Some(given);
+            }
+            Some(filled(&texts.from, &[("places", &places.join(", ")), ("given", &given)]))
         });
         let told: Vec<String> = told.collect();
-        (!told.is_empty()).then(|| format!("Summaries I was given: {}.", told.join(", ")))
+        (!told.is_empty()).then(|| filled(&texts.given, &[("list", &told.join(", "))]))
     }
 
     /// When the message was sent that a line of a summary rests on, with its link.
     fn place(&self, id: &str, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
         let message = known.get(&Seq(id.get(1..)?.parse().ok()?))?;
-        let when = self.to.zone.short_time(message.sent_at, self.record.created_at);
+        let when = self.to.time(message.sent_at, self.record.created_at);
         Some(message.link.as_ref().map_or_else(|| when.clone(), |link| format!("[{when}]({link})")))
     }
 }
 
 /// `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
-fn around(surroundings: &[&UsedMessage], (zone, now): (Zone, Timestamp)) -> Option<String> {
+fn around(surroundings: &[&UsedMessage], now: Timestamp, to: Reader) -> Option<String> {
     let (first, last) = (surroundings.first()?, surroundings.last()?);
-    let (from, to) = (zone.short_time(first.sent_at, now), zone.short_time(last.sent_at, now));
-    Some(match surroundings.len() {
-        1 => format!("Around them I was shown 1 more message, of {from}."),
-        many => format!("Around them I was shown {many} more messages, {from} to {to}."),
-    })
+    let (from, until) = (to.time(first.sent_at, now), to.time(last.sent_at, now));
+    let texts = &to.texts.why;
+    let form = if surroundings.len() == 1 { &texts.around_one } else { &texts.around_many };
+    Some(filled(form, &[("n", &surroundings.len().to_string()), ("from", &from), ("to", &until)]))
 }
 
 fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
@@ -204,20 +245,20 @@ fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
 }
 
 /// What found a source, as one says it: `its words and its meaning`.
-fn legs_in_words(legs: &LegScores) -> String {
+fn legs_in_words(legs: &LegScores, texts: &WhyTexts) -> String {
     let by_words = legs.words > 0.0 || legs.author > 0.0 || legs.trigrams > 0.0;
     let said = [
-        (by_words, "its words"),
-        (legs.author > 0.0, "its author"),
-        (legs.vector > 0.0, "its meaning"),
-        (legs.summary > 0.0, "the summary of its talk"),
-        (legs.tags > 0.0, "a tag of its talk"),
+        (by_words, &texts.words),
+        (legs.author > 0.0, &texts.author),
+        (legs.vector > 0.0, &texts.meaning),
+        (legs.summary > 0.0, &texts.talk_summary),
+        (legs.tags > 0.0, &texts.talk_tag),
     ];
-    let said: Vec<&str> = said.into_iter().filter(|(holds, _)| *holds).map(|(_, said)| said).collect();
+    let said: Vec<&str> = said.into_iter().filter(|(holds, _)| *holds).map(|(_, said)| said.as_str()).collect();
     match said.as_slice() {
-        [] => "what was said beside it".to_owned(),
+        [] => texts.beside.clone(),
         [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [first @ .., last] => filled(&texts.and, &[("first", &first.join(", ")), ("last", last)]),
     }
 }
 
@@ -238,18 +279,16 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
 }
 
 /// That the tag could have meant another matter, where that was a close call.
-fn meant(record: &AnswerRecord) -> Option<String> {
+fn meant(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     match (record.matter, &record.alternative) {
-        (Matter::Second, _) => Some("This is about the other talk that the tag could have meant.".to_owned()),
-        (Matter::First, Some(_)) => {
-            Some("The tag could have meant another talk as well; the button below the answer leads there.".to_owned())
-        }
+        (Matter::Second, _) => Some(texts.second.clone()),
+        (Matter::First, Some(_)) => Some(texts.button.clone()),
         (Matter::First, None) => None,
     }
 }
 
 /// `Left out: 3 messages (no room), 20 messages (before a silence of 26 h).`
-fn left_out(record: &AnswerRecord) -> Option<String> {
+fn left_out(record: &AnswerRecord, texts: &WhyTexts) -> Option<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for omitted in &record.omitted {
         match counts.iter_mut().find(|(why, _)| *why == omitted.why) {
@@ -261,26 +300,31 @@ fn left_out(record: &AnswerRecord) -> Option<String> {
     let told: Vec<String> = counts
         .into_iter()
         .map(|(why, count)| {
-            format!("{count} {} ({})", if count == 1 { "message" } else { "messages" }, escape_markdown(why))
+            let why = match why {
+                "no room" => texts.no_room.clone(),
+                "about something else" => texts.something_else.clone(),
+                other => escape_markdown(other),
+            };
+            let form = if count == 1 { &texts.left_one } else { &texts.left_many };
+            filled(form, &[("n", &count.to_string()), ("why", &why)])
         })
         .collect();
-    (!told.is_empty()).then(|| format!("Left out: {}.", told.join(", ")))
+    (!told.is_empty()).then(|| filled(&texts.left_out, &[("list", &told.join(", "))]))
 }
 
 /// Model, tokens, time and the answer's id.
-fn effort(record: &AnswerRecord) -> String {
+fn effort(record: &AnswerRecord, texts: &WhyTexts) -> String {
     let model = escape_markdown(&record.model);
     let made_by = match record.status {
-        AnswerStatus::Answered => format!(
-            "Model {model}: {} tokens read, {} written",
-            grouped(record.tokens.prompt),
-            grouped(record.tokens.completion)
-        ),
-        AnswerStatus::Offline => "No model".to_owned(),
-        AnswerStatus::Apologised => format!("Model {model} gave no usable answer"),
+        AnswerStatus::Answered => {
+            let (read, written) = (grouped(record.tokens.prompt), grouped(record.tokens.completion));
+            filled(&texts.model, &[("read", &read), ("written", &written), ("model", &model)])
+        }
+        AnswerStatus::Offline => texts.no_model.clone(),
+        AnswerStatus::Apologised => filled(&texts.unusable, &[("model", &model)]),
     };
-    let (secs, tenths) = (record.latency_ms / 1000, record.latency_ms % 1000 / 100);
-    format!("{made_by}, {secs}.{tenths} s. Answer `{}`.", record.id)
+    let secs = format!("{}.{}", record.latency_ms / 1000, record.latency_ms % 1000 / 100);
+    filled(&texts.effort, &[("secs", &secs), ("id", &record.id.to_string()), ("made_by", &made_by)])
 }
 
 #[cfg(test)]
@@ -290,6 +334,7 @@ mod tests {
     use super::*;
     use crate::domain::{AnswerId, ChatKey, Omitted, SlotUse, SourceRef, TokenUse};
     use crate::testkit::{here, moment};
+    use crate::texts::texts;
 
     fn record() -> AnswerRecord {
         let chosen = |seq: u32, reason| Chosen { seq: Seq(seq), id: MessageId(seq.into()), reason, score: 0.5 };
@@ -342,7 +387,7 @@ mod tests {
     }
 
     fn told(member: i64) -> Reader {
-        Reader { member: UserId(member), zone: here() }
+        Reader { member: UserId(member), zone: here(), texts: texts("eng") }
     }
 
     #[test]
@@ -393,10 +438,28 @@ mod tests {
             used(9, None, "14:40", "x"),
             UsedMessage { link: Some("https://t.me/c/1/4".to_owned()), ..used(4, None, "14:55", "x") },
         ];
-        let told = why(&record, &kept, None, Reader { member: UserId(1), zone: here() });
+        let told = why(&record, &kept, None, Reader { member: UserId(1), zone: here(), texts: texts("eng") });
         let line = "Summaries I was given: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
                     [14:55](https://t.me/c/1/4).";
         assert!(told.contains(line), "{told}");
+    }
+
+    #[test]
+    fn why_is_told_in_the_language_of_the_chat() {
+        let used = [used(1, None, "-3d 14:02", "Welches *Restaurant*?"), used(4, None, "14:55", "Das Thai?")];
+        let told = why(&record(), &used, None, Reader { texts: texts("deu"), ..told(1) });
+        expect![[r#"
+            Diese Nachrichten habe ich benutzt:
+
+            - [Member \*1 2. Jan. 14:02](https://t.me/c/1/1) “Welches \*Restaurant\*?”: du hast darauf geantwortet
+            - eine Nachricht, die nicht mehr gespeichert ist
+            - Member \*4 14:55 “Das Thai?”: kurz davor gesagt, zitiert
+            - eine Nachricht, die nicht mehr gespeichert ist
+
+            Ausgelassen: 1 Nachricht (kein Platz), 2 Nachrichten (before a silence of 26 h).
+
+            Modell some\_model-1: 1,204 Tokens gelesen, 88 geschrieben, 2.1 s. Antwort `00000000010000000000000002`."#]]
+        .assert_eq(&told);
     }
 
     #[test]
@@ -430,11 +493,10 @@ mod tests {
             }],
             ..record()
         };
-        let told =
-            why(&record, &[used(4, None, "14:40", "The thai one?")], None, Reader { member: UserId(1), zone: here() });
+        let told = why(&record, &[used(4, None, "14:40", "The thai one?")], None, told(1));
         assert!(told.contains("it speaks of what was asked, found by its words and its meaning, cited"), "{told}");
         assert!(told.contains("summaries of earlier talks: s7 (found by a tag of its talk)."), "{told}");
-        assert_eq!(legs_in_words(&LegScores::default()), "what was said beside it");
+        assert_eq!(legs_in_words(&LegScores::default(), &texts("eng").why), "what was said beside it");
     }
 
     #[test]

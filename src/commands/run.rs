@@ -35,7 +35,7 @@ use crate::store::{
     self, Language, Priority, Reader, Store, Writer, answers, backlog, chats, follow_ups, jobs, messages, outbox,
 };
 use crate::telegram::{Telegram, TelegramError};
-use crate::texts::texts;
+use crate::texts::{Texts, texts};
 use crate::trigger;
 
 /// What a mere thanks gets.
@@ -243,7 +243,7 @@ fn find(
     }
     let (texts, is_private) = (texts(chat.language.code()), chat.chat.kind == ChatKind::Private);
     let explained = if command == CommandName::Why {
-        explain(conn, &message, chat.zone(zone))?
+        explain(conn, &message, (chat.zone(zone), texts))?
     } else if command == CommandName::Concepts {
         Some(concepts_of(conn, &message, bot)?)
     } else {
@@ -259,7 +259,11 @@ fn find(
 }
 
 /// What the answer rests on that `message` replies to; none when it replies to none of ours.
-fn explain(conn: &Reader, message: &StoredMessage, zone: Zone) -> store::Result<Option<Notice>> {
+fn explain(
+    conn: &Reader,
+    message: &StoredMessage,
+    (zone, texts): (Zone, &'static Texts),
+) -> store::Result<Option<Notice>> {
     let Some(target) = message.message.reply_to else { return Ok(None) };
     let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
     let Some(answer) = answer else { return Ok(None) };
@@ -267,7 +271,7 @@ fn explain(conn: &Reader, message: &StoredMessage, zone: Zone) -> store::Result<
     let used = used(conn, &record)?;
     let follow_up = follow_ups::find(conn, answer)?.map(Box::new);
     let rests_on = answers::grounds(conn, answer)?;
-    let to = why::Reader { member: message.message.sender.id, zone };
+    let to = why::Reader { member: message.message.sender.id, zone, texts };
     Ok(Some(Notice::Why { record: Box::new(record), used, follow_up, to, rests_on }))
 }
 

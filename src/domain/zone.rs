@@ -1,6 +1,6 @@
 //! Time zones: how a moment is told in the place where its readers are.
 
-use chrono::{DateTime, NaiveDateTime, Offset, TimeZone};
+use chrono::{DateTime, Datelike, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
 use super::Timestamp;
@@ -84,12 +84,18 @@ impl Zone {
         format!("{}{}", self.clock_time(at), self.label())
     }
 
-    /// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`; as members are shown it.
+    /// The day of the month, the month from 0, and the year.
+    pub fn day(self, at: Timestamp) -> (u32, u32, i32) {
+        let local = self.local(at);
+        (local.day(), local.month0(), local.year())
+    }
+
+    /// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`; in English.
     pub fn short_time(self, at: Timestamp, now: Timestamp) -> String {
         if self.same_day(at, now) {
             return self.told_time(at);
         }
-        format!("{}{}", self.local(at).format("%-d %b %H:%M"), self.label())
+        format!("{} {}", self.local(at).format("%-d %b"), self.told_time(at))
     }
 
     fn label(self) -> &'static str {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::domain::{Seq, Summary, SummaryMethod, Timestamp, Zone};
 use crate::memory::members;
-use crate::texts::{MemoryTexts, Texts, filled};
+use crate::texts::{Texts, filled};
 
 /// A message that a bullet rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,26 +42,25 @@ impl Remembered {
 
 /// `/memory`: by section, with tokens, each bullet with a link to the first message that it rests on.
 pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
-    let texts = &texts.memory;
+    let own = &texts.memory;
     let sections = [
-        (texts.recent.as_str(), &texts.recent_when, &remembered.recent),
-        (texts.history.as_str(), &texts.history_when, &remembered.history),
+        (own.recent.as_str(), &own.recent_when, &remembered.recent),
+        (own.history.as_str(), &own.history_when, &remembered.history),
     ];
     let told: Vec<String> = sections
         .into_iter()
         .filter_map(|(name, when, kept)| kept.as_ref().map(|kept| section(remembered, (name, when), kept, texts)))
         .collect();
     if told.is_empty() {
-        return texts.none_yet.clone();
+        return own.none_yet.clone();
     }
     told.join("\n\n")
 }
 
 /// The topic of a conversation below them.
 pub fn topic_shown(slug: &str, remembered: &Remembered, texts: &Texts) -> String {
-    let texts = &texts.memory;
-    let name = filled(&texts.topic, &[("topic", &escaped(slug))]);
-    let of_topic = |kept| section(remembered, (&name, &texts.topic_when), kept, texts);
+    let name = filled(&texts.memory.topic, &[("topic", &escaped(slug))]);
+    let of_topic = |kept| section(remembered, (&name, &texts.memory.topic_when), kept, texts);
     remembered.recent.as_ref().map(of_topic).unwrap_or_default()
 }
 
@@ -69,8 +68,10 @@ fn section(
     remembered: &Remembered,
     (name, when): (&str, &str),
     (summary, sessions): &(Summary, u32),
-    texts: &MemoryTexts,
+    texts: &Texts,
 ) -> String {
+    let (zone, all) = (remembered.zone, texts);
+    let texts = &texts.memory;
     let sessions = match sessions {
         1 => texts.sessions_one.clone(),
         many => filled(&texts.sessions_many, &[("n", &many.to_string())]),
@@ -87,12 +88,27 @@ fn section(
         let text = escaped(&members::named(&bullet.text, &remembered.names));
         let place = bullet.sources.first().and_then(|seq| remembered.places.get(seq));
         match place {
-            Some(Place { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", remembered.zone.date(*at)),
-            Some(Place { link: None, at, .. }) => format!("- {text} ({})", remembered.zone.date(*at)),
+            Some(Place { link: Some(link), at, .. }) => format!("- {text} [{}]({link})", date(*at, zone, all)),
+            Some(Place { link: None, at, .. }) => format!("- {text} ({})", date(*at, zone, all)),
             None => format!("- {text}"),
         }
     });
     std::iter::once(head).chain(bullets).collect::<Vec<_>>().join("\n")
+}
+
+/// `5 Jan 2026`.
+fn date(at: Timestamp, zone: Zone, texts: &Texts) -> String {
+    let (day, month, year) = zone.day(at);
+    format!("{} {year}", texts.day_of((day, month)))
+}
+
+/// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`.
+pub fn short_time(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> String {
+    if zone.same_day(at, now) {
+        return zone.told_time(at);
+    }
+    let (day, month, _) = zone.day(at);
+    format!("{} {}", texts.day_of((day, month)), zone.told_time(at))
 }
 
 /// Text that reads the same after Markdown has been through it.

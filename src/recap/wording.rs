@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::domain::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
 use crate::memory::members;
-use crate::memory::wording::{Place, escaped};
+use crate::memory::wording::{Place, escaped, short_time};
 use crate::recap::RecapTime;
 use crate::texts::{Texts, filled};
 
@@ -63,13 +63,13 @@ fn head(recap: &Recap) -> String {
     let messages = count(recap.messages, &texts.messages_one, &texts.messages_many);
     let messages = if recap.is_cut { filled(&texts.newest, &[("messages", &messages)]) } else { messages };
     let members = count(recap.people, &texts.members_one, &texts.members_many);
-    let since = recap.zone.short_time(recap.since, recap.now);
+    let since = short_time(recap.since, recap.now, recap.zone, recap.texts);
     // The title last: what members wrote is not filled in.
     filled(&texts.head, &[("since", &since), ("messages", &messages), ("members", &members), ("of", &of)])
 }
 
 fn link(recap: &Recap, Place { link, at, by }: &Place) -> String {
-    let when = recap.zone.short_time(*at, recap.now);
+    let when = short_time(*at, recap.now, recap.zone, recap.texts);
     match link {
         Some(link) => format!("[{when}]({link})"),
         None => format!("({} {when})", escaped(by)),
@@ -90,7 +90,8 @@ fn in_words(time: RecapTime, texts: &Texts) -> String {
 
 /// The answer to `/recap daily 18:00`. `next` is when the first one comes.
 pub fn subscribed(time: RecapTime, next: Option<Timestamp>, (zone, now): (Zone, Timestamp), texts: &Texts) -> String {
-    let next = next.map(|at| filled(&texts.recap.next, &[("at", &zone.short_time(at, now))])).unwrap_or_default();
+    let next =
+        next.map(|at| filled(&texts.recap.next, &[("at", &short_time(at, now, zone, texts))])).unwrap_or_default();
     let (time, zone) = (in_words(time, texts), escaped(zone.name()));
     filled(&texts.recap.subscribed, &[("time", &time), ("zone", &zone), ("next", &next)])
 }
