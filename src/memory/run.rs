@@ -21,8 +21,10 @@ use crate::clock::Clock;
 use crate::config::MemoryConfig;
 use crate::domain::{ChatId, ChatKey, Conversation, Job, Seq, SessionId, Zone};
 use crate::embed::Embedder;
-use crate::llm::Embeddings;
+use crate::gateway::AskError;
+use crate::llm::{Embeddings, LlmError};
 use crate::memory::extract::Ranking;
+use crate::memory::run::mini::Made;
 use crate::prompts::Prompts;
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::{Store, StoreError};
@@ -68,6 +70,10 @@ pub(super) enum StepError {
     /// The model failed, or what it wrote cannot be used. Holds no message content.
     #[error("{0}")]
     Model(String),
+    /// The model was asked and wrote nothing that can be used, which may be the doing of what it was given to read. Holds
+    /// no message content.
+    #[error("{0}")]
+    Unusable(String),
     #[error(transparent)]
     Prompt(#[from] crate::prompts::PromptError),
 }
@@ -121,6 +127,34 @@ impl Memory {
     /// Works on a `history` job.
     pub async fn fold_history(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
         outcome(job, self.fold(job, chat, key).await)
+    }
+}
+
+impl StepError {
+    fn of_summary(error: &AskError) -> Self {
+        match error {
+            AskError::TooLong
+            | AskError::RetryLater(LlmError::Empty | LlmError::Filtered)
+            | AskError::Final(LlmError::Empty | LlmError::Filtered) => Self::Unusable(error.to_string()),
+            AskError::Offline
+            | AskError::OverBudget(_)
+            | AskError::BreakerOpen { .. }
+            | AskError::RetryLater(_)
+            | AskError::Final(_)
+            | AskError::Store(_) => Self::Model(error.to_string()),
+        }
+    }
+}
+
+/// The extract stands in on the last attempt where the model writes nothing that can be used: nobody who writes in a chat
+/// can keep it from being summarized.
+fn or_extract(job: &Job, made: Result<Made, StepError>, extract: impl FnOnce() -> Made) -> Result<Made, StepError> {
+    match made {
+        Err(StepError::Unusable(why)) if job.attempts + 1 >= job.kind().policy().attempts => {
+            tracing::warn!(job.id = job.id.0, why, "job {}: an extract stands in for the model's summary", job.id);
+            Ok(extract())
+        }
+        made => made,
     }
 }
 

@@ -300,22 +300,25 @@ pub fn chats_to_summarize(conn: &Reader) -> Result<Vec<ChatKey>> {
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// Chats with summaries that were made without a model.
-pub fn chats_with_extracts(conn: &Reader) -> Result<Vec<ChatKey>> {
-    let mut statement =
-        conn.prepare_cached("SELECT DISTINCT session_id >> 32 AS chat_key FROM mini_summary WHERE method = 'extract'")?;
-    let keys = statement.query_map([], |raw| raw.get("chat_key"))?;
+/// Chats with summaries that were made without a model, and that `model` has not failed to write.
+pub fn chats_with_extracts(conn: &Reader, model: &str) -> Result<Vec<ChatKey>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT DISTINCT session_id >> 32 AS chat_key FROM mini_summary WHERE method = 'extract' AND model <> :model",
+    )?;
+    let keys = statement.query_map(named_params! { ":model": model }, |raw| raw.get("chat_key"))?;
     keys.map(|key| row::number(key?, "chat_key").map(ChatKey)).collect()
 }
 
-/// The newest sessions of a chat whose summary was made without a model, at most `limit`.
-pub fn extracts_of(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Session>> {
+/// The newest sessions of a chat, at most `limit`, whose summary was made without a model, and for which `model` has not
+/// failed to write one.
+pub fn extracts_of(conn: &Reader, chat: ChatKey, model: &str, limit: u32) -> Result<Vec<Session>> {
     let mut statement = conn.prepare_cached(
         "SELECT session_id FROM mini_summary JOIN session ON session.id = session_id
-         WHERE chat_key = :chat AND method = 'extract' ORDER BY ended_at DESC LIMIT :limit",
+         WHERE chat_key = :chat AND method = 'extract' AND mini_summary.model <> :model
+         ORDER BY ended_at DESC LIMIT :limit",
     )?;
     let keys = statement
-        .query_map(named_params! { ":chat": chat.0, ":limit": limit }, |raw| raw.get("session_id"))?
+        .query_map(named_params! { ":chat": chat.0, ":model": model, ":limit": limit }, |raw| raw.get("session_id"))?
         .collect::<rusqlite::Result<Vec<i64>>>()?;
     keys.into_iter()
         .filter_map(|key| sessions::id_of(key).and_then(|id| sessions::find(conn, id)).transpose())

@@ -88,6 +88,30 @@ async fn without_a_model_a_session_is_remembered_by_its_own_messages() {
     .await;
 }
 
+/// Who writes in a chat can have the model write nothing that can be used, and keeps the chat from nothing by it.
+#[tokio::test]
+async fn a_session_that_the_model_cannot_summarize_is_remembered_by_its_own_messages() {
+    let patient = [ON, ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
+    World::with(&patient, async |w| {
+        w.model.improvise(|_| Reply::text("The red one."));
+        talk(w);
+        let tag = w.say("bob", "@bot which tent?");
+        w.answer_to(tag).await;
+        w.quiet(3 * HOUR).await;
+        let session = closed(w).await.remove(0);
+        let summary = summary_of(w, &session).await.expect("a summary");
+        assert_eq!(summary.method, SummaryMethod::Extract);
+        assert!(summary.bullets.iter().any(|it| it.text.contains("the red tent comes along")), "{summary:?}");
+        let recent = w.read_store(move |conn| summaries::rolling(conn, session.id.chat, Rolling::Recent)).await;
+        assert_eq!(recent.expect("Recent").summary.method, SummaryMethod::Extract);
+        // It is not asked for over and over again.
+        let asked = w.model.requests().len();
+        w.quiet(5 * HOUR).await;
+        assert_eq!(w.model.requests().len(), asked);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_model_summarizes_where_the_bot_was_asked_and_its_bullets_are_checked() {
     World::with(&[ON], async |w| {

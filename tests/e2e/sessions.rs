@@ -198,7 +198,7 @@ async fn a_chat_that_was_told_the_old_text_gets_one_new_notice_before_its_first_
         w.clock.advance(MINUTES);
         w.until("a model's summary", move |conn| {
             let key = chats::find(conn, chat)?.expect("a chat").key;
-            let all = memory::extracts_of(conn, key, 9)?;
+            let all = memory::extracts_of(conn, key, "scripted", 9)?;
             Ok(all.is_empty()
                 && sessions::stale(conn, key, 1)?.is_empty()
                 && summaries::rolling(conn, key, chime::domain::Rolling::Recent)?.is_some())

@@ -179,7 +179,8 @@ async fn a_summary_that_was_looked_up_is_cited_by_the_messages_it_rests_on() {
         }
         w.settled().await;
         w.clock.advance(2 * HOUR);
-        w.until("the session is summarized", |conn| Ok(!memory::chats_with_extracts(conn)?.is_empty())).await;
+        w.until("the session is summarized", |conn| Ok(!memory::chats_with_extracts(conn, "scripted")?.is_empty()))
+            .await;
         w.settled().await;
         let decided = w.all_stored(w.chat).await.remove(2);
         let id = format!("s{}", decided.seq);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::config::MemoryConfig;
 use crate::domain::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
+use crate::gateway::Purpose;
 use crate::memory::division::{Division, Part, divide, session_of, unsettled};
 use crate::memory::policy::{Means, RECENT};
 use crate::memory::run::Memory;
@@ -74,16 +75,21 @@ impl Memory {
             return Ok(());
         }
         let chats = self.store.read(memory::chats_to_summarize).await?;
-        let may_upgrade =
-            if self.model.is_there() { self.store.read(memory::chats_with_extracts).await? } else { Vec::new() };
+        let model = self.model.gateway.model_name(Purpose::Summary).to_owned();
+        let may_upgrade = if self.model.is_there() {
+            let model = model.clone();
+            self.store.read(move |conn| memory::chats_with_extracts(conn, &model)).await?
+        } else {
+            Vec::new()
+        };
         for chat in may_upgrade.iter().filter(|chat| !chats.contains(chat)).chain(&chats) {
             let (chat, now) = (*chat, self.clock.now());
             let standing = self.standing(chat).await?;
             if !standing.is_wanted || !standing.is_present {
                 continue;
             }
-            let upgrades = standing.means() == Means::Model;
-            self.store.write(Priority::Background, move |tx| enqueue(tx, chat, upgrades, now)).await?;
+            let upgrades = (standing.means() == Means::Model).then(|| model.clone());
+            self.store.write(Priority::Background, move |tx| enqueue(tx, chat, upgrades.as_deref(), now)).await?;
         }
         self.wake.wake();
         Ok(())
@@ -122,11 +128,12 @@ impl Memory {
     }
 }
 
-fn enqueue(tx: &Writer<'_>, chat: ChatKey, upgrades: bool, now: Timestamp) -> store::Result<()> {
+/// `upgrades`: the model by which extracts may be replaced, if any.
+fn enqueue(tx: &Writer<'_>, chat: ChatKey, upgrades: Option<&str>, now: Timestamp) -> store::Result<()> {
     let Some(row) = chats::by_key(tx, chat)? else { return Ok(()) };
     let mut waiting = sessions::stale(tx, chat, JOBS_AT_ONCE)?;
-    if upgrades && waiting.is_empty() {
-        for session in memory::extracts_of(tx, chat, UPGRADES_AT_ONCE)? {
+    if let Some(model) = upgrades.filter(|_| waiting.is_empty()) {
+        for session in memory::extracts_of(tx, chat, model, UPGRADES_AT_ONCE)? {
             summaries::unsettle(tx, session.id)?;
             waiting.push(session);
         }

@@ -10,7 +10,7 @@ use crate::memory::lines::{self, Told};
 use crate::memory::policy::{Caps, MINI, Means, RECENT};
 use crate::memory::run::model::Written;
 use crate::memory::run::reading::SessionRead;
-use crate::memory::run::{Memory, StepError, SummaryVectors, divide, fence, tagging};
+use crate::memory::run::{Memory, StepError, SummaryVectors, divide, fence, or_extract, tagging};
 use crate::memory::tags::Tag;
 use crate::prompts::{SummaryPrompt, SummaryValues};
 use crate::scheduler::run::Outcome;
@@ -29,6 +29,8 @@ pub(super) struct Made {
     pub method: SummaryMethod,
     /// What the model wrote last; none of an extract.
     pub written: Option<Written>,
+    /// The model that an extract stands in for: it read the session and wrote nothing that can be used.
+    pub given_up_by: Option<String>,
 }
 
 impl Memory {
@@ -44,7 +46,10 @@ impl Memory {
             Means::Nothing => return self.finish(job).await,
             Means::Extract | Means::Model if !read.has_substance => None,
             Means::Extract => Some(extracted(&read)),
-            Means::Model => Some(self.written(&read).await?),
+            Means::Model => Some(or_extract(job, self.written(&read).await, || Made {
+                given_up_by: Some(self.model.gateway.model_name(Purpose::Summary).to_owned()),
+                ..extracted(&read)
+            })?),
         };
         self.keep(job, read.session, made).await
     }
@@ -86,10 +91,10 @@ impl Memory {
                 .model
                 .ask(chat, Purpose::Summary, task, &fenced(&told.text, &fence), &self.clock)
                 .await
-                .map_err(|error| StepError::Model(error.to_string()))?;
+                .map_err(|error| StepError::of_summary(&error))?;
             let found = checked(&written.text, &told.grounds);
             if found.is_empty() {
-                return Err(StepError::Model("no bullet of the summary rests on what was given".to_owned()));
+                return Err(StepError::Unusable("no bullet of the summary rests on what was given".to_owned()));
             }
             let is_over = found.len() > caps.bullets || bullets::cost(&found, estimate_tokens) > caps.tokens;
             if is_over && !shorter {
@@ -97,7 +102,7 @@ impl Memory {
                 continue;
             }
             let bullets = bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens);
-            return Ok(Made { bullets, method: SummaryMethod::Model, written: Some(written) });
+            return Ok(Made { bullets, method: SummaryMethod::Model, written: Some(written), given_up_by: None });
         }
     }
 
@@ -202,7 +207,7 @@ pub(super) fn rows(tags: Vec<Tag>) -> Vec<tag_rows::NewTag> {
 fn extracted(read: &SessionRead) -> Made {
     let said: Vec<extract::Line> = read.spoken.iter().map(|it| it.line.clone()).collect();
     let bullets = extract::session(&said, MINI.tokens, estimate_tokens);
-    Made { bullets, method: SummaryMethod::Extract, written: None }
+    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }
 
 fn checked(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
@@ -219,7 +224,7 @@ pub(super) fn summary_of(made: &Made, now: Timestamp) -> Summary {
         tokens: bullets::cost(&made.bullets, estimate_tokens),
         bullets: made.bullets.clone(),
         method: made.method,
-        model: made.written.as_ref().map(|written| written.model.clone()).unwrap_or_default(),
+        model: made.written.as_ref().map(|it| it.model.clone()).or(made.given_up_by.clone()).unwrap_or_default(),
         built_at: now,
     }
 }

@@ -11,7 +11,7 @@ use crate::memory::extract::{self, Ranking};
 use crate::memory::lines;
 use crate::memory::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
 use crate::memory::run::mini::{Made, summary_of};
-use crate::memory::run::{Memory, StepError};
+use crate::memory::run::{Memory, StepError, or_extract};
 use crate::prompts::SummaryPrompt;
 use crate::scheduler::run::Outcome;
 use crate::store::summaries::{self, RollingSummary};
@@ -38,15 +38,17 @@ impl Memory {
         let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
         let zone = self.zone_of(chat).await?;
         let chosen = chosen(&minis, (now, zone), &mut self.ranking());
+        let extract = || {
+            let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
+            extract_of(&all, RECENT_CAPS, &mut self.ranking())
+        };
         let made = match means {
             Means::Model if !chosen.is_empty() => {
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
-                self.bullets_of(chat, SummaryPrompt::Recent, &told, RECENT_CAPS, false).await?
+                let written = self.bullets_of(chat, SummaryPrompt::Recent, &told, RECENT_CAPS, false).await;
+                or_extract(job, written, extract)?
             }
-            Means::Model | Means::Extract | Means::Nothing => {
-                let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
-                extract_of(&all, RECENT_CAPS, &mut self.ranking())
-            }
+            Means::Model | Means::Extract | Means::Nothing => extract(),
         };
         let rolling = RollingSummary {
             summary: summary_of(&made, now),
@@ -100,7 +102,7 @@ impl Memory {
             return Ok(Outcome::WaitUntil(now));
         }
         let means = if waiting > FOLDED_BY_A_MODEL { Means::Extract } else { means };
-        let made = self.folded(chat, means, before.as_ref(), &minis, now).await?;
+        let made = self.folded((job, chat), means, before.as_ref(), &minis, now).await?;
         let sessions = before.as_ref().map_or(0, |before| before.sessions) + u32::try_from(minis.len()).unwrap_or(0);
         let after = RollingSummary { summary: summary_of(&made, now), sessions };
         let (kept, count) = (after.clone(), minis.len());
@@ -125,7 +127,7 @@ impl Memory {
 
     async fn folded(
         &self,
-        chat: ChatKey,
+        (job, chat): (&Job, ChatKey),
         means: Means,
         before: Option<&RollingSummary>,
         minis: &Minis,
@@ -138,22 +140,24 @@ impl Memory {
             summary.bullets.iter().map(|bullet| (zone.short_date(session.first.0, now), bullet))
         });
         let all: Vec<(String, &Bullet)> = profile.chain(new).collect();
+        let extract = || {
+            let all: Vec<Bullet> = all.iter().map(|(_, bullet)| (*bullet).clone()).collect();
+            extract_of(&all, HISTORY_CAPS, &mut self.ranking())
+        };
         match means {
             Means::Model => {
                 let told = lines::told_bullets(all.iter().map(|(label, bullet)| (label.as_str(), *bullet)));
-                self.bullets_of(chat, SummaryPrompt::History, &told, HISTORY_CAPS, false).await
+                let written = self.bullets_of(chat, SummaryPrompt::History, &told, HISTORY_CAPS, false).await;
+                or_extract(job, written, extract)
             }
-            Means::Extract | Means::Nothing => {
-                let all: Vec<Bullet> = all.into_iter().map(|(_, bullet)| bullet.clone()).collect();
-                Ok(extract_of(&all, HISTORY_CAPS, &mut self.ranking()))
-            }
+            Means::Extract | Means::Nothing => Ok(extract()),
         }
     }
 }
 
 pub(super) fn extract_of(bullets: &[Bullet], caps: Caps, ranking: &mut Ranking) -> Made {
     let bullets = extract::rolled(bullets, caps.bullets, caps.tokens, ranking);
-    Made { bullets, method: SummaryMethod::Extract, written: None }
+    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }
 
 /// The summaries of the last 28 days, oldest first.

@@ -140,5 +140,5 @@ fn extracted(so_far: Vec<Bullet>, spoken: &[Spoken]) -> Made {
     let new = extract::session(&said, STRAND_CAPS.tokens, estimate_tokens);
     let all: Vec<Bullet> = so_far.into_iter().chain(new).collect();
     let bullets = extract::most_telling(&all, STRAND_CAPS.bullets, STRAND_CAPS.tokens, estimate_tokens);
-    Made { bullets, method: SummaryMethod::Extract, written: None }
+    Made { bullets, method: SummaryMethod::Extract, written: None, given_up_by: None }
 }
