@@ -16,6 +16,10 @@ use crate::scheduler::run::{record, schedule};
 use crate::store::{Opened, Store, admission, jobs, outbox};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
 
+/// Nothing else keeps a client from being set up.
+const NO_CERTIFICATES: &str =
+    "are the trusted certificates of the system installed? Debian has them in ca-certificates";
+
 /// What the operator should see at a glance.
 pub(super) async fn tell(config: &Config, store: &Store, username: &str) -> Result<(), AppError> {
     let Config { llm, embedding, privacy, access, time, .. } = config;
@@ -115,7 +119,7 @@ pub(super) fn connect(config: &Config) -> Result<Telegram, AppError> {
         poll_timeout: config.telegram.poll_timeout,
         send_timeout: config.telegram.send_timeout,
     };
-    Telegram::new(options).map_err(|error| AppError::Http(error.to_string()))
+    Telegram::new(options).map_err(|_| AppError::Http(NO_CERTIFICATES.to_owned()))
 }
 
 /// Asks Telegram who we are, for as long as it takes.
