@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::context::features::message::{Address, address};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::history::History;
 use crate::context::retrieval::found::Bridged;
-use crate::domain::{ChatId, MessageId, Origin, Seq, StoredMessage, Timestamp};
+use crate::domain::{MessageId, Origin, Seq, StoredMessage, Timestamp};
 
 /// Candidates from further back than the newest, at most: an old anchor with what surrounds it.
 const OLDER: usize = 64;
@@ -27,9 +28,6 @@ pub struct CandidateSet<'a> {
     pub older: usize,
     by_address: BTreeMap<Address, Index>,
 }
-
-/// Message ids start anew when a chat becomes a supergroup, so the id alone does not name a message.
-type Address = (ChatId, MessageId);
 
 impl<'a> CandidateSet<'a> {
     /// `bridged` comes from further back than the history.
@@ -124,10 +122,6 @@ fn may_enter(candidate: &StoredMessage, trigger: &StoredMessage) -> bool {
 
 fn shares_album(a: &StoredMessage, b: &StoredMessage) -> bool {
     a.message.album.is_some() && a.message.album == b.message.album && a.conversation() == b.conversation()
-}
-
-fn address(stored: &StoredMessage) -> Address {
-    (stored.message.chat, stored.message.id)
 }
 
 fn parent_address(stored: &StoredMessage) -> Option<Address> {

@@ -1,10 +1,8 @@
 //! What decided about each message, for whoever wants to know why. Off the path of answers: it takes the same steps again
 //! and writes down what each feature added.
 
-use std::collections::BTreeMap;
-
 use crate::context::candidates::CandidateSet;
-use crate::context::contributions::Feature;
+use crate::context::contributions::{Feature, by_candidate};
 use crate::context::history::History;
 use crate::context::params::Params;
 use crate::context::pick;
@@ -26,13 +24,13 @@ pub fn explain(history: &History, params: &Params) -> Vec<Explained> {
     let pool = CandidateSet::new(history, &[]);
     let conversation = pool.talk();
     let asking = Asking::of(history, pool.older, params.seed);
-    let (picked, features) =
-        pick::explain(asking, &conversation, &history.evidence, &params.scorers, params.focus_limit);
-    let likely: BTreeMap<usize, f32> = picked.marginals.into_iter().collect();
+    let (choice, mut columns) = ((&*params.scorers, params.focus_limit), Vec::new());
+    let picked = pick::pick(asking, &conversation, &history.evidence, choice, Some(&mut columns));
+    let features = by_candidate(&columns, conversation.len());
     let explained = |(place, features): (usize, Vec<Feature>)| Explained {
         id: conversation[place].message.id,
-        probability: f64::from(likely.get(&place).copied().unwrap_or(0.0)),
+        probability: f64::from(picked.marginals.get(place).copied().unwrap_or(0.0)),
         features,
     };
-    features.into_iter().map(explained).collect()
+    features.into_iter().enumerate().map(explained).collect()
 }

@@ -37,11 +37,6 @@ impl<const N: usize> Terms<N> {
         Ok(Self { bias, terms })
     }
 
-    /// Every score is 0.
-    pub fn empty() -> Self {
-        Self { bias: 0.0, terms: [Term::default(); N] }
-    }
-
     pub fn score(&self, values: &[f64; N]) -> f64 {
         self.bias + self.terms.iter().zip(values).map(|(term, value)| term.weigh(*value)).sum::<f64>()
     }

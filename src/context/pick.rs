@@ -10,7 +10,7 @@ pub mod training;
 
 use std::sync::Arc;
 
-use crate::context::contributions::{Column, Feature, by_candidate};
+use crate::context::contributions::Column;
 use crate::context::evidence::Evidence;
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical;
@@ -62,8 +62,8 @@ impl<'a> Asking<'a> {
 pub struct Picked {
     /// By their places in the conversation, best first.
     pub taken: Vec<Taken>,
-    /// How likely each candidate belongs, by its place in the conversation.
-    pub marginals: Vec<(usize, f32)>,
+    /// How likely each message of the conversation belongs.
+    pub marginals: Vec<f32>,
     /// Where two matters are truly open.
     pub rivals: Option<Rivals>,
 }
@@ -86,34 +86,9 @@ struct Candidates<'a> {
     sampled: Option<Arc<SampledStrands>>,
 }
 
-/// The candidates that the trigger is about, at most `most`. `conversation` is oldest first; of it the last [`WINDOW`] are
-/// candidates, and what is before them is their past.
+/// Which of `conversation`, at most [`WINDOW`] messages, oldest first, the trigger is about, at most `most`. `seen` takes what
+/// each feature was worth, where somebody wants to know.
 pub fn pick(
-    asking: Asking<'_>,
-    conversation: &[&StoredMessage],
-    evidence: &Evidence,
-    scorers: &Scorers,
-    most: usize,
-) -> Picked {
-    pick_from(asking, conversation, evidence, (scorers, most), None)
-}
-
-/// The same, with the features of each candidate, by its place in the conversation.
-pub fn explain(
-    asking: Asking<'_>,
-    conversation: &[&StoredMessage],
-    evidence: &Evidence,
-    scorers: &Scorers,
-    most: usize,
-) -> (Picked, Vec<(usize, Vec<Feature>)>) {
-    let mut columns = Vec::new();
-    let picked = pick_from(asking, conversation, evidence, (scorers, most), Some(&mut columns));
-    let first = conversation.len().saturating_sub(WINDOW);
-    (picked, (first..).zip(by_candidate(&columns, conversation.len() - first)).collect())
-}
-
-/// `seen` takes what each feature was worth, where somebody wants to know.
-fn pick_from(
     asking: Asking<'_>,
     conversation: &[&StoredMessage],
     evidence: &Evidence,
@@ -121,16 +96,9 @@ fn pick_from(
     seen: Option<&mut Vec<Column>>,
 ) -> Picked {
     let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let first = conversation.len().saturating_sub(WINDOW);
     let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
     let trigger = candidates.read(asking);
-    let mut picked = candidates.pick(&candidates.matching(asking, &trigger, scorers), most, seen);
-    picked.taken.iter_mut().for_each(|one| one.place += first);
-    picked.marginals.iter_mut().for_each(|(place, _)| *place += first);
-    if let Some(rivals) = &mut picked.rivals {
-        rivals.first.iter_mut().chain(&mut rivals.second).for_each(|one| one.place += first);
-    }
-    picked
+    candidates.pick(&candidates.matching(asking, &trigger, scorers), most, seen)
 }
 
 impl<'a> Candidates<'a> {

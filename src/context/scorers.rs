@@ -13,8 +13,9 @@ pub struct Scorers {
     pub matters: Weights,
 }
 
+#[expect(clippy::expect_used, reason = "the files are part of the program, and tests read them")]
 static SHIPPED: LazyLock<Arc<Scorers>> =
-    LazyLock::new(|| Arc::new(Scorers { links: ReplyModel::shipped().clone(), matters: Weights::shipped().clone() }));
+    LazyLock::new(|| Arc::new(Scorers::read(ReplyModel::WRITTEN, Weights::WRITTEN).expect("files of the right form")));
 
 impl Scorers {
     pub fn shipped() -> Arc<Self> {

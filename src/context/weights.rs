@@ -1,7 +1,5 @@
 //! The fitted numbers of this room, from `weights.json`.
 
-use std::sync::LazyLock;
-
 use serde::Deserialize;
 
 use crate::context::linear::{Row, Terms};
@@ -29,29 +27,9 @@ pub struct Weights {
     pub refine: Vec<Terms<{ refine::FEATURES }>>,
 }
 
-/// The shipped weights. A test reads them, so they cannot fail to be read.
-static SHIPPED: LazyLock<Weights> =
-    LazyLock::new(|| serde_json::from_str(Weights::WRITTEN).unwrap_or_else(|_| Weights::empty()));
-
 impl Weights {
     /// The shipped weights as they are written.
     pub const WRITTEN: &str = include_str!("weights.json");
-
-    pub fn shipped() -> &'static Self {
-        &SHIPPED
-    }
-
-    fn empty() -> Self {
-        Self {
-            far: f64::INFINITY,
-            segment_link: SegmentLink { slow: 0.0, terms: Terms::empty() },
-            novelty: NoveltyModel { threshold: 1.0, price: 0.0, terms: Terms::empty() },
-            focus_bare: Terms::empty(),
-            focus_text: Terms::empty(),
-            pairwise: Terms::empty(),
-            refine: Vec::new(),
-        }
-    }
 }
 
 /// The file as it is written.

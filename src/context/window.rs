@@ -83,8 +83,8 @@ impl Focused {
         let Self { picked, strand } = self;
         let pool = CandidateSet::new(history, &[]);
         let alternative = alternative(&strand, history, &pool).filter(|_| history.given.is_none());
-        let mut likely: BTreeMap<Seq, f32> = (strand.marginals.iter())
-            .map(|(place, share)| (pool.messages[pool.candidates[*place]].seq, *share))
+        let mut likely: BTreeMap<Seq, f32> = (pool.candidates.iter().zip(&strand.marginals))
+            .map(|(place, share)| (pool.messages[*place].seq, *share))
             .collect();
         likely.extend(found.nearby.iter().map(|one| (one.message.seq, one.probability as f32)));
         let ranked = ranked(&strand.marginals, &pool);
@@ -170,8 +170,8 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
         Asking::of(history, pool.older, params.seed),
         &pool.talk(),
         &history.evidence,
-        &params.scorers,
-        params.focus_limit,
+        (&params.scorers, params.focus_limit),
+        None,
     );
     match (&history.given, goes_on_with) {
         (Some(given), _) => picked.add_given(pool, given),
@@ -243,17 +243,17 @@ fn pick_strand(picked: &mut Picked, pool: &CandidateSet<'_>, strand: &pick::Pick
     }
     let oldest = strand.taken.iter().map(|taken| taken.place).min();
     if let Some(oldest) = oldest.filter(|_| is_short_talk(pool)) {
-        let possible = |(place, probability): &&(usize, f32)| *place > oldest && *probability >= POSSIBLE;
-        for (place, probability) in strand.marginals.iter().filter(possible) {
-            picked.add(pool.candidates[*place], Reason::Strand, f64::from(*probability));
+        let since = pool.candidates.iter().zip(&strand.marginals).skip(oldest + 1);
+        for (place, probability) in since.filter(|(_, probability)| **probability >= POSSIBLE) {
+            picked.add(*place, Reason::Strand, f64::from(*probability));
         }
     }
 }
 
-fn ranked(marginals: &[(usize, f32)], pool: &CandidateSet<'_>) -> Vec<MessageId> {
-    let mut ranked = marginals.to_vec();
+fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
+    let mut ranked: Vec<(usize, f32)> = pool.candidates.iter().copied().zip(marginals.iter().copied()).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-    ranked.into_iter().map(|(place, _)| pool.messages[pool.candidates[place]].message.id).collect()
+    ranked.into_iter().map(|(place, _)| pool.messages[place].message.id).collect()
 }
 
 /// What else the trigger may mean. A reply says what it is about, and all of a short talk is there anyway.

@@ -1,7 +1,6 @@
 //! The candidates made ready: people and stems as small numbers, so that counting is indexing.
 
 use crate::context::features::lexical::rarity;
-use crate::context::features::rhythm::Logarithms;
 use crate::context::features::token::{Quick, Token};
 use crate::domain::UserId;
 
@@ -46,7 +45,6 @@ pub struct Corpus<'a> {
     pub spoken: Vec<f64>,
     /// How long the silence before each utterance was for this chat: `-ln(1.02 - q)`.
     pub silences: Vec<f64>,
-    pub logarithms: Logarithms,
     /// 0 in a busy chat, 1 where a quarter of an hour between messages is usual.
     pub slowness: f64,
 }
@@ -66,9 +64,8 @@ impl<'a> Corpus<'a> {
         let idf = spread.iter().map(|holding| rarity(utterances.len(), f64::from(*holding))).collect();
         let mut spoken = vec![0.0; people.len()];
         authors.iter().for_each(|author| spoken[*author] += 1.0);
-        let logarithms = Logarithms::up_to(utterances.len() + 1);
         let people = people.len();
-        Self { utterances, authors, people, numbers, stems, spread, idf, spoken, silences, logarithms, slowness }
+        Self { utterances, authors, people, numbers, stems, spread, idf, spoken, silences, slowness }
     }
 }
 

@@ -41,6 +41,11 @@ pub fn rarity(messages: usize, holding: f64) -> f64 {
     ((messages as f64 + 20.0) / (holding + 0.5)).ln()
 }
 
+/// 1 + ln(n): what a word counts that was met `n` times, once or more.
+pub fn damped(times: usize) -> f64 {
+    1.0 + ((times - 1) as f64).ln_1p()
+}
+
 /// The stems of what somebody is called: all parts of it, whatever they are.
 pub fn stems_of_name(name: &str) -> impl Iterator<Item = Token> {
     let parts = name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());

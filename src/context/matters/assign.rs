@@ -8,83 +8,50 @@ use crate::context::matters::link::{Bond, bond, rows};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 
-/// Bonds that a window usually has: so many find room without being moved.
-const BONDS: usize = 1024;
-
-/// Draws the matters of forests that share a corpus.
+/// Draws the matters of forests that share a corpus. Most segments, and what they have in common with matters, come again in
+/// other forests: both are kept.
 pub struct Assignment<'a> {
     corpus: &'a Corpus<'a>,
     segment_link: &'a SegmentLink,
-    /// The segments of all forests so far: most of them come again.
-    segments: Vec<Segment>,
-    known: Quick<IndexSet, usize>,
-    /// The matters of the forest that was drawn last, and room for more.
-    matters: Vec<Matter>,
-    /// Numbers of the matters of all forests so far.
-    numbers: Quick<IndexSet, u32>,
-    /// By the numbers of segment and matter.
-    bonds: Quick<u64, Bond>,
+    segments: Quick<IndexSet, Segment>,
+    /// By the members of segment and matter.
+    bonds: Quick<(IndexSet, IndexSet), Bond>,
 }
 
 impl<'a> Assignment<'a> {
     pub fn new(corpus: &'a Corpus<'a>, segment_link: &'a SegmentLink) -> Self {
-        Self {
-            corpus,
-            segment_link,
-            segments: Vec::new(),
-            known: Quick::default(),
-            matters: Vec::new(),
-            numbers: Quick::default(),
-            bonds: Quick::with_capacity_and_hasher(BONDS, Default::default()),
-        }
+        Self { corpus, segment_link, segments: Quick::default(), bonds: Quick::default() }
     }
 
     /// The matters of one forest, the oldest first, from its `segments`; `chances` decide, one for each candidate.
     pub fn forest(&mut self, segments: &[IndexSet], chances: &[f32]) -> Vec<IndexSet> {
-        let mut count = 0;
+        let Self { corpus, segment_link, segments: known, bonds } = self;
+        let mut matters: Vec<Matter> = Vec::new();
         for members in segments {
-            let number = self.segment(*members);
-            let probabilities = self.likelihoods(number, count);
-            let segment = &self.segments[number];
-            let chosen = drawn(&probabilities, f64::from(chances[segment.start()])).unwrap_or(count);
-            if chosen == self.matters.len() {
-                self.matters.push(Matter::default());
+            let segment = &*known.entry(*members).or_insert_with(|| Segment::new(members.places().collect(), corpus));
+            let bond = |matter: &Matter| {
+                let known = bonds.entry((*members, matter.members));
+                (*known.or_insert_with(|| bond(corpus, (segment, matter))), matter.count)
+            };
+            let at_hand: Vec<(Bond, usize)> = matters.iter().map(bond).collect();
+            let probabilities = likelihoods(segment_link, corpus.slowness, &at_hand);
+            match drawn(&probabilities, f64::from(chances[segment.start()])) {
+                Some(chosen) => matters[chosen].add(segment, corpus),
+                None => matters.push(Matter::begun_by(segment, corpus)),
             }
-            if chosen == count {
-                self.matters[chosen].clear(self.corpus);
-                count += 1;
-            }
-            let matter = &mut self.matters[chosen];
-            matter.add(segment, self.corpus);
-            let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
-            matter.number = *self.numbers.entry(matter.members).or_insert(next);
         }
-        self.matters[..count].iter().map(|matter| matter.members).collect()
+        matters.iter().map(|matter| matter.members).collect()
     }
+}
 
-    /// The number of a segment.
-    fn segment(&mut self, members: IndexSet) -> usize {
-        *self.known.entry(members).or_insert_with(|| {
-            self.segments.push(Segment::new(members.places().collect(), self.corpus));
-            self.segments.len() - 1
-        })
-    }
-
-    /// How likely a segment takes up each of the first `count` matters; what is missing to 1 is that it begins a new one.
-    fn likelihoods(&mut self, segment: usize, count: usize) -> Vec<f64> {
-        let Self { corpus, segment_link, segments, matters, bonds, .. } = self;
-        let at_hand = matters[..count].iter().map(|matter| {
-            let known = bonds.entry((segment as u64) << 32 | u64::from(matter.number));
-            (*known.or_insert_with(|| bond(corpus, (&segments[segment], matter))), matter.count)
-        });
-        let at_hand: Vec<(Bond, usize)> = at_hand.collect();
-        let slow = segment_link.slow * corpus.slowness;
-        let mut scores: Vec<f64> = rows(&at_hand).map(|row| segment_link.terms.score(&row) + slow).collect();
-        let highest = scores.iter().copied().fold(0.0, f64::max);
-        let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();
-        scores.iter_mut().for_each(|score| *score = (*score - highest).exp() / sum);
-        scores
-    }
+/// How likely a segment takes up each of the matters; what is missing to 1 is that it begins a new one.
+fn likelihoods(segment_link: &SegmentLink, slowness: f64, at_hand: &[(Bond, usize)]) -> Vec<f64> {
+    let slow = segment_link.slow * slowness;
+    let mut scores: Vec<f64> = rows(at_hand).map(|row| segment_link.terms.score(&row) + slow).collect();
+    let highest = scores.iter().copied().fold(0.0, f64::max);
+    let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();
+    scores.iter_mut().for_each(|score| *score = (*score - highest).exp() / sum);
+    scores
 }
 
 fn drawn(probabilities: &[f64], chance: f64) -> Option<usize> {

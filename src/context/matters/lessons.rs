@@ -30,12 +30,7 @@ pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize
         let own = matters.iter_mut().rfind(|(known, _)| about.is_some() && *known == about);
         match own {
             Some((_, matter)) => matter.add(&segment, corpus),
-            None => {
-                let mut matter = Matter::default();
-                matter.clear(corpus);
-                matter.add(&segment, corpus);
-                matters.push((about, matter));
-            }
+            None => matters.push((about, Matter::begun_by(&segment, corpus))),
         }
     }
     lessons

@@ -1,10 +1,11 @@
 //! Does a segment take up an earlier matter? The features of the two.
 
 use crate::context::features::corpus::Corpus;
+use crate::context::features::lexical::damped;
 use crate::context::focus::{flag, minutes};
 use crate::context::linear::Terms;
 use crate::context::matters::matter::Matter;
-use crate::context::matters::segment::Segment;
+use crate::context::matters::segment::{Segment, seldom};
 use crate::context::replies::similarity::dot;
 
 pub const FEATURES: usize = 21;
@@ -32,12 +33,9 @@ pub const NAMES: [&str; FEATURES] = [
     "words_above_mean",
     "people_above_mean",
 ];
-const PEOPLE: usize = 4;
-const WORDS: usize = 8;
-const MEANING: usize = 11;
-/// Where those begin that compare, and what the last three of them compare.
+/// Where those begin that compare, and the places of what the last three compare: meaning, words and people.
 const COMPARED: usize = 17;
-const ABOVE_MEAN: [usize; 3] = [MEANING, WORDS, PEOPLE];
+const ABOVE_MEAN: [usize; 3] = [11, 8, 4];
 pub type Row = [f64; FEATURES];
 
 /// Whether a segment takes up an earlier matter.
@@ -63,7 +61,7 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
     let mut row = [0.0; FEATURES];
     row[..COMPARED].copy_from_slice(&[
         minutes(seconds),
-        corpus.logarithms.after(start.abs_diff(near)),
+        (start.abs_diff(near) as f64).ln_1p(),
         corpus.silences[near.min(start)..=near.max(start)].iter().skip(1).copied().fold(0.0, f64::max),
         flag(matter.members.last() > Some(start)),
         people_likelihood,
@@ -74,11 +72,11 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
         words.rarest,
         words.support,
         meaning(segment, matter),
-        corpus.logarithms.after(matter.count - 1),
-        corpus.logarithms.after(segment.count() - 1),
+        ((matter.count - 1) as f64).ln_1p(),
+        ((segment.count() - 1) as f64).ln_1p(),
         flag(corpus.utterances[start].is_question),
         segment.wordiness,
-        matter.wordiness,
+        matter.stem_count.ln_1p(),
     ]);
     Bond(row)
 }
@@ -128,21 +126,20 @@ struct Words {
 
 /// Only shared words are looked at one by one: what all the others come to is known of the segment.
 fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> Words {
-    let logarithms = &corpus.logarithms;
     let rest = corpus.utterances.len() - segment.count() - matter.count;
-    let sizes = logarithms.after(rest) - logarithms.after(matter.count);
+    let sizes = (rest as f64).ln_1p() - (matter.count as f64).ln_1p();
     let mut likelihood = segment.strangeness + sizes * segment.rarity;
     let (mut support, mut product, mut rarest) = (0.0, 0.0, 0.0_f64);
     for used in &segment.stems {
-        let there = usize::from(matter.stems[used.stem()]);
+        let there = usize::from(matter.stems[used.stem]);
         if there == 0 {
             continue;
         }
-        let (elsewhere, idf) = (usize::from(used.elsewhere), corpus.idf[used.stem()]);
-        let here = logarithms.seldom(there) - logarithms.seldom(elsewhere - there);
-        likelihood += idf * (here - logarithms.seldom(0) + logarithms.seldom(elsewhere));
+        let (elsewhere, idf) = (usize::from(used.elsewhere), corpus.idf[used.stem]);
+        let here = seldom(there) - seldom(elsewhere - there);
+        likelihood += idf * (here - seldom(0) + seldom(elsewhere));
         support += (here + sizes).max(0.0) * idf / 5.0;
-        product += used.weight(corpus) * logarithms.damped(there) * idf;
+        product += used.weight(corpus) * damped(there) * idf;
         rarest = rarest.max(idf);
     }
     Words {

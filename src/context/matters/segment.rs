@@ -2,6 +2,7 @@
 //! may take up is worked out when it is first met: the same segments come again in most forests.
 
 use crate::context::features::corpus::Corpus;
+use crate::context::features::lexical::damped;
 use crate::context::replies::similarity::dot;
 
 #[derive(Debug)]
@@ -28,11 +29,10 @@ pub struct Segment {
     pub vector_length: f32,
 }
 
-/// A stem of a segment. There are thousands of segments, each with the stems of all its messages: what can be looked up is not
-/// kept.
+/// A stem of a segment.
 #[derive(Debug, Clone, Copy)]
 pub struct StemUse {
-    stem: u32,
+    pub stem: usize,
     /// Messages of the segment that use it.
     pub here: u16,
     /// Messages that use it elsewhere.
@@ -40,13 +40,9 @@ pub struct StemUse {
 }
 
 impl StemUse {
-    pub fn stem(&self) -> usize {
-        self.stem as usize
-    }
-
     /// Its weight: damped count times rarity.
     pub fn weight(&self, corpus: &Corpus<'_>) -> f64 {
-        corpus.logarithms.damped(usize::from(self.here)) * corpus.idf[self.stem()]
+        damped(usize::from(self.here)) * corpus.idf[self.stem]
     }
 }
 
@@ -54,10 +50,10 @@ impl Segment {
     pub fn new(places: Vec<usize>, corpus: &Corpus<'_>) -> Self {
         let authors = counted(places.iter().map(|place| corpus.authors[*place]));
         let counts = counted(places.iter().flat_map(|place| corpus.stems[*place].iter().copied()));
-        let used = |(stem, here): (u32, u16)| StemUse { stem, here, elsewhere: corpus.spread[stem as usize] - here };
+        let used = |(stem, here): (usize, u16)| StemUse { stem, here, elsewhere: corpus.spread[stem] - here };
         let mut segment = Self {
             authors_length: authors.iter().map(|(_, times)| f64::from(*times).powi(2)).sum::<f64>().sqrt(),
-            authors: authors.into_iter().map(|(author, times)| (author as usize, f64::from(times))).collect(),
+            authors: authors.into_iter().map(|(author, times)| (author, f64::from(times))).collect(),
             wordiness: counts.iter().map(|(_, times)| f64::from(*times)).sum::<f64>().ln_1p(),
             stems: counts.into_iter().map(used).collect(),
             shared_stems: 0,
@@ -74,14 +70,13 @@ impl Segment {
     }
 
     fn weigh_stems(&mut self, corpus: &Corpus<'_>) {
-        let logarithms = &corpus.logarithms;
         let mut square = 0.0;
         for used in &self.stems {
             square += used.weight(corpus).powi(2);
             if used.elsewhere > 0 {
-                let idf = corpus.idf[used.stem()];
+                let idf = corpus.idf[used.stem];
                 self.shared_stems += 1;
-                self.strangeness += idf * (logarithms.seldom(0) - logarithms.seldom(usize::from(used.elsewhere)));
+                self.strangeness += idf * (seldom(0) - seldom(usize::from(used.elsewhere)));
                 self.rarity += idf;
             }
         }
@@ -97,13 +92,16 @@ impl Segment {
     }
 }
 
+/// ln of how often a word is met, shrunk.
+pub fn seldom(times: usize) -> f64 {
+    (times as f64 + 0.3).ln()
+}
+
 /// Each of `numbers` once with how often it occurs, ascending.
-fn counted(numbers: impl Iterator<Item = usize>) -> Vec<(u32, u16)> {
-    let mut sorted: Vec<u32> = numbers.map(|number| u32::try_from(number).unwrap_or(u32::MAX)).collect();
+fn counted(numbers: impl Iterator<Item = usize>) -> Vec<(usize, u16)> {
+    let mut sorted: Vec<usize> = numbers.collect();
     sorted.sort_unstable();
-    let mut counted = Vec::with_capacity(sorted.len());
-    counted.extend(sorted.chunk_by(PartialEq::eq).map(|run| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX))));
-    counted
+    sorted.chunk_by(PartialEq::eq).map(|run| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX))).collect()
 }
 
 fn sum<'a>(vectors: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {

@@ -40,7 +40,6 @@ impl Candidates<'_> {
             return Picked::default();
         }
         let (Guesses { guesses, marginals }, best) = self.guesses(matching, seen);
-        let marginals = marginals.into_iter().enumerate().collect();
         // What replies takes something up, whatever its words are.
         let summary = Some(matching.summary(best)).filter(|_| !matching.is_reply);
         let novelty = summary.map_or(0.0, |summary| match matching.asking.is_tag {

@@ -11,8 +11,7 @@ use crate::context::index_set::IndexSet;
 use crate::context::matters::assign::Assignment;
 use crate::context::pick::Candidates;
 use crate::context::replies::antecedents::Antecedents;
-use crate::context::replies::sample::Forest;
-use crate::context::replies::sample::Forests;
+use crate::context::replies::sample::{Forest, forests};
 use crate::context::scorers::Scorers;
 use crate::context::strands::Partitioned;
 use crate::context::strands::SampledStrands;
@@ -62,9 +61,7 @@ impl Candidates<'_> {
     /// Sampled reply forests of the candidates.
     pub(super) fn drawn(&self) -> Vec<Forest> {
         let addresses = self.messages.iter().map(|stored| address(stored));
-        let forests = Forests::draw(addresses.zip(self.rows().iter().map(Arc::as_ref)));
-        let chances = forests.chances().into_iter().enumerate();
-        chances.map(|(forest, chances)| Forest { antecedents: forests.antecedents(forest), chances }).collect()
+        forests(addresses.zip(self.rows().iter().map(Arc::as_ref)))
     }
 
     /// Where each goes on from.

@@ -101,7 +101,7 @@ impl Words {
         }
         let mut words = Self { around: Matrix::zeros(count, count), lengths: Vec::new(), holders };
         for one in 0..count {
-            add_all(words.around.row_mut(one), consensus.near(one), |other| own.row(other));
+            add_all(words.around.row_mut(one), consensus.near(one).iter().copied(), |other| own.row(other));
             words.lengths.push(words.product_around(one, one, consensus).sqrt().max(1e-6));
         }
         words

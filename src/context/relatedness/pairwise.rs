@@ -76,7 +76,7 @@ impl<'a> Pairwise<'a> {
                 flag(corpus.authors[first] == corpus.authors[last]),
                 flag(later.reply == Some(first)),
                 minutes(later.at - earlier.at),
-                corpus.logarithms.after(last - first),
+                ((last - first) as f64).ln_1p(),
                 silences[*place],
                 f64::from(words.cosine_around(target, *place, consensus)),
                 rarest[*place] / 5.0,

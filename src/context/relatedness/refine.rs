@@ -5,7 +5,7 @@
 
 use crate::context::contributions::Column;
 use crate::context::linear::{Terms, chance};
-use crate::context::relatedness::matrix::{Matrix, SparseMatrix};
+use crate::context::relatedness::matrix::Matrix;
 use crate::context::relatedness::pairwise;
 use crate::context::relatedness::pairwise::Pairwise;
 
@@ -43,7 +43,7 @@ pub struct Refinement {
     /// The features of each with those before it, and with itself.
     rows: Vec<Vec<pairwise::Row>>,
     /// Who lies in one segment with each, as shares that sum to 1.
-    segments: SparseMatrix,
+    segments: Matrix,
     /// The log odds that any two belong together: what the last look said of the later one's matter.
     scores: Matrix,
 }
@@ -69,7 +69,7 @@ impl Refinement {
         let rows: Vec<Vec<pairwise::Row>> = places.iter().enumerate().map(row).collect();
         let share = |row: usize, column: usize| pairwise.in_segment(places[row], places[column]);
         Self {
-            segments: SparseMatrix::of(&Matrix::symmetric(places.len(), share), 0.0).with_sums_of_one(),
+            segments: Matrix::symmetric(places.len(), share).with_row_sums_of_one(),
             scores: Matrix::symmetric(places.len(), |row, column| first.score(&rows[row][column]) as f32),
             targets,
             rows,
@@ -169,8 +169,9 @@ struct Neighbors {
     /// What the segments of two are to each other, on average: the chance, and the log odds.
     segment_chances: Matrix,
     segment_odds: Matrix,
-    /// How many go with both of two, for how many go with either.
+    /// How many go with both of two, and the root of how many go with each.
     shared: Matrix,
+    count: Vec<f32>,
     /// How likely anybody belongs with it.
     mean: Vec<f32>,
 }
@@ -183,14 +184,13 @@ impl Neighbors {
         };
         let chances = with_itself(1.0, &|score| chance(f64::from(score)) as f32);
         let odds = with_itself(ITSELF, &|score| score.clamp(-SUREST, SUREST));
-        let close = SparseMatrix::of(&chances, CLOSE);
-        let sum = |row: &Vec<(usize, f32)>| row.iter().map(|(_, chance)| chance).sum::<f32>();
-        let count: Vec<f32> = close.0.iter().map(|row| sum(row).sqrt().max(1e-3)).collect();
-        let shared = close.times(&asked, &close.transposed());
+        let near = |one: usize, other: usize| Some(chances.row(one)[other]).filter(|chance| *chance > CLOSE);
+        let close = Matrix::symmetric(places.len(), |one, other| near(one, other).unwrap_or(0.0));
         Self {
             segment_chances: segments.around(&asked, &chances),
             segment_odds: segments.around(&asked, &odds),
-            shared: shared.divided(asked.iter().map(|row| count[*row]), &count),
+            shared: close.times(&asked, &close),
+            count: close.rows().map(|row| row.iter().sum::<f32>().sqrt().max(1e-3)).collect(),
             mean: chances.rows().map(|row| row.iter().sum::<f32>() / row.len() as f32).collect(),
             odds,
             asked,
@@ -199,13 +199,13 @@ impl Neighbors {
 
     /// The features of a candidate with the one that a row is of; `pair` are those of the pair.
     fn row(&self, row: usize, other: usize, pair: &pairwise::Row) -> Row {
-        let mut values = widened(pair);
+        let (mut values, one) = (widened(pair), self.asked[row]);
         let chance = self.segment_chances.row(row)[other].clamp(0.005, 0.995);
         let of_neighbors = [
-            self.odds.row(self.asked[row])[other],
+            self.odds.row(one)[other],
             (chance / (1.0 - chance)).ln(),
             self.segment_odds.row(row)[other],
-            self.shared.row(row)[other],
+            self.shared.row(row)[other] / (self.count[one] * self.count[other]),
             self.mean[other],
         ];
         values[pairwise::FEATURES..].copy_from_slice(&of_neighbors.map(f64::from));

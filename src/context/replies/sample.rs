@@ -4,70 +4,42 @@
 //! in most forests is sure; one that holds in a few is a guess with its right weight. The draws are hashes of the message,
 //! so that the same chat gives the same forests.
 
-use std::num::NonZeroU16;
-
 use crate::context::features::message::Address;
-use crate::context::replies::antecedents::Antecedents;
+use crate::context::replies::antecedents::{Antecedent, Antecedents};
 
 /// Forests that are sampled. Twice as many choose no better: F1 over all labelled chats is .600 with 12 and with 24.
 pub const FORESTS: usize = 12;
 
-/// What every candidate goes on from, in every forest.
-#[derive(Debug, Clone, Default)]
-pub struct Forests {
-    ids: Vec<Address>,
-    /// How many messages back, candidate after candidate in one forest after the other; none where it starts something new.
-    distances: Vec<Option<NonZeroU16>>,
-}
-
-impl Forests {
-    /// Draws forests of `candidates`, oldest first, each with its antecedents.
-    pub fn draw<'a>(candidates: impl IntoIterator<Item = (Address, &'a Antecedents)>) -> Self {
-        let (ids, rows): (Vec<Address>, Vec<&Antecedents>) = candidates.into_iter().unzip();
-        let mut distances = vec![None; FORESTS * ids.len()];
-        for (place, (id, antecedents)) in ids.iter().zip(rows).enumerate() {
-            each_chance((*id, Draw::Antecedent), |forest, chance| {
-                distances[forest * ids.len() + place] = drawn(antecedents, chance);
-            });
-        }
-        Self { ids, distances }
-    }
-
-    /// Chances of the candidates for what is drawn after their antecedents: by forest, then by candidate.
-    pub fn chances(&self) -> Vec<Vec<f32>> {
-        let mut by_world = vec![vec![0.0; self.ids.len()]; FORESTS];
-        for (place, id) in self.ids.iter().enumerate() {
-            each_chance((*id, Draw::Matter), |forest, chance| by_world[forest][place] = chance);
-        }
-        by_world
-    }
-
-    /// The place of each candidate's antecedent in one forest, where that is a candidate too.
-    pub fn antecedents(&self, forest: usize) -> Vec<Option<usize>> {
-        let from = |(place, distance): (usize, &Option<NonZeroU16>)| place.checked_sub(usize::from((*distance)?.get()));
-        self.distances[forest * self.ids.len()..][..self.ids.len()].iter().enumerate().map(from).collect()
-    }
-}
-
 /// What a forest drew for the candidates.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 pub struct Forest {
+    /// The place of what each goes on from; none where it starts something new, or goes on from no candidate.
     pub antecedents: Vec<Option<usize>>,
     /// For what is drawn after them, one for each candidate.
     pub chances: Vec<f32>,
 }
 
-/// The antecedent that `chance` draws; none where the message starts something new.
-fn drawn(antecedents: &Antecedents, chance: f32) -> Option<NonZeroU16> {
+/// Draws forests of `candidates`, oldest first, each with its antecedents.
+pub fn forests<'a>(candidates: impl Iterator<Item = (Address, &'a Antecedents)>) -> Vec<Forest> {
+    let mut forests = vec![Forest::default(); FORESTS];
+    for (place, (id, antecedents)) in candidates.enumerate() {
+        each_chance((id, Draw::Antecedent), |forest, chance| {
+            let distance = drawn(antecedents, chance);
+            forests[forest].antecedents.push(distance.and_then(|distance| place.checked_sub(distance)));
+        });
+        each_chance((id, Draw::Matter), |forest, chance| forests[forest].chances.push(chance));
+    }
+    forests
+}
+
+/// How far back the antecedent is that `chance` draws; none where the message starts something new.
+fn drawn(antecedents: &Antecedents, chance: f32) -> Option<usize> {
     let mut below = 0.0;
-    antecedents
-        .0
-        .iter()
-        .find(|link| {
-            below += link.probability;
-            chance < below
-        })
-        .and_then(|link| NonZeroU16::new(u16::try_from(link.distance).ok()?))
+    let is_drawn = |link: &&Antecedent| {
+        below += link.probability;
+        chance < below
+    };
+    antecedents.0.iter().find(is_drawn).map(|link| link.distance)
 }
 
 /// What a chance is for.
@@ -78,7 +50,7 @@ enum Draw {
 }
 
 /// Bits of a hash that make room for the number of its forest.
-const WORLD_BITS: u32 = 8;
+const FOREST_BITS: u32 = 8;
 
 /// Numbers from 0 to 1 that belong to a message, one for each forest, and one from each of as many equal parts: so a message
 /// goes on from an antecedent in as many forests as it is likely to, and few forests say what many would.
@@ -86,12 +58,12 @@ fn each_chance(((chat, message), draw): (Address, Draw), mut each: impl FnMut(us
     let parts = [chat.0.cast_unsigned(), message.0.cast_unsigned(), draw as u64];
     let seed = parts.into_iter().fold(0x9e37_79b9_7f4a_7c15, |state, part| mix(state ^ part));
     let mut hashes: [u64; FORESTS] =
-        std::array::from_fn(|forest| mix(seed ^ forest as u64) >> WORLD_BITS << WORLD_BITS | forest as u64);
+        std::array::from_fn(|forest| mix(seed ^ forest as u64) >> FOREST_BITS << FOREST_BITS | forest as u64);
     hashes.sort_unstable();
     for (rank, hash) in hashes.iter().enumerate() {
         // The order said which part it is; 24 of the lower bits, what an f32 holds, say where in it.
-        let within = (hash >> WORLD_BITS & 0xff_ffff) as f32 / (1_u32 << 24) as f32;
-        let forest = (hash & ((1 << WORLD_BITS) - 1)) as usize;
+        let within = (hash >> FOREST_BITS & 0xff_ffff) as f32 / (1_u32 << 24) as f32;
+        let forest = (hash & ((1 << FOREST_BITS) - 1)) as usize;
         each(forest, ((rank as f32 + within) / FORESTS as f32).min(1.0 - f32::EPSILON));
     }
 }

@@ -117,12 +117,13 @@ impl TryFrom<Table> for Weights {
     }
 }
 
-/// The shipped weights; none when the file is not of the right form, which a test would tell.
-static SHIPPED: LazyLock<Option<Weights>> = LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).ok());
+#[expect(clippy::expect_used, reason = "the file is part of the program, and a test reads it")]
+static SHIPPED: LazyLock<Weights> =
+    LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).expect("weights of the right form"));
 
 impl Weights {
-    pub fn shipped() -> Option<&'static Self> {
-        SHIPPED.as_ref()
+    pub fn shipped() -> &'static Self {
+        &SHIPPED
     }
 
     /// How likely a span with these features is about the same.
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_shipped_weights_can_be_read() {
-        let weights = Weights::shipped().expect("the file is of the right form");
+        let weights = Weights::shipped();
         assert!(weights.terms.terms.iter().all(|term| term.weight != 0.0 && term.low <= term.high));
         assert!((0.0..1.0).contains(&weights.threshold));
     }

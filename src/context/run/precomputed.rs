@@ -12,7 +12,6 @@ use crate::context::features::rhythm::WINDOW;
 use crate::context::features::token::Quick;
 use crate::context::pick::precompute::sample_strands;
 use crate::context::replies::antecedents::Antecedents;
-use crate::context::replies::model::ReplyModel;
 use crate::context::run::cache::{Cache, Known, ROOM, Talk};
 use crate::context::scorers::Scorers;
 use crate::context::strands::SampledStrands;
@@ -187,7 +186,7 @@ impl Readings {
         let reach = readings.len() - stretch.readings.len();
         for place in missing {
             stretch.antecedents[place] =
-                Some(Arc::new(antecedents_by(ReplyModel::shipped(), &readings, reach + place)));
+                Some(Arc::new(antecedents_by(&Scorers::shipped().links, &readings, reach + place)));
         }
         Ok(())
     }
