@@ -739,7 +739,7 @@ async fn forgetting_outlasts_kills() {
         let chat = w.chat;
         let said = w.say("ann", "/forget me");
         let mut process = process;
-        for left in [SAID - 1, SAID / 2, SAID / 8] {
+        for left in [SAID - 1, SAID * 3 / 4, SAID / 2] {
             w.until("some of it is gone", move |conn| Ok(words_left(conn, chat)? <= left)).await;
             process.kill();
             process = Process::start(w).await;
