@@ -25,7 +25,7 @@ use crate::answer::run::{Answering, AnsweringParts, Capturing, Delivery, Introdu
 use crate::app::jobs::Crew;
 use crate::app::menu::Menu;
 use crate::app::tasks::Tasks;
-use crate::app::watchdog::{Watchdog, patience};
+use crate::app::watchdog::Watchdog;
 use crate::clock::Clock;
 use crate::commands::run::Commands;
 use crate::config::{Config, ContextConfig, EmbeddingConfig};
@@ -34,7 +34,6 @@ use crate::context::{Params, SeedRule};
 use crate::domain::{BotIdentity, Heard, estimate_tokens};
 use crate::embed::{EmbedError, Embedder};
 use crate::gateway::run::Gateway;
-use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{Ingest, PollEnd, PollHealth, Setting};
 use crate::privacy::run::Keeper;
 use crate::privacy::wording::Promise;
@@ -82,9 +81,18 @@ impl App {
         let store = start::open_store(config.store.path.clone(), &clock).await?;
         start::recover(&store, &clock, &stop).await?;
         let telegram = start::connect(&config)?;
+        let gateway = models::gateway(&config, &store, &clock)?;
+        let health = PollHealth::new(&clock);
+        let mut tasks = Tasks::new(stop.clone());
+        // Whoever watches learns why nothing comes in, also while Telegram was never reached.
+        if let Some(server) = start::health_server(&config, &store, &clock, (&health, &gateway)).await? {
+            tasks.spawn("http", |stop| async move {
+                server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
+            });
+        }
         // A model that cannot be read ends the start at once, however long Telegram is away.
         let (bot, embedder) = tokio::try_join!(
-            start::introduce(&telegram, &clock, &stop),
+            start::introduce(&telegram, &clock, &health, &stop),
             start::load_embedder(config.embedding.clone())
         )?;
         if !bot.reads_all_group_messages {
@@ -103,7 +111,6 @@ impl App {
         let parts = Parts {
             config,
             clock,
-            stop,
             prompts,
             store,
             telegram,
@@ -112,8 +119,10 @@ impl App {
             languages,
             readings,
             embedder: remembering,
+            gateway,
+            health,
         };
-        let app = parts.launch().await?;
+        let app = parts.launch(tasks).await?;
         service::ready();
         Ok(app)
     }
@@ -130,7 +139,6 @@ impl App {
 struct Parts {
     config: Config,
     clock: Clock,
-    stop: CancellationToken,
     prompts: Arc<Prompts>,
     store: Store,
     telegram: Telegram,
@@ -139,22 +147,16 @@ struct Parts {
     languages: &'static Languages,
     readings: Arc<Readings>,
     embedder: Option<Arc<Embedder>>,
+    gateway: Gateway,
+    health: PollHealth,
 }
 
 impl Parts {
-    async fn launch(self) -> Result<App, AppError> {
+    async fn launch(self, mut tasks: Tasks) -> Result<App, AppError> {
         let wake = Wake::default();
-        let health = PollHealth::new(&self.clock);
-        let gateway = models::gateway(&self.config, &self.store, &self.clock)?;
+        let (health, gateway) = (self.health.clone(), self.gateway.clone());
         gateway.recall_tool_refusals().await?;
         let crew = Arc::new(self.crew(&wake, &gateway)?);
-        let http = self.http(&health, &gateway).await?;
-        let mut tasks = Tasks::new(self.stop.clone());
-        if let Some(server) = http {
-            tasks.spawn("http", |stop| async move {
-                server.run(stop).await.map_err(|error| AppError::Task(format!("HTTP_ADDR: {error}")))
-            });
-        }
         let (heard, news) = mpsc::channel(NOTED);
         let ingest = self.ingest(&wake, &health, heard);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
@@ -287,19 +289,6 @@ impl Parts {
             retention: privacy.retention,
             contact: privacy.operator_contact.clone(),
         }
-    }
-
-    async fn http(&self, health: &PollHealth, gateway: &Gateway) -> Result<Option<HealthServer>, AppError> {
-        let Some(address) = self.config.http.address else { return Ok(None) };
-        let patient = Patient {
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            poll: health.clone(),
-            poll_patience: patience(self.config.telegram.poll_timeout),
-            gateway: gateway.clone(),
-        };
-        let server = HealthServer::bind(address, patient).await;
-        server.map(Some).map_err(|source| AppError::Address { address, source })
     }
 }
 

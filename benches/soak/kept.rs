@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use chime::domain::{ChatId, MessageId};
+use chime::domain::{ChatId, Class, JobKind, MessageId};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::Outcome;
@@ -19,7 +19,10 @@ pub struct Kept {
     pub answers: HashMap<Id, usize>,
     /// Jobs by kind.
     pub jobs: BTreeMap<String, usize>,
+    /// Jobs that a member waits for.
     pub open_jobs: usize,
+    /// Jobs of memory, which have time.
+    pub background_jobs: usize,
     pub parked_jobs: Vec<String>,
     pub updates: usize,
     pub parked_updates: usize,
@@ -51,7 +54,8 @@ impl Kept {
             backlog: backlog(&conn)?,
             answers: answers(&conn)?,
             jobs: jobs(&conn)?,
-            open_jobs: count("SELECT count(*) FROM job WHERE state = 'due' AND kind <> 'retention'")?,
+            open_jobs: count(&open_of(Class::Answering))?,
+            background_jobs: count(&open_of(Class::Background))?,
             parked_jobs: parked(&conn)?,
             updates: count("SELECT count(*) FROM inbox")?,
             parked_updates: count("SELECT count(*) FROM inbox WHERE state = 'parked'")?,
@@ -61,11 +65,16 @@ impl Kept {
     }
 }
 
-/// Jobs that wait or are being done, while the daemon runs.
+/// Jobs that a member waits for, while the daemon runs.
 pub fn open_jobs(stage: &Stage) -> Outcome<usize> {
     let conn = Connection::open_with_flags(stage.database(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let sql = "SELECT count(*) FROM job WHERE state = 'due' AND kind <> 'retention'";
-    Ok(conn.query_row(sql, [], |row| row.get(0))?)
+    Ok(conn.query_row(&open_of(Class::Answering), [], |row| row.get(0))?)
+}
+
+/// Counts jobs that wait or are being done. Periodic ones never end.
+fn open_of(class: Class) -> String {
+    let kinds = JobKind::sql_list(|policy| policy.class == class && !policy.is_periodic);
+    format!("SELECT count(*) FROM job WHERE state = 'due' AND kind IN ({kinds})")
 }
 
 fn messages(conn: &Connection) -> Outcome<HashMap<Id, Row>> {

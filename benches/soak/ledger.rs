@@ -12,6 +12,8 @@ pub type Id = (ChatId, MessageId);
 pub enum Due {
     /// An answer or an apology.
     Answer,
+    /// The same, to this tag without words or to its author's question right after it.
+    AnswerToEither,
     /// The same, if the message replied to is one that the daemon knows as an answer of its own.
     AnswerIfKnown(MessageId),
     /// A reaction, to thanks in private.
@@ -35,6 +37,13 @@ pub struct Said {
     pub due: Due,
     /// When the trigger was there: of a tag that was added by an edit, when that was.
     pub at: Timestamp,
+}
+
+impl Said {
+    /// Whether it is for the model.
+    pub fn is_ask(&self) -> bool {
+        matches!(self.due, Due::Answer | Due::AnswerToEither | Due::AnswerIfKnown(_))
+    }
 }
 
 #[derive(Debug, Default)]

@@ -164,8 +164,7 @@ impl Load {
                 continue;
             }
             self.ledger.note_reply((message.chat, parent));
-            let answers = |said: &Said| matches!(said.due, Due::Answer | Due::AnswerIfKnown(_));
-            if self.ledger.find((message.chat, parent)).is_some_and(answers) {
+            if self.ledger.find((message.chat, parent)).is_some_and(Said::is_ask) {
                 self.answers.push_back(Answer { chat: message.chat, id: message.id, at: message.date });
             }
         }
@@ -306,7 +305,8 @@ impl Load {
             post = Post { thread: None, ..post }.reply_to(parent.id);
         }
         let (from, is_ask) = (post.from, matches!(act, Act::Ask));
-        let id = self.say(scene, place, post, Due::Answer);
+        let due = if matches!(act, Act::BareTag) { Due::AnswerToEither } else { Due::Answer };
+        let id = self.say(scene, place, post, due);
         if is_ask {
             self.remember(place, Recent { id, from, is_ask });
         }

@@ -34,7 +34,7 @@ pub struct Report {
 impl Report {
     pub fn table(&self) -> String {
         let Counts { messages, rows, stubs, asks, answered, apologised, .. } = self.counts;
-        let Counts { commands, thanks, counted, shown_twice, given_up, .. } = self.counts;
+        let Counts { commands, thanks, counted, shown_twice, given_up, in_two, .. } = self.counts;
         let memory = &self.memory;
         let mut lines = vec![
             ("seed", self.seed.to_string()),
@@ -43,7 +43,9 @@ impl Report {
             ("  a second", format!("{:.1}", messages as f64 / self.minutes / 60.0)),
             ("updates", self.counts.updates.to_string()),
             ("asks / answered / by an apology", format!("{asks} / {answered} / {apologised}")),
+            ("asks that came as a tag and a question", in_two.to_string()),
             ("commands, thanks, old tags counted", format!("{commands}, {thanks}, {counted}")),
+            ("jobs of memory still open in the end", self.counts.background_jobs.to_string()),
             ("lost on the way: shown twice / given up", format!("{shown_twice} / {given_up}")),
         ];
         lines.extend(self.faults.iter().map(|(what, count)| (*what, count.to_string())));

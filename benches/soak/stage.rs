@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use chime::clock::Clock;
 use chime::domain::{ChatId, ThreadId, UserId};
 use chime::sandbox::{NewChat, Sandbox, Setup};
-use chime::testkit::ModelServer;
+use chime::testkit::{ModelServer, Reply};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::Outcome;
@@ -41,7 +42,7 @@ impl Stage {
         let clock = Clock::system();
         let telegram = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() }).await?;
         let model = ModelServer::start(clock.clone()).await?;
-        model.always("They settled on the Thai place, **Friday at seven** [m1].");
+        model.improvise(written);
         let mut fickle = Vec::new();
         let mut places = Vec::new();
         for (new, share) in [
@@ -87,4 +88,27 @@ impl Stage {
     pub fn keep(&mut self) {
         self.folder.disable_cleanup(true);
     }
+}
+
+/// What the model writes: an answer, tags as JSON, or bullets of what it is shown to sum up.
+fn written(request: &Value) -> Reply {
+    if request["response_format"]["json_schema"]["name"] == "tags" {
+        return Reply::text(r#"{"tags":[{"tag":"friday-table","conf":0.9},{"tag":"boat-shed","conf":0.7}]}"#);
+    }
+    let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let words = |one: Option<&Value>| one.and_then(|one| one["content"].as_str()).unwrap_or_default().to_owned();
+    let (task, shown) = (words(messages.first()), words(messages.last()));
+    let sums_up = ["Summarize", "From these mini summaries"].iter().any(|beginning| task.starts_with(beginning));
+    let bullets: Vec<String> = shown.lines().filter(|_| sums_up).filter_map(bullet).take(8).collect();
+    match bullets.is_empty() {
+        true => Reply::text("They settled on the Thai place, **Friday at seven** [m1]."),
+        false => Reply::text(bullets.join("\n")),
+    }
+}
+
+/// A line that it is shown, `[m4 · …] text`, as a bullet that rests on it.
+fn bullet(line: &str) -> Option<String> {
+    let (head, text) = line.trim().strip_prefix("[m")?.split_once("] ")?;
+    let number: u32 = head.split(' ').next()?.parse().ok()?;
+    Some(format!("- {text} [m{number}]"))
 }

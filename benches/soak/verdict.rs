@@ -1,6 +1,7 @@
 //! Whether both sides agree in the end: what was said, what Telegram shows, what the database holds.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
 
 use chime::domain::{ChatId, MessageId, Timestamp, UserId};
 use chime::sandbox::{BotAction, Content, Cursor, SandboxMessage};
@@ -10,6 +11,8 @@ use crate::kept::{Kept, Part};
 use crate::ledger::{Due, Id, Ledger, Said};
 use crate::stage::Stage;
 
+/// After a tag without words its author's question is waited for so long.
+const QUESTION_WITHIN: Duration = Duration::from_secs(60);
 /// Of one kind of mistake so many are told one by one.
 const EXAMPLES: usize = 5;
 
@@ -33,6 +36,10 @@ pub struct Counts {
     pub shown_twice: usize,
     /// Not shown, since nobody knew, twice, whether it had arrived.
     pub given_up: usize,
+    /// Questions that were taken for the rest of a tag without words.
+    pub in_two: usize,
+    /// Jobs of memory that were still open.
+    pub background_jobs: usize,
 }
 
 pub struct Verdict {
@@ -49,6 +56,8 @@ struct Court<'a> {
     kept: &'a Kept,
     /// What the bot said, by what it replies to.
     replies: HashMap<Id, Vec<SandboxMessage>>,
+    /// The question that was answered in place of a tag without words, by the tag.
+    questions: HashMap<Id, Id>,
     counts: Counts,
     replies_ms: Vec<f64>,
     wrong: BTreeMap<&'static str, Vec<String>>,
@@ -61,11 +70,13 @@ pub fn judge(stage: &Stage, ledger: &Ledger, kept: &Kept, updates: usize) -> Ver
         ledger,
         kept,
         replies: HashMap::new(),
+        questions: HashMap::new(),
         counts: Counts { updates, rows: kept.messages.len(), apologised: kept.apologies, ..Counts::default() },
         replies_ms: Vec::new(),
         wrong: BTreeMap::new(),
     };
     court.collect_replies();
+    court.collect_questions();
     court.compare_messages();
     court.weigh_triggers();
     court.look_for_leftovers();
@@ -102,6 +113,23 @@ impl Court<'_> {
             for message in self.stage.telegram.sent_by_bot(place.chat) {
                 let to = message.reply_to.unwrap_or(MessageId(0));
                 self.replies.entry((place.chat, to)).or_default().push(message);
+            }
+        }
+    }
+
+    /// What is said by the author of a tag without words as their next message there, within a minute, and was answered.
+    fn collect_questions(&mut self) {
+        let tags = self.ledger.said.iter().filter(|said| said.due == Due::AnswerToEither);
+        for tag in tags {
+            let all = self.stage.telegram.messages(tag.id.0);
+            let Some(at) = all.iter().position(|message| message.id == tag.id.1) else { continue };
+            let is_next = |message: &&SandboxMessage| message.from == tag.from && message.thread == all[at].thread;
+            let Some(next) = all[at + 1..].iter().find(is_next) else { continue };
+            let id = (next.chat, next.id);
+            let is_in_time = next.date.since(all[at].date) <= QUESTION_WITHIN;
+            let is_answered = self.replies.contains_key(&id) || !self.parts(id).is_empty();
+            if is_in_time && is_answered && self.ledger.find(id).is_none() {
+                self.questions.insert(tag.id, id);
             }
         }
     }
@@ -164,7 +192,12 @@ impl Court<'_> {
         let mut old: BTreeMap<ChatId, usize> = BTreeMap::new();
         for said in &self.ledger.said {
             match self.resolved(said) {
-                Some(Due::Answer) => {
+                Some(Due::AnswerToEither) if self.questions.contains_key(&said.id) => {
+                    self.counts.asks += 1;
+                    self.counts.in_two += 1;
+                    self.weigh_reply(&Said { id: self.questions[&said.id], ..*said });
+                }
+                Some(Due::Answer | Due::AnswerToEither) => {
                     self.counts.asks += 1;
                     self.weigh_reply(said);
                 }
@@ -188,9 +221,11 @@ impl Court<'_> {
         }
         self.weigh_backlog(&old);
         let jobs = |kind: &str| self.kept.jobs.get(kind).copied().unwrap_or(0);
-        let (answers, commands) = (jobs("answer"), jobs("command"));
-        self.expect("answer jobs", self.counts.asks, answers);
-        self.expect("command jobs", self.counts.commands + self.counts.thanks, commands);
+        let (answers, commands, thanks) = (jobs("answer"), jobs("command"), jobs("thank"));
+        // The question's job takes the place of the tag's, whose row stays.
+        self.expect("answer jobs", self.counts.asks + self.counts.in_two, answers);
+        self.expect("command jobs", self.counts.commands, commands);
+        self.expect("jobs of thanks", self.counts.thanks, thanks);
     }
 
     /// What is due, where that depends on what the daemon knows; none: nothing.
@@ -231,7 +266,7 @@ impl Court<'_> {
             }
             (0, 0) => self.blame("triggers without a reply", case()),
             (0, _) => self.counts.given_up += 1,
-            (_, _) if said.due_is_answer() => self.counts.answered += 1,
+            (_, _) if said.is_ask() => self.counts.answered += 1,
             (_, _) => {}
         }
         let place = self.stage.telegram.message(said.id.0, said.id.1).and_then(|message| message.thread);
@@ -252,9 +287,11 @@ impl Court<'_> {
                 self.blame("lines about old tags that Telegram does not have", format!("{shown} of {sent}"));
             }
         }
+        let questions: HashSet<Id> = self.questions.values().copied().collect();
         let strange: Vec<Id> = self
             .replies
             .iter()
+            .filter(|(to, _)| !questions.contains(to))
             .filter(|((_, to), said)| match self.ledger.find((said[0].chat, *to)) {
                 Some(said) => said.due == Due::Counted,
                 None => *to != MessageId(0) || said.iter().any(|line| !line.text.starts_with("While I was away")),
@@ -269,7 +306,8 @@ impl Court<'_> {
     fn look_for_leftovers(&mut self) {
         self.expect("updates in the inbox", self.counts.updates, self.kept.updates);
         self.expect("parked updates", 0, self.kept.parked_updates);
-        self.expect("open jobs", 0, self.kept.open_jobs);
+        self.expect("open jobs that a member waits for", 0, self.kept.open_jobs);
+        self.counts.background_jobs = self.kept.background_jobs;
         for job in &self.kept.parked_jobs {
             self.wrong.entry("parked jobs").or_default().push(job.clone());
         }
@@ -291,12 +329,6 @@ impl Court<'_> {
                 self.blame("requests that Telegram would not understand", why);
             }
         }
-    }
-}
-
-impl Said {
-    fn due_is_answer(&self) -> bool {
-        matches!(self.due, Due::Answer | Due::AnswerIfKnown(_))
     }
 }
 

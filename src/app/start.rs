@@ -6,11 +6,15 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{ClaimCode, is_unclaimed};
+use crate::app::watchdog::patience;
 use crate::app::{AppError, service};
 use crate::clock::Clock;
 use crate::config::{AllowedChats, Config, EmbeddingConfig};
 use crate::domain::{BotIdentity, span_in_words};
 use crate::embed::Embedder;
+use crate::gateway::run::Gateway;
+use crate::health::run::{HealthServer, Patient};
+use crate::ingest::run::{PollHealth, TroubleKind};
 use crate::resilience::{Backoff, random};
 use crate::scheduler::run::{record, schedule};
 use crate::store::{Opened, Store, admission, jobs, outbox};
@@ -126,6 +130,7 @@ pub(super) fn connect(config: &Config) -> Result<Telegram, AppError> {
 pub(super) async fn introduce(
     telegram: &Telegram,
     clock: &Clock,
+    health: &PollHealth,
     stop: &CancellationToken,
 ) -> Result<BotIdentity, AppError> {
     let mut backoff = Backoff::default();
@@ -142,6 +147,7 @@ pub(super) async fn introduce(
             Err(error) => {
                 was_refused = matches!(error, TelegramError::Unauthorized);
                 tracing::warn!(%error, "Telegram cannot be reached, trying again");
+                health.note(clock, Some((TroubleKind::Polling, error.to_string())));
                 service::waiting();
             }
         }
@@ -150,4 +156,23 @@ pub(super) async fn introduce(
             () = clock.sleep(backoff.failed(random())) => {}
         }
     }
+}
+
+/// What tells other programs how the daemon is, where the operator wants that.
+pub(super) async fn health_server(
+    config: &Config,
+    store: &Store,
+    clock: &Clock,
+    (health, gateway): (&PollHealth, &Gateway),
+) -> Result<Option<HealthServer>, AppError> {
+    let Some(address) = config.http.address else { return Ok(None) };
+    let patient = Patient {
+        store: store.clone(),
+        clock: clock.clone(),
+        poll: health.clone(),
+        poll_patience: patience(config.telegram.poll_timeout),
+        gateway: gateway.clone(),
+    };
+    let server = HealthServer::bind(address, patient).await;
+    server.map(Some).map_err(|source| AppError::Address { address, source })
 }

@@ -37,6 +37,33 @@ pub struct Message {
     pub origin: Origin,
 }
 
+impl Message {
+    /// A text of a member, without words yet and without anything beside them.
+    pub fn new(chat: ChatId, id: MessageId, sender: Sender, sent_at: Timestamp) -> Self {
+        Self {
+            chat,
+            id,
+            thread: None,
+            sender,
+            role: Role::User,
+            sent_at,
+            edited_at: None,
+            kind: Kind::Text,
+            detail: None,
+            text: String::new(),
+            entities: Vec::new(),
+            reply_to: None,
+            quote: None,
+            snapshot: None,
+            forward_origin: None,
+            borrowed: None,
+            album: None,
+            via_bot: None,
+            origin: Origin::Update,
+        }
+    }
+}
+
 /// Where borrowed words stood first, as far as Telegram says. A forward from a channel or a reply to a public chat names the
 /// message; a forward of a person's words names the person and the second they were written in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,6 +86,13 @@ pub struct Sender {
     pub is_bot: bool,
     /// Whether `id` is a chat (anonymous admin, channel).
     pub is_chat: bool,
+}
+
+impl Sender {
+    /// Somebody who writes in their own name.
+    pub fn person(id: UserId, name: impl Into<String>) -> Self {
+        Self { id, name: name.into(), username: None, is_bot: false, is_chat: false }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,9 +8,7 @@ use crate::context::{
     Archive, Evidence, Found, History, MOST_OF_A_WORD, MessageFeatures, Params, ReplyModel, Scorers, Sought, Word,
     antecedent_rows, find_further_back, without_bots,
 };
-use crate::domain::{
-    ChatId, ChatKey, Kind, Message, MessageId, Origin, Role, Sender, Seq, StoredMessage, Timestamp, UserId,
-};
+use crate::domain::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId};
 use crate::embed::Embedder;
 use crate::eval::Selector;
 use crate::eval::pack::{Pack, PackMessage, QueryAsk};
@@ -191,35 +189,16 @@ impl Archive for Older<'_> {
 }
 
 pub(super) fn to_stored(message: &PackMessage, seq: u32) -> StoredMessage {
-    StoredMessage {
-        chat: ChatKey(1),
-        seq: Seq(seq),
-        message: Message {
-            chat: ChatId(-1),
-            id: MessageId(message.message_id),
-            thread: None,
-            sender: Sender {
-                id: UserId(message.from_id),
-                name: message.from_name.clone(),
-                username: message.username.clone(),
-                is_bot: message.is_bot,
-                is_chat: false,
-            },
-            role: if message.is_bot { Role::Assistant } else { Role::User },
-            sent_at: Timestamp::from_secs(message.date),
-            edited_at: None,
-            kind: Kind::Text,
-            detail: None,
-            text: message.text.clone(),
-            entities: Vec::new(),
-            reply_to: message.reply_to.map(MessageId),
-            quote: None,
-            snapshot: None,
-            forward_origin: None,
-            borrowed: None,
-            album: None,
-            via_bot: None,
-            origin: Origin::Update,
-        },
-    }
+    let sender = Sender {
+        username: message.username.clone(),
+        is_bot: message.is_bot,
+        ..Sender::person(UserId(message.from_id), message.from_name.clone())
+    };
+    let message = Message {
+        role: if message.is_bot { Role::Assistant } else { Role::User },
+        text: message.text.clone(),
+        reply_to: message.reply_to.map(MessageId),
+        ..Message::new(ChatId(-1), MessageId(message.message_id), sender, Timestamp::from_secs(message.date))
+    };
+    StoredMessage { chat: ChatKey(1), seq: Seq(seq), message }
 }

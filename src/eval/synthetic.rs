@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId};
+use crate::domain::{Chat, ChatId, ChatKind, Message, MessageId, Sender, Timestamp, UserId};
 
 pub const CHATS: u32 = 50;
 /// The largest chat's share: one of this many messages.
@@ -42,32 +42,11 @@ pub fn message(chat: ChatId, number: u32, start: Timestamp) -> Message {
     let author = (u64::from(talk) * 7 + random.below(PRESENT)) % AUTHORS;
     let sent_at = start.plus(APART * place.apart * TALK * talk + APART * place.apart * within / PACE);
     let replies = within > 0 && random.below(3) == 0;
+    let sender = Sender::person(UserId(5_000 + i64::try_from(author).unwrap_or(0)), format!("Member {author}"));
     Message {
-        chat,
-        id: MessageId(FIRST_ID + i64::from(number)),
-        thread: None,
-        sender: Sender {
-            id: UserId(5_000 + i64::try_from(author).unwrap_or(0)),
-            name: format!("Member {author}"),
-            username: None,
-            is_bot: false,
-            is_chat: false,
-        },
-        role: Role::User,
-        sent_at,
-        edited_at: None,
-        kind: Kind::Text,
-        detail: None,
         text: sentence(&mut random, chat.0.unsigned_abs() << 24 ^ u64::from(talk / TALKS)),
-        entities: Vec::new(),
         reply_to: place.previous.filter(|_| replies).map(|before| MessageId(FIRST_ID + i64::from(before))),
-        quote: None,
-        snapshot: None,
-        forward_origin: None,
-        borrowed: None,
-        album: None,
-        via_bot: None,
-        origin: Origin::Update,
+        ..Message::new(chat, MessageId(FIRST_ID + i64::from(number)), sender, sent_at)
     }
 }
 

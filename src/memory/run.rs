@@ -16,12 +16,13 @@ mod topic_summary;
 mod topics;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::config::MemoryConfig;
 use crate::domain::{ChatId, ChatKey, Conversation, Job, Seq, SessionId, Zone};
 use crate::embed::Embedder;
-use crate::gateway::AskError;
+use crate::gateway::{AskError, Purpose};
 use crate::llm::{Embeddings, LlmError};
 use crate::memory::extract::Ranking;
 use crate::memory::run::mini::Made;
@@ -34,6 +35,11 @@ pub use reading::remembered;
 pub use slots::pieces;
 pub use strand::strand_summary;
 pub use topic_summary::{active_topics, remembered_topics, topic_pieces};
+
+/// Attempts at a text after which a model that wrote nothing usable is not asked again.
+const WORTHWHILE: u32 = 3;
+/// Tokens of the day that ran out while a step was under way are looked at again after this.
+const BUDGET_AGAIN: Duration = Duration::from_secs(60 * 60);
 
 /// Makes and keeps what is remembered.
 pub struct Memory {
@@ -74,6 +80,9 @@ pub(super) enum StepError {
     /// no message content.
     #[error("{0}")]
     Unusable(String),
+    /// The model cannot be asked for so long, whatever for.
+    #[error("{1}")]
+    Later(Duration, String),
     #[error(transparent)]
     Prompt(#[from] crate::prompts::PromptError),
 }
@@ -101,73 +110,93 @@ impl Memory {
 
     /// Works on a `summary` job.
     pub async fn summarize(&self, job: &Job, session: SessionId) -> Outcome {
-        outcome(job, self.make_mini(job, session).await)
+        self.outcome(job, self.make_mini(job, session).await)
     }
 
     /// Works on a `tags` job.
     pub async fn tag(&self, job: &Job, session: SessionId) -> Outcome {
-        outcome(job, self.make_tags(job, session).await)
+        self.outcome(job, self.make_tags(job, session).await)
     }
 
     /// Works on a `summary_vector` job.
     pub async fn embed(&self, job: &Job, session: SessionId) -> Outcome {
-        outcome(job, self.make_vector(job, session).await)
+        self.outcome(job, self.make_vector(job, session).await)
     }
 
     /// Works on a `recent` job.
     pub async fn roll_recent(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
-        outcome(job, self.make_recent(job, chat, key).await)
+        self.outcome(job, self.make_recent(job, chat, key).await)
     }
 
     /// Works on a `strand` job about the oldest part of a strand.
     pub async fn sum_up_strand(&self, job: &Job, conversation: Conversation, oldest: &[Seq]) -> Outcome {
-        outcome(job, self.extend_strand(job, conversation, oldest).await)
+        self.outcome(job, self.extend_strand(job, conversation, oldest).await)
     }
 
     /// Works on a `history` job.
     pub async fn fold_history(&self, job: &Job, chat: ChatId, key: ChatKey) -> Outcome {
-        outcome(job, self.fold(job, chat, key).await)
+        self.outcome(job, self.fold(job, chat, key).await)
     }
 }
 
 impl StepError {
-    fn of_summary(error: &AskError) -> Self {
+    fn of_ask(error: &AskError) -> Self {
         match error {
             AskError::TooLong
             | AskError::RetryLater(LlmError::Empty | LlmError::Filtered)
             | AskError::Final(LlmError::Empty | LlmError::Filtered) => Self::Unusable(error.to_string()),
-            AskError::Offline
-            | AskError::OverBudget(_)
-            | AskError::BreakerOpen { .. }
-            | AskError::RetryLater(_)
-            | AskError::Final(_)
-            | AskError::Store(_) => Self::Model(error.to_string()),
+            AskError::BreakerOpen { retry_after } => Self::Later(*retry_after, error.to_string()),
+            AskError::OverBudget(_) => Self::Later(BUDGET_AGAIN, error.to_string()),
+            AskError::Offline | AskError::RetryLater(_) | AskError::Final(_) | AskError::Store(_) => {
+                Self::Model(error.to_string())
+            }
         }
     }
 }
 
-/// The extract stands in on the last attempt where the model writes nothing that can be used: nobody who writes in a chat
-/// can keep it from being summarized.
-fn or_extract(job: &Job, made: Result<Made, StepError>, extract: impl FnOnce() -> Made) -> Result<Made, StepError> {
-    match made {
-        Err(StepError::Unusable(why)) if job.attempts + 1 >= job.kind().policy().attempts => {
-            tracing::warn!(job.id = job.id.0, why, "job {}: an extract stands in for the model's summary", job.id);
-            Ok(extract())
+impl Memory {
+    /// The extract stands in where the model has written nothing usable often enough: nobody who writes in a chat can keep
+    /// it from being summarized.
+    fn or_extract(
+        &self,
+        job: &Job,
+        made: Result<Made, StepError>,
+        extract: impl FnOnce() -> Made,
+    ) -> Result<Made, StepError> {
+        match made {
+            Err(StepError::Unusable(why)) if is_given_up(job) => {
+                tracing::warn!(job.id = job.id.0, why, "job {}: an extract stands in for the model's summary", job.id);
+                Ok(Made { given_up_by: Some(self.summary_model()), ..extract() })
+            }
+            made => made,
         }
-        made => made,
     }
+
+    fn outcome(&self, job: &Job, done: Result<Outcome, StepError>) -> Outcome {
+        match done {
+            Ok(outcome) => outcome,
+            Err(StepError::Store(error)) => Outcome::of_store(&error, job),
+            Err(StepError::Later(pause, why)) => {
+                tracing::info!(job.id = job.id.0, why, "job {} waits for the model", job.id);
+                Outcome::WaitUntil(self.clock.now().plus(pause))
+            }
+            Err(error) => Outcome::Failed(format!("{job}: {error}")),
+        }
+    }
+
+    /// The name of the model that writes summaries.
+    fn summary_model(&self) -> String {
+        self.model.gateway.model_name(Purpose::Summary).to_owned()
+    }
+}
+
+/// Whether no further attempt is worth what it costs where the model writes nothing usable.
+pub(super) fn is_given_up(job: &Job) -> bool {
+    job.attempts + 1 >= WORTHWHILE
 }
 
 /// A code that nobody outside this process has seen when the members wrote.
 pub(super) fn fence() -> String {
     let code = ulid::Ulid::from_parts(0, crate::resilience::random().into()).to_string();
     code.get(12..).unwrap_or(&code).to_owned()
-}
-
-fn outcome(job: &Job, done: Result<Outcome, StepError>) -> Outcome {
-    match done {
-        Ok(outcome) => outcome,
-        Err(StepError::Store(error)) => Outcome::of_store(&error, job),
-        Err(error) => Outcome::Failed(format!("{job}: {error}")),
-    }
 }

@@ -5,9 +5,6 @@ use std::time::Duration;
 
 use crate::domain::{Class, Job, JobId, JobKind, Schedule, Timestamp};
 
-/// The first pause after a failure; it doubles with each.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Background jobs under way at once, of all kinds together: there may be a single core.
 const BACKGROUND_PLACES: usize = 2;
 /// Between the starts of two background jobs.
@@ -143,7 +140,8 @@ pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -
     if job.attempts + 1 >= policy.attempts {
         return Verdict::Park;
     }
-    let pause = FIRST_PAUSE.saturating_mul(1 << job.attempts.min(16)).min(LONGEST_PAUSE);
+    let (first, longest) = policy.pauses;
+    let pause = first.saturating_mul(1 << job.attempts.min(16)).min(longest);
     let spread = Duration::from_millis(random % (pause.as_millis() as u64 / 2).max(1));
     Verdict::RetryAt(now.plus(pause / 2 + spread))
 }
@@ -151,13 +149,13 @@ pub fn after_failure(job: &Job, began: Timestamp, now: Timestamp, random: u64) -
 /// When periodic work that began at `began` and has ended comes again.
 pub fn next_run(kind: JobKind, began: Timestamp, now: Timestamp) -> Timestamp {
     let schedule = Schedule::all().into_iter().find(|schedule| schedule.job.kind() == kind);
-    schedule.map_or(now.plus(LONGEST_PAUSE), |schedule| began.plus(schedule.every)).max(now)
+    schedule.map_or(now.plus(kind.policy().pauses.1), |schedule| began.plus(schedule.every)).max(now)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ChatId, JobPayload, MessageAt, MessageId};
+    use crate::domain::{ChatId, ChatKey, JobPayload, MessageAt, MessageId};
 
     const NOW: Timestamp = Timestamp::from_secs(100);
 
@@ -240,18 +238,20 @@ mod tests {
 
     #[test]
     fn pauses_grow_and_poison_work_ends() {
-        let mut job = answer(1, 7);
-        let mut last = Duration::ZERO;
-        for attempts in 0..job.kind().policy().attempts - 1 {
-            job.attempts = attempts;
-            let Verdict::RetryAt(at) = after_failure(&job, NOW, NOW, 0) else {
-                panic!("attempt {attempts} was the last");
-            };
-            assert!(at.since(NOW) > last && at.since(NOW) <= LONGEST_PAUSE);
-            last = at.since(NOW);
+        let (chat, key) = (ChatId(7), ChatKey(1));
+        for mut job in [answer(1, 7), with_payload(2, JobPayload::Recent { chat, key })] {
+            let mut last = Duration::ZERO;
+            for attempts in 0..job.kind().policy().attempts - 1 {
+                job.attempts = attempts;
+                let Verdict::RetryAt(at) = after_failure(&job, NOW, NOW, 0) else {
+                    panic!("attempt {attempts} was the last");
+                };
+                assert!(at.since(NOW) > last && at.since(NOW) <= job.kind().policy().pauses.1);
+                last = at.since(NOW);
+            }
+            job.attempts += 1;
+            assert_eq!(after_failure(&job, NOW, NOW, 0), Verdict::Park);
         }
-        job.attempts += 1;
-        assert_eq!(after_failure(&job, NOW, NOW, 0), Verdict::Park);
     }
 
     #[test]

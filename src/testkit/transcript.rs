@@ -158,33 +158,8 @@ fn apply(message: &mut Message, key: &str, value: &str) -> Result<bool, String> 
 }
 
 fn plain_message(id: MessageId, name: &str, sent_at: Timestamp) -> Message {
-    Message {
-        chat: CHAT,
-        id,
-        thread: None,
-        sender: Sender {
-            id: user(name),
-            name: name.to_owned(),
-            username: Some(name.to_owned()),
-            is_bot: false,
-            is_chat: false,
-        },
-        role: Role::User,
-        sent_at,
-        edited_at: None,
-        kind: Kind::Text,
-        detail: None,
-        text: String::new(),
-        entities: Vec::new(),
-        reply_to: None,
-        quote: None,
-        snapshot: None,
-        forward_origin: None,
-        borrowed: None,
-        album: None,
-        via_bot: None,
-        origin: Origin::Update,
-    }
+    let sender = Sender { username: Some(name.to_owned()), ..Sender::person(user(name), name) };
+    Message::new(CHAT, id, sender, sent_at)
 }
 
 /// `[-3d] 10:04[:30]` on `day`, and what follows it.

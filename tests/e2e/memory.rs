@@ -6,7 +6,7 @@ use chime::domain::{
     ChatKey, Closed, Conversation, EntityKind, MessageId, Rolling, Session, Summary, SummaryMethod, Timestamp,
 };
 use chime::sandbox::{NewChat, NewMember, Post, Standing};
-use chime::store::{answers, chats, memory, sessions, summaries, tags};
+use chime::store::{answers, chats, jobs, memory, sessions, summaries, tags};
 use chime::testkit::{Reply, World};
 
 pub const ON: (&str, &str) = ("MEMORY", "on");
@@ -108,6 +108,51 @@ async fn a_session_that_the_model_cannot_summarize_is_remembered_by_its_own_mess
         let asked = w.model.requests().len();
         w.quiet(5 * HOUR).await;
         assert_eq!(w.model.requests().len(), asked);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_session_whose_tags_the_model_cannot_name_is_found_by_its_rare_words() {
+    let patient = [ON, ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
+    World::with(&patient, async |w| {
+        w.model.improvise(|request| match request["response_format"]["json_schema"]["name"].as_str() {
+            Some("tags") => Reply::text("Tents, mostly."),
+            _ => Reply::text("- The red tent comes along to the lake [m1, m2, m3]"),
+        });
+        talk(w);
+        let tag = w.say("bob", "@bot which tent?");
+        w.answer_to(tag).await;
+        w.quiet(3 * HOUR).await;
+        let session = closed(w).await.remove(0);
+        assert_eq!(summary_of(w, &session).await.expect("a summary").method, SummaryMethod::Model);
+        let found = w.read_store(move |conn| tags::of_session(conn, session.id)).await;
+        assert!(found.iter().any(|(tag, _)| tag == "tent"), "{found:?}");
+        let (_, parked) = w.read_store(jobs::counts).await;
+        assert_eq!(parked, 0, "what a model cannot do is not put aside for good");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_model_that_is_down_for_hours_summarizes_when_it_is_back() {
+    World::with(&[ON, ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")], async |w| {
+        talk(w);
+        w.model.script(["The red one."]);
+        let tag = w.say("bob", "@bot which tent?");
+        w.answer_to(tag).await;
+        w.model.always(Reply::Status(503, String::new()));
+        for _ in 0..4 * 60 {
+            w.clock.advance(Duration::from_secs(60));
+            w.clock.sleep(Duration::from_millis(1)).await;
+        }
+        assert!(w.model.requests().len() > 2, "nobody asked it");
+        let (open, parked) = w.read_store(jobs::counts).await;
+        assert!(open > 0 && parked == 0, "{open} open, {parked} parked");
+        w.model.always("- The red tent comes along to the lake [m1, m2, m3]");
+        w.quiet(2 * HOUR).await;
+        let session = closed(w).await.remove(0);
+        assert_eq!(summary_of(w, &session).await.expect("a summary").method, SummaryMethod::Model);
     })
     .await;
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chime::domain::{Closed, Conversation, MessageId, Session, ThreadId, Timestamp};
 use chime::sandbox::{NewChat, Post, Standing};
-use chime::store::{chats, memory, sessions, summaries};
-use chime::testkit::World;
+use chime::store::{chats, jobs, memory, sessions, summaries};
+use chime::testkit::{Reply, World};
 
 use crate::memory::{DAY, HOUR, NO_MODEL, ON, TALK, closed, summary_of, talk, until_summarized};
 
@@ -210,18 +210,22 @@ async fn a_chat_that_was_told_the_old_text_gets_one_new_notice_before_its_first_
     .await;
 }
 
-/// Each message replies to the one before, so that all of them are one strand.
+/// Thirteen messages, of which each replies to the one before, so that all of them are one strand: the first and the last.
+async fn long_strand(w: &World) -> (MessageId, MessageId) {
+    let first = w.say("ann", "shall we hire the big boat for 410 euros?");
+    let mut last = first;
+    for number in 2..=13 {
+        let name = ["ann", "bob", "cat"][number % 3];
+        last = w.reply(name, last, &format!("about the big boat, thought {number}: it has room for {number} of us"));
+    }
+    w.settled().await;
+    (first, last)
+}
+
 #[tokio::test]
 async fn a_summary_stands_for_the_oldest_part_of_a_long_strand() {
     World::with(&[ON, ("MAX_CHAT_HISTORY", "10")], async |w| {
-        let first = w.say("ann", "shall we hire the big boat for 410 euros?");
-        let mut last = first;
-        for number in 2..=13 {
-            let name = ["ann", "bob", "cat"][number % 3];
-            last =
-                w.reply(name, last, &format!("about the big boat, thought {number}: it has room for {number} of us"));
-        }
-        w.settled().await;
+        let (first, last) = long_strand(w).await;
         w.model.script(["Hire it.", "- they want to hire the big boat for 410 euros [m1]"]);
         let tag = w.reply("bob", last, "@bot should we?");
         w.answer_to(tag).await;
@@ -259,6 +263,27 @@ async fn a_summary_stands_for_the_oldest_part_of_a_long_strand() {
         let prompt = w.prompt(4).await;
         assert!(!prompt.contains("410"), "{prompt}");
         w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_long_strand_that_the_model_cannot_sum_up_is_told_in_its_own_words() {
+    let patient = [ON, ("MAX_CHAT_HISTORY", "10"), ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
+    World::with(&patient, async |w| {
+        w.model.improvise(|_| Reply::text("Hire it."));
+        let (_, last) = long_strand(w).await;
+        let tag = w.reply("bob", last, "@bot should we?");
+        w.answer_to(tag).await;
+        w.quiet(HOUR).await;
+        let (_, parked) = w.read_store(jobs::counts).await;
+        assert_eq!(parked, 0, "what a model cannot do is not put aside for good");
+        let asked = w.model.requests().len();
+        let tag = w.reply("cat", last, "@bot and now?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(asked + 1).await;
+        assert!(prompt.contains("[summary of 5 earlier messages of this talk]"), "{prompt}");
+        assert!(prompt.contains("shall we hire the big boat for 410 euros?"), "{prompt}");
     })
     .await;
 }

@@ -1,39 +1,22 @@
 //! What the bot said, as a message of the talk.
 
-use crate::domain::{AnswerStatus, BotIdentity, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, utf16_len};
+use crate::domain::{AnswerStatus, BotIdentity, Message, MessageId, Role, Sender, Timestamp, utf16_len};
 use crate::store::outbox::{Part, Purpose};
 use crate::store::{self, Reader, Writer, answers, chats, messages, outbox};
 
 /// A part of a reply that was sent, as a message of its chat.
 pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp) -> Message {
     let to = part.outgoing.to;
+    let sender =
+        Sender { username: Some(bot.username().to_owned()), is_bot: true, ..Sender::person(bot.id, bot.name.clone()) };
     Message {
-        chat: to.chat,
-        id,
         thread: to.thread,
-        sender: Sender {
-            id: bot.id,
-            name: bot.name.clone(),
-            username: Some(bot.username().to_owned()),
-            is_bot: true,
-            is_chat: false,
-        },
         // Notices and the output of commands are no part of the talk.
         role: if part.purpose == Purpose::Answer { Role::Assistant } else { Role::System },
-        sent_at: now,
-        edited_at: None,
-        kind: Kind::Text,
-        detail: None,
         text: part.outgoing.content.text.clone(),
         entities: part.outgoing.content.entities.clone(),
         reply_to: to.reply_to,
-        quote: None,
-        snapshot: None,
-        forward_origin: None,
-        borrowed: None,
-        album: None,
-        via_bot: None,
-        origin: Origin::Update,
+        ..Message::new(to.chat, id, sender, now)
     }
 }
 

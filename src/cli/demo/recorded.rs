@@ -8,8 +8,8 @@ use ulid::Ulid;
 use crate::answer::followup::{Ask, Turn, classify, items, resolve};
 use crate::cli::demo::chat::{ChatFile, Line};
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, Chat, ChatKind, FormattedText, Kind, Matter, Message, MessageId, Origin,
-    ReplyTarget, Role, Sender, StoredMessage, Timestamp, TokenUse, UserId,
+    AnswerId, AnswerRecord, AnswerStatus, Chat, ChatKind, FormattedText, Matter, Message, MessageId, ReplyTarget, Role,
+    Sender, StoredMessage, Timestamp, TokenUse, UserId,
 };
 use crate::store::follow_ups::NewFollowUp;
 use crate::store::outbox::{NewReply, Purpose};
@@ -117,27 +117,12 @@ fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said
 
 fn message(chat: &Chat, said: &Said) -> Message {
     let is_bot = said.line.name == BOT;
-    let name = said.line.name.clone();
+    let sender = Sender { is_bot, ..Sender::person(said.from, said.line.name.clone()) };
     Message {
-        chat: chat.id,
-        id: said.id,
-        thread: None,
-        sender: Sender { id: said.from, name, username: None, is_bot, is_chat: false },
         role: if is_bot { Role::Assistant } else { Role::User },
-        sent_at: said.line.sent_at,
-        edited_at: None,
-        kind: Kind::Text,
-        detail: None,
         text: said.line.text.clone(),
-        entities: Vec::new(),
         reply_to: said.reply_to,
-        quote: None,
-        snapshot: None,
-        forward_origin: None,
-        borrowed: None,
-        album: None,
-        via_bot: None,
-        origin: Origin::Update,
+        ..Message::new(chat.id, said.id, sender, said.line.sent_at)
     }
 }
 

@@ -8,9 +8,7 @@ use crate::context::evidence::Evidence;
 use crate::context::params::Params;
 use crate::context::run::precomputed::Readings;
 use crate::context::run::{Asked, gather};
-use crate::domain::{
-    Chat, ChatId, ChatKind, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId, estimate_tokens,
-};
+use crate::domain::{Chat, ChatId, ChatKind, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
 use crate::embed::Embedder;
 use crate::store::{Priority, Store, chats, messages, vectors};
 
@@ -32,32 +30,12 @@ const LINES: [&str; 9] = [
 fn message(number: i64, seconds_apart: u64) -> Message {
     let (author, mixed) = (number * 7 % 5, number * 31 % 97);
     let silence = if mixed % 6 == 0 { 9 } else { 1 };
+    let sender = Sender::person(UserId(100 + author), format!("Member {author}"));
+    let sent_at = START.plus(Duration::from_secs(number.unsigned_abs() * 10 * seconds_apart + silence));
     Message {
-        chat: CHAT,
-        id: MessageId(number),
-        thread: None,
-        sender: Sender {
-            id: UserId(100 + author),
-            name: format!("Member {author}"),
-            username: None,
-            is_bot: false,
-            is_chat: false,
-        },
-        role: Role::User,
-        sent_at: START.plus(Duration::from_secs(number.unsigned_abs() * 10 * seconds_apart + silence)),
-        edited_at: None,
-        kind: Kind::Text,
-        detail: None,
         text: format!("{} {}", LINES[(mixed % 9).unsigned_abs() as usize], mixed % 4),
-        entities: Vec::new(),
         reply_to: (mixed % 3 == 0).then(|| MessageId((number - 1 - mixed).max(1))),
-        quote: None,
-        snapshot: None,
-        forward_origin: None,
-        borrowed: None,
-        album: None,
-        via_bot: None,
-        origin: Origin::Update,
+        ..Message::new(CHAT, MessageId(number), sender, sent_at)
     }
 }
 

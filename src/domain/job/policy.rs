@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a job of a kind may take, how often it is tried, and when it ends.
@@ -14,6 +15,8 @@ pub struct Policy {
     pub places: usize,
     /// Attempts after which a job is parked.
     pub attempts: u32,
+    /// The pause after the first failure, which doubles with each further one, and the longest.
+    pub pauses: (Duration, Duration),
     /// Whether a job ends, undone, when the bot is removed from the chat that is its lane.
     pub ends_with_chat: bool,
     /// How long the row of a done job is kept: until then the same key is not worked on again.
@@ -49,6 +52,7 @@ impl Policy {
         per_lane: 16,
         places: 128,
         attempts: 8,
+        pauses: (Duration::from_millis(500), MINUTE),
         ends_with_chat: true,
         row_kept: DAY.saturating_mul(30),
         marked: Marked::Later,
@@ -56,9 +60,15 @@ impl Policy {
     };
     /// Work that asks a model while a member waits.
     pub const ASKING: Self = Self { marked: Marked::AtOnce, ..Self::ANSWERING };
-    /// Work of one chat is done one job after the other.
-    pub const BACKGROUND: Self =
-        Self { class: Class::Background, per_lane: 1, places: 2, row_kept: DAY, ..Self::ANSWERING };
+    /// Work of one chat is done one job after the other. Its attempts take an hour: longer than most outages of a model.
+    pub const BACKGROUND: Self = Self {
+        class: Class::Background,
+        per_lane: 1,
+        places: 2,
+        pauses: (Duration::from_secs(30), MINUTE.saturating_mul(60)),
+        row_kept: DAY,
+        ..Self::ANSWERING
+    };
 
     /// Work that comes again and again: see the table of schedules.
     pub const PERIODIC: Self = Self { ends_with_chat: false, is_periodic: true, ..Self::BACKGROUND };

@@ -90,7 +90,8 @@ impl PollHealth {
         }
     }
 
-    fn note(&self, clock: &Clock, trouble: Option<(TroubleKind, String)>) {
+    /// Keeps what is wrong now, if something is.
+    pub fn note(&self, clock: &Clock, trouble: Option<(TroubleKind, String)>) {
         let mut state = self.state();
         let now = clock.stopwatch();
         let trouble = trouble.map(|(kind, what)| match &state.trouble {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::config::MemoryConfig;
 use crate::domain::{ChatId, ChatKey, ChatKind, Conversation, JobPayload, MessageId, Session, Timestamp};
-use crate::gateway::Purpose;
 use crate::memory::division::{Division, Part, divide, session_of, unsettled};
 use crate::memory::policy::{Means, RECENT};
 use crate::memory::run::Memory;
@@ -75,7 +74,7 @@ impl Memory {
             return Ok(());
         }
         let chats = self.store.read(memory::chats_to_summarize).await?;
-        let model = self.model.gateway.model_name(Purpose::Summary).to_owned();
+        let model = self.summary_model();
         let may_upgrade = if self.model.is_there() {
             let model = model.clone();
             self.store.read(move |conn| memory::chats_with_extracts(conn, &model)).await?

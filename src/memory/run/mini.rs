@@ -10,7 +10,7 @@ use crate::memory::lines::{self, Told};
 use crate::memory::policy::{Caps, MINI, Means, RECENT};
 use crate::memory::run::model::Written;
 use crate::memory::run::reading::SessionRead;
-use crate::memory::run::{Memory, StepError, SummaryVectors, divide, fence, or_extract, tagging};
+use crate::memory::run::{Memory, StepError, SummaryVectors, divide, fence, tagging};
 use crate::memory::tags::Tag;
 use crate::prompts::{SummaryPrompt, SummaryValues};
 use crate::scheduler::run::Outcome;
@@ -33,6 +33,13 @@ pub(super) struct Made {
     pub given_up_by: Option<String>,
 }
 
+impl Made {
+    /// The model that wrote it, or that it stands in for; empty where none was asked.
+    pub fn model(&self) -> String {
+        self.written.as_ref().map(|it| it.model.clone()).or(self.given_up_by.clone()).unwrap_or_default()
+    }
+}
+
 impl Memory {
     pub(super) async fn make_mini(&self, job: &Job, id: SessionId) -> Result<Outcome, StepError> {
         let Some(read) = self.read_session(id).await? else { return self.finish(job).await };
@@ -46,10 +53,7 @@ impl Memory {
             Means::Nothing => return self.finish(job).await,
             Means::Extract | Means::Model if !read.has_substance => None,
             Means::Extract => Some(extracted(&read)),
-            Means::Model => Some(or_extract(job, self.written(&read).await, || Made {
-                given_up_by: Some(self.model.gateway.model_name(Purpose::Summary).to_owned()),
-                ..extracted(&read)
-            })?),
+            Means::Model => Some(self.or_extract(job, self.written(&read).await, || extracted(&read))?),
         };
         self.keep(job, read.session, made).await
     }
@@ -91,7 +95,7 @@ impl Memory {
                 .model
                 .ask(chat, Purpose::Summary, task, &fenced(&told.text, &fence), &self.clock)
                 .await
-                .map_err(|error| StepError::of_summary(&error))?;
+                .map_err(|error| StepError::of_ask(&error))?;
             let found = checked(&written.text, &told.grounds);
             if found.is_empty() {
                 return Err(StepError::Unusable("no bullet of the summary rests on what was given".to_owned()));
@@ -224,7 +228,7 @@ pub(super) fn summary_of(made: &Made, now: Timestamp) -> Summary {
         tokens: bullets::cost(&made.bullets, estimate_tokens),
         bullets: made.bullets.clone(),
         method: made.method,
-        model: made.written.as_ref().map(|it| it.model.clone()).or(made.given_up_by.clone()).unwrap_or_default(),
+        model: made.model(),
         built_at: now,
     }
 }

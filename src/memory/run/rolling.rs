@@ -11,7 +11,7 @@ use crate::memory::extract::{self, Ranking};
 use crate::memory::lines;
 use crate::memory::policy::{Caps, FOLDED_AT_ONCE, FOLDED_BY_A_MODEL, HISTORY_CAPS, Means, RECENT, RECENT_CAPS};
 use crate::memory::run::mini::{Made, summary_of};
-use crate::memory::run::{Memory, StepError, or_extract};
+use crate::memory::run::{Memory, StepError};
 use crate::prompts::SummaryPrompt;
 use crate::scheduler::run::Outcome;
 use crate::store::summaries::{self, RollingSummary};
@@ -46,7 +46,7 @@ impl Memory {
             Means::Model if !chosen.is_empty() => {
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
                 let written = self.bullets_of(chat, SummaryPrompt::Recent, &told, RECENT_CAPS, false).await;
-                or_extract(job, written, extract)?
+                self.or_extract(job, written, extract)?
             }
             Means::Model | Means::Extract | Means::Nothing => extract(),
         };
@@ -148,7 +148,7 @@ impl Memory {
             Means::Model => {
                 let told = lines::told_bullets(all.iter().map(|(label, bullet)| (label.as_str(), *bullet)));
                 let written = self.bullets_of(chat, SummaryPrompt::History, &told, HISTORY_CAPS, false).await;
-                or_extract(job, written, extract)
+                self.or_extract(job, written, extract)
             }
             Means::Extract | Means::Nothing => Ok(extract()),
         }

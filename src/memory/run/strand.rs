@@ -34,24 +34,32 @@ impl Memory {
     ) -> Result<Outcome, StepError> {
         loop {
             let means = self.standing(conversation.chat).await?.means();
-            let (chat, wanted) = (conversation.chat, oldest.to_vec());
-            let part = self.store.read(move |conn| next_part(conn, chat, &wanted, means)).await?;
+            let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());
+            let by = (means == Means::Model).then_some(model);
+            let part = self.store.read(move |conn| next_part(conn, chat, &wanted, by.as_deref())).await?;
             let Some(part) = part.filter(|_| means != Means::Nothing) else { return self.finish(job).await };
-            if !self.extend_by(conversation, part, means).await? {
+            if !self.extend_by(job, conversation, part, means).await? {
                 // It changed while it was read: the next answer that meets the strand asks for it again.
                 return self.finish(job).await;
             }
         }
     }
 
-    async fn extend_by(&self, conversation: Conversation, part: Part, means: Means) -> Result<bool, StepError> {
+    async fn extend_by(
+        &self,
+        job: &Job,
+        conversation: Conversation,
+        part: Part,
+        means: Means,
+    ) -> Result<bool, StepError> {
         let Part { before, so_far, messages } = part;
         let chat = conversation.chat;
         let spoken = self.speak(chat, messages.clone()).await?;
         let made = match means {
             Means::Model => {
                 let told = lines::strand(&so_far, &spoken, self.zone_of(chat).await?);
-                self.bullets_of(chat, SummaryPrompt::Strand, &told, STRAND_CAPS, false).await?
+                let written = self.bullets_of(chat, SummaryPrompt::Strand, &told, STRAND_CAPS, false).await;
+                self.or_extract(job, written, || extracted(so_far, &spoken))?
             }
             Means::Extract | Means::Nothing => extracted(so_far, &spoken),
         };
@@ -62,7 +70,7 @@ impl Memory {
             text: text.join("\n"),
             tokens: cost(&made.bullets, estimate_tokens),
             method: made.method,
-            model: written.map(|it| it.model.clone()).unwrap_or_default(),
+            model: made.model(),
             built_at: self.clock.now(),
             added: messages.iter().map(|stored| stored.seq).collect(),
         };
@@ -104,10 +112,11 @@ pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> store::Re
     Ok(Some(StrandSummary { text: members::named(&found.text, &names), ..found }))
 }
 
-/// None where everything of `oldest` is summed up. A summary that was made without a model is made anew with one.
-fn next_part(conn: &Reader, chat: ChatKey, oldest: &[Seq], means: Means) -> store::Result<Option<Part>> {
+/// None where everything of `oldest` is summed up. A summary that was made without a model is made anew by the model `by`,
+/// unless that has failed to write one.
+fn next_part(conn: &Reader, chat: ChatKey, oldest: &[Seq], by: Option<&str>) -> store::Result<Option<Part>> {
     let before = strand_summaries::of_messages(conn, chat, oldest.iter().copied())?;
-    let is_kept = |it: &&StrandSummary| means != Means::Model || it.method == SummaryMethod::Model;
+    let is_kept = |it: &&StrandSummary| it.method == SummaryMethod::Model || by.is_none_or(|model| it.model == model);
     let so_far = before.as_ref().filter(is_kept);
     let known = so_far.map(|it| it.sources.clone()).unwrap_or_default();
     let stood_for = before.iter().flat_map(|it| it.sources.iter().copied());

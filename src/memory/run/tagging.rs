@@ -6,7 +6,7 @@ use crate::domain::{Bullet, ChatKey, Job, JobPayload, SessionId, Summary};
 use crate::gateway::Purpose;
 use crate::memory::policy::Means;
 use crate::memory::run::mini::{fenced, rows};
-use crate::memory::run::{Memory, StepError, SummaryVectors, fence};
+use crate::memory::run::{Memory, StepError, SummaryVectors, fence, is_given_up};
 use crate::memory::tags::{self, Tag};
 use crate::memory::{members, words};
 use crate::prompts::{SummaryPrompt, SummaryValues};
@@ -42,8 +42,15 @@ impl Memory {
             .model
             .ask(id.chat, Purpose::Extract, task, &fenced(&text.join("\n"), &fence), &self.clock)
             .await
-            .map_err(|error| StepError::Model(error.to_string()))?;
-        let tags = tags::parse(&written.text).map_err(|error| StepError::Model(error.to_string()))?;
+            .map_err(|error| StepError::of_ask(&error));
+        let parsed = |text: &str| tags::parse(text).map_err(|error| StepError::Unusable(error.to_string()));
+        let tags = match written.and_then(|written| parsed(&written.text)) {
+            Err(StepError::Unusable(why)) if is_given_up(job) => {
+                tracing::warn!(job.id = job.id.0, why, "job {}: the rare words stay the tags of a session", job.id);
+                return self.finish(job).await;
+            }
+            tags => tags?,
+        };
         let payload = job.payload.clone();
         self.store
             .write(Priority::Background, move |tx| {

@@ -11,7 +11,7 @@ use crate::memory::policy::{Means, TOPIC_CAPS};
 use crate::memory::run::mini::{Made, summary_of};
 use crate::memory::run::rolling::{Minis, chosen, extract_of};
 use crate::memory::run::slots::line;
-use crate::memory::run::{Memory, StepError, SummaryVectors, divide, outcome, reading};
+use crate::memory::run::{Memory, StepError, SummaryVectors, divide, reading};
 use crate::memory::topics::{self, KEPT};
 use crate::memory::wording::Remembered;
 use crate::prompts::SummaryPrompt;
@@ -38,19 +38,26 @@ struct Material {
 impl Memory {
     /// Works on a `topic_summary` job.
     pub async fn sum_up_topic(&self, job: &Job, chat: ChatKey, tag: i64) -> Outcome {
-        outcome(job, self.topic_summed_up(job, chat, tag).await)
+        self.outcome(job, self.topic_summed_up(job, chat, tag).await)
     }
 
     async fn topic_summed_up(&self, job: &Job, chat: ChatKey, tag: i64) -> Result<Outcome, StepError> {
         let means = self.standing(chat).await?.means();
         if means != Means::Nothing {
-            self.refresh_topic(chat, tag, means).await?;
+            self.refresh_topic(Some(job), chat, tag, means).await?;
         }
         self.finish(job).await
     }
 
     /// Makes the summary of a topic anew where it is missing, stale or old, or a model may now replace an extract.
-    pub(super) async fn refresh_topic(&self, chat: ChatKey, tag: i64, means: Means) -> Result<(), StepError> {
+    /// On the last attempt of a `job` an extract stands in; without one the next look at the topic tries again.
+    pub(super) async fn refresh_topic(
+        &self,
+        job: Option<&Job>,
+        chat: ChatKey,
+        tag: i64,
+        means: Means,
+    ) -> Result<(), StepError> {
         for _ in 0..ATTEMPTS {
             let (now, model) = (self.clock.now(), self.vector_model());
             let (kept, material) = self
@@ -58,13 +65,15 @@ impl Memory {
                 .read(move |conn| Ok((rows::summary(conn, tag)?, material(conn, chat, tag, model.as_deref())?)))
                 .await?;
             let is_good = |TopicSummary { summary, is_stale, .. }: &TopicSummary| {
-                let is_best = summary.method == SummaryMethod::Model || means != Means::Model;
+                let is_best = summary.method == SummaryMethod::Model
+                    || means != Means::Model
+                    || summary.model == self.summary_model();
                 is_best && !is_stale && now.since(summary.built_at) < KEPT
             };
             if kept.as_ref().is_some_and(is_good) || material.minis.is_empty() {
                 return Ok(());
             }
-            let made = self.topic_made(chat, &material.minis, means, now).await?;
+            let made = self.topic_made((job, chat), &material.minis, means, now).await?;
             if self.keep_topic(chat, tag, material, made, now).await? {
                 return Ok(());
             }
@@ -72,18 +81,29 @@ impl Memory {
         Err(StepError::Model("its summaries keep changing".to_owned()))
     }
 
-    async fn topic_made(&self, chat: ChatKey, minis: &Minis, means: Means, now: Timestamp) -> Result<Made, StepError> {
+    async fn topic_made(
+        &self,
+        (job, chat): (Option<&Job>, ChatKey),
+        minis: &Minis,
+        means: Means,
+        now: Timestamp,
+    ) -> Result<Made, StepError> {
         let zone = self.zone_of(chat).await?;
+        let extract = || {
+            let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
+            extract_of(&all, TOPIC_CAPS, &mut self.ranking())
+        };
         match means {
             Means::Model => {
                 let chosen = chosen(minis, (now, zone), &mut self.ranking());
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
-                self.bullets_of(chat, SummaryPrompt::Topic, &told, TOPIC_CAPS, false).await
+                let written = self.bullets_of(chat, SummaryPrompt::Topic, &told, TOPIC_CAPS, false).await;
+                match job {
+                    Some(job) => self.or_extract(job, written, extract),
+                    None => written,
+                }
             }
-            Means::Extract | Means::Nothing => {
-                let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
-                Ok(extract_of(&all, TOPIC_CAPS, &mut self.ranking()))
-            }
+            Means::Extract | Means::Nothing => Ok(extract()),
         }
     }
 

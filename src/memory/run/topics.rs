@@ -11,7 +11,7 @@ use crate::llm::AnswerFormat;
 use crate::memory::policy::Means;
 use crate::memory::run::mini::fenced;
 use crate::memory::run::model::Written;
-use crate::memory::run::{Memory, StepError, SummaryVectors, divide, fence, outcome};
+use crate::memory::run::{Memory, StepError, SummaryVectors, divide, fence};
 use crate::memory::topics::{self, Candidate, Choice, Inferred, Signals};
 use crate::memory::words;
 use crate::prompts::{SummaryPrompt, SummaryValues};
@@ -52,7 +52,7 @@ struct Scored {
 impl Memory {
     /// Works on a `topic` job.
     pub async fn find_topic(&self, job: &Job, conversation: Conversation) -> Outcome {
-        outcome(job, self.topic_found(job, conversation).await)
+        self.outcome(job, self.topic_found(job, conversation).await)
     }
 
     async fn topic_found(&self, job: &Job, conversation: Conversation) -> Result<Outcome, StepError> {
@@ -104,7 +104,7 @@ impl Memory {
     /// A topic without a summary is a topic all the same: the next look tries again.
     async fn refresh_topics(&self, chat: ChatKey, tags: Vec<i64>, means: Means) {
         for tag in tags {
-            if let Err(error) = self.refresh_topic(chat, tag, means).await {
+            if let Err(error) = self.refresh_topic(None, chat, tag, means).await {
                 tracing::warn!(chat = chat.0, topic = tag, %error, "the summary of a topic was not made");
             }
         }

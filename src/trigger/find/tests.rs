@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{ChatId, Entity, EntityKind, MessageId, Origin, Sender, Timestamp, UserId, UserRef, utf16_len};
+use crate::domain::{ChatId, Entity, EntityKind, MessageId, Sender, Timestamp, UserId, UserRef, utf16_len};
 
 const BOT: UserId = UserId(42);
 
@@ -16,27 +16,9 @@ fn bot() -> BotIdentity {
 }
 
 pub(in crate::trigger) fn plain_message(text: &str) -> Message {
-    Message {
-        chat: ChatId(-100),
-        id: MessageId(1),
-        thread: None,
-        sender: Sender { id: UserId(7), name: "Ann".to_owned(), username: None, is_bot: false, is_chat: false },
-        role: Role::User,
-        sent_at: Timestamp::from_secs(1000),
-        edited_at: None,
-        kind: Kind::Text,
-        detail: None,
-        text: text.to_owned(),
-        entities: Vec::new(),
-        reply_to: None,
-        quote: None,
-        snapshot: None,
-        forward_origin: None,
-        borrowed: None,
-        album: None,
-        via_bot: None,
-        origin: Origin::Update,
-    }
+    let ann = Sender::person(UserId(7), "Ann");
+    let message = Message::new(ChatId(-100), MessageId(1), ann, Timestamp::from_secs(1000));
+    Message { text: text.to_owned(), ..message }
 }
 
 /// `hey [@chime](mention)`: the text in brackets is an entity, named in the parentheses as `mention`, `command`,

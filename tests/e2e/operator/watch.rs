@@ -183,6 +183,21 @@ async fn health_is_green_turns_red_when_polling_is_taken_over_and_recovers() {
 }
 
 #[tokio::test]
+async fn health_is_told_before_telegram_was_ever_reached() {
+    let address = free_address();
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("HTTP_ADDR", &address).set("ALLOWED_CHATS", "*");
+    machine.telegram.fault("getMe", Fault::Status(502, String::new()), FOREVER);
+    let mut daemon = machine.start();
+    let healthz = format!("http://{address}/healthz");
+    let ill = get_until(&healthz, |_, body| body.contains(r#""status":"degraded""#)).await;
+    assert!(ill.contains("502"), "{ill}");
+    machine.telegram.clear_faults();
+    get_until(&healthz, |status, body| status == 200 && body.contains(r#""status":"ok""#)).await;
+    assert_eq!(daemon.stop().await, Some(0));
+}
+
+#[tokio::test]
 async fn metrics_count_what_happened() {
     let address = free_address();
     let mut machine = Machine::new(Setup::default()).await;
