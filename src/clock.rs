@@ -16,6 +16,8 @@ pub struct Clock {
     /// Milliseconds between this clock and the machine's. Always zero outside tests.
     shift: Arc<AtomicI64>,
     moved: watch::Sender<()>,
+    #[cfg(feature = "testkit")]
+    waits: Arc<tokio::sync::Notify>,
 }
 
 /// A moment on the monotonic clock, for measuring how long something took.
@@ -25,7 +27,12 @@ pub struct Stopwatch(Instant);
 impl Clock {
     /// The machine's clock.
     pub fn system() -> Self {
-        Self { shift: Arc::default(), moved: watch::Sender::new(()) }
+        Self {
+            shift: Arc::default(),
+            moved: watch::Sender::new(()),
+            #[cfg(feature = "testkit")]
+            waits: Arc::default(),
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the time")]
@@ -44,6 +51,8 @@ impl Clock {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that sleeps")]
     pub async fn sleep_until(&self, until: Timestamp) {
         const RECHECK: Duration = Duration::from_secs(60);
+        #[cfg(feature = "testkit")]
+        self.waits.notify_waiters();
         let mut moved = self.moved.subscribe();
         loop {
             let left = until.since(self.now());
@@ -67,6 +76,12 @@ impl Clock {
     pub fn advance(&self, span: Duration) {
         self.shift.fetch_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
         self.moved.send_replace(());
+    }
+
+    /// Ends when somebody begins to wait after this call: whoever worked has nothing left to do.
+    #[cfg(feature = "testkit")]
+    pub fn next_wait(&self) -> tokio::sync::futures::OwnedNotified {
+        Arc::clone(&self.waits).notified_owned()
     }
 }
 

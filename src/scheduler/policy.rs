@@ -7,7 +7,8 @@ use crate::domain::{Class, Job, JobId, JobKind, Schedule, Timestamp};
 
 /// Background jobs under way at once, of all kinds together: there may be a single core.
 const BACKGROUND_PLACES: usize = 2;
-/// Between the starts of two background jobs.
+/// Between the starts of two background jobs. Periodic work of a kind is apart from itself alone: it comes once a minute at
+/// most, and what makes it late makes everything late that follows from it.
 const BACKGROUND_EVERY: Duration = Duration::from_millis(200);
 
 /// The jobs under way. Claims live here, in memory: one daemon holds the database.
@@ -18,8 +19,21 @@ pub struct Running {
     lanes: HashMap<(JobKind, i64), usize>,
     kinds: HashMap<JobKind, usize>,
     background: usize,
-    /// When the next background job may start.
-    background_from: Option<Timestamp>,
+    /// When the next background job of a pace may start.
+    background_from: HashMap<Pace, Timestamp>,
+}
+
+/// Background jobs whose starts are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Pace {
+    Periodic(JobKind),
+    Other,
+}
+
+impl Pace {
+    fn of(kind: JobKind) -> Self {
+        if kind.policy().is_periodic { Self::Periodic(kind) } else { Self::Other }
+    }
 }
 
 /// What is to start, and when to look again for what may not start yet.
@@ -38,7 +52,7 @@ impl Running {
         *self.kinds.entry(kind).or_default() += 1;
         if kind.policy().class == Class::Background {
             self.background += 1;
-            self.background_from = Some(now.plus(BACKGROUND_EVERY));
+            self.background_from.insert(Pace::of(kind), now.plus(BACKGROUND_EVERY));
         }
     }
 
@@ -90,8 +104,8 @@ pub fn most_per_lane() -> usize {
     JobKind::ALL.into_iter().map(|kind| kind.policy().per_lane).max().unwrap_or(1)
 }
 
-/// Claims, in order, the due jobs for which there is a place. Background jobs start one after the other, and none while a
-/// job that a member waits for has no place.
+/// Claims, in order, the due jobs for which there is a place. Background jobs of a pace start one after the other, and none
+/// while a job that a member waits for has no place.
 pub fn startable(due: Vec<Job>, running: &mut Running, now: Timestamp) -> Startable {
     let (answering, background): (Vec<Job>, Vec<Job>) = due
         .into_iter()
@@ -111,15 +125,15 @@ pub fn startable(due: Vec<Job>, running: &mut Running, now: Timestamp) -> Starta
         return chosen;
     }
     for job in background {
-        let from = running.background_from.filter(|from| *from > now);
-        if running.background >= BACKGROUND_PLACES || from.is_some() {
-            chosen.look_at = from;
+        if running.background >= BACKGROUND_PLACES {
             break;
         }
-        if running.has_place(&job) {
+        let from = running.background_from.get(&Pace::of(job.kind())).copied().filter(|from| *from > now);
+        if from.is_none() && running.has_place(&job) {
             running.start(&job, now);
             chosen.jobs.push(job);
         }
+        chosen.look_at = [chosen.look_at, from].into_iter().flatten().min();
     }
     chosen
 }
@@ -155,7 +169,7 @@ pub fn next_run(kind: JobKind, began: Timestamp, now: Timestamp) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ChatId, ChatKey, JobPayload, MessageAt, MessageId};
+    use crate::domain::{ChatId, ChatKey, JobPayload, MessageAt, MessageId, Seq, SessionId};
 
     const NOW: Timestamp = Timestamp::from_secs(100);
 
@@ -220,6 +234,22 @@ mod tests {
         assert_eq!(startable(due.to_vec(), &mut running, later).jobs, [], "one of a lane");
         running.end(&due[0]);
         assert_eq!(startable(due[1..].to_vec(), &mut running, later).jobs, [retention(2)]);
+    }
+
+    #[test]
+    fn periodic_work_waits_for_no_start_of_another_kind() {
+        let summary = |id| {
+            let session = SessionId { chat: ChatKey(1), first: Seq(id) };
+            with_payload(id.into(), JobPayload::Summary { chat: ChatId(i64::from(id)), session })
+        };
+        let recaps = with_payload(3, JobPayload::Recaps {});
+        let mut running = Running::default();
+        assert_eq!(start(&[summary(1), summary(2), recaps.clone()], &mut running), [1, 3]);
+        running.end(&summary(1));
+        running.end(&recaps);
+        let later = startable(vec![summary(2), retention(4)], &mut running, NOW);
+        assert_eq!(later.jobs, [retention(4)]);
+        assert_eq!(later.look_at, Some(NOW.plus(BACKGROUND_EVERY)), "the other summary is still too early");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The job table: the truth about what is to be done. Notifications only wake workers up.
 
+use std::sync::LazyLock;
+
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::{Reader, Result, Writer, row};
@@ -101,15 +103,17 @@ pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
 /// Jobs that are due at `now`, those that a member waits for first, then oldest first: at most `per_lane` of a kind and
 /// lane, so that a crowded chat hides nobody.
 pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
-    let background = JobKind::sql_list(|policy| policy.class == Class::Background);
-    let sql = format!(
-        "SELECT {COLUMNS} FROM (
-             SELECT {COLUMNS}, kind IN ({background}) AS is_background,
-                    row_number() OVER (PARTITION BY kind, lane ORDER BY due_at, id) AS place
-             FROM job WHERE state = 'due' AND due_at <= :now)
-         WHERE place <= :per_lane ORDER BY is_background, due_at, id LIMIT :limit"
-    );
-    let mut statement = conn.prepare_cached(&sql)?;
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        let background = JobKind::sql_list(|policy| policy.class == Class::Background);
+        format!(
+            "SELECT {COLUMNS} FROM (
+                 SELECT {COLUMNS}, kind IN ({background}) AS is_background,
+                        row_number() OVER (PARTITION BY kind, lane ORDER BY due_at, id) AS place
+                 FROM job WHERE state = 'due' AND due_at <= :now)
+             WHERE place <= :per_lane ORDER BY is_background, due_at, id LIMIT :limit"
+        )
+    });
+    let mut statement = conn.prepare_cached(&SQL)?;
     let params = named_params! {
         ":now": now.millis(), ":per_lane": i64::try_from(per_lane).unwrap_or(i64::MAX), ":limit": limit,
     };

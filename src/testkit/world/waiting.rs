@@ -80,13 +80,15 @@ impl World {
             self.telegram.all_confirmed().await;
             loop {
                 let now = clock.now();
-                let due = self.read_store(move |conn| jobs::due(conn, now, 1, 1)).await.len();
-                let (open, _) = self.read_store(jobs::counts).await;
+                let look = move |conn: &Reader| Ok((jobs::due(conn, now, 1, 1)?.len(), jobs::counts(conn)?.0));
+                let (due, open) = self.read_store(look).await;
                 if due == 0 && open == 0 && now >= end {
                     return;
                 }
+                let somebody_waits = clock.next_wait();
                 clock.advance(if due > 0 { WORKING } else { IDLE });
-                clock.sleep(Duration::from_millis(1)).await;
+                // Nobody may: work on a job can take long.
+                let _ = tokio::time::timeout(Duration::from_millis(1), somebody_waits).await;
             }
         };
         if tokio::time::timeout(PATIENCE * 4, quieting).await.is_err() {
