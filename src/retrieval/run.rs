@@ -22,6 +22,7 @@ use crate::retrieval::run::found::Found;
 use crate::retrieval::run::summaries::Summaries;
 use crate::retrieval::{Asked, Features, Lexicon, Person, Profile, Question, Recalled, rank};
 use crate::store::spaces::Space;
+use crate::store::vector_codes::VectorCodes;
 use crate::store::{self, Reader, chats, spaces, vectors};
 
 /// A message that says less of the question than this, its surroundings included, is no answer to it. Of the steps compared by
@@ -51,6 +52,7 @@ pub struct Recaller {
     /// The model inside the program, where another took its place and its vectors are still searched.
     former: OnceLock<Option<Embedder>>,
     words: Mutex<Vec<(Language, WordsRead)>>,
+    codes: Mutex<VectorCodes>,
 }
 
 /// A question with what it takes to rank for it.
@@ -65,12 +67,13 @@ struct Reading<'a> {
     vector: Vec<u8>,
     /// The model at hand, where it made that space or none did.
     embedder: Option<&'a Embedder>,
+    codes: &'a Mutex<VectorCodes>,
 }
 
 impl Recaller {
     /// Without an embedding model the words decide alone.
     pub fn new(embedder: Option<Arc<Embedder>>) -> Self {
-        Self { embedder, former: OnceLock::new(), words: Mutex::default() }
+        Self { embedder, former: OnceLock::new(), words: Mutex::default(), codes: Mutex::default() }
     }
 
     /// Every message that is proposed for a question or stands beside one that is, best first, with its score: what
@@ -137,7 +140,8 @@ impl Recaller {
         let embedder =
             self.embedder.as_deref().filter(|at_hand| space.as_ref().is_none_or(|it| it.model == at_hand.name()));
         let people = members.iter().map(|member| (member.id, member.name.clone())).collect();
-        Ok(Some(Reading { conn, request, question, language: row.language, people, space, vector, embedder }))
+        let (language, codes) = (row.language, &self.codes);
+        Ok(Some(Reading { conn, request, question, language, people, space, vector, embedder, codes }))
     }
 
     /// The vector of a question in a space: by the model at hand that made the space; where a server did, the vector that it

@@ -45,6 +45,7 @@ pub mod summary_vectors;
 pub mod tags;
 pub mod topics;
 pub mod usage;
+pub mod vector_codes;
 pub mod vector_index;
 pub mod vectors;
 #[cfg(feature = "testkit")]

@@ -10,6 +10,7 @@ use rusqlite::{OptionalExtension, named_params};
 
 use super::messages::row_id;
 use super::spaces::Space;
+use super::vector_codes::{Searched, VectorCodes};
 use super::{Reader, Result, Writer};
 use crate::domain::{ChatKey, Seq, packed_cosine};
 
@@ -43,15 +44,22 @@ const PROPOSED: usize = 64;
 /// Proposals of the newest part where others follow, at least. vec0 reads a part's distances again for each, and the last of
 /// them is near enough to keep all but a few of every further part out.
 const FIRST_PROPOSED: usize = 32;
+/// Changes of an index that are kept in its log. Who is further behind reads all of the index again.
+const CHANGES_KEPT: u32 = 1024;
 
 /// How many values of the vectors of a space the index holds.
-fn indexed_values(space: &Space) -> usize {
+pub(super) fn indexed_values(space: &Space) -> usize {
     (space.dimension * TENTHS / 10).max(LEAST_VALUES.min(space.dimension))
 }
 
 impl VectorTable {
-    fn index(self, space: i64) -> String {
+    pub(super) fn index(self, space: i64) -> String {
         format!("vec_{space}_{}", self.name)
+    }
+
+    /// The first document that a part may hold.
+    pub(super) fn first_of(self, part: i64) -> i64 {
+        part << self.part_bits
     }
 
     /// The parts that hold what is searched of a chat whose newest document is `newest`, newest first.
@@ -93,12 +101,20 @@ pub fn create(tx: &Writer<'_>, space: &Space) -> Result<()> {
                  id integer primary key, part integer partition key, {column});
              -- vec0 looks for the chunks of a part by reading them all.
              CREATE INDEX {index}_by_part ON {index}_chunks (partition00);
+             CREATE TABLE {index}_changes (number INTEGER PRIMARY KEY, id INTEGER NOT NULL) STRICT;
+             -- Begins anywhere, so that it is not taken for the log of an index that was here before.
+             INSERT INTO {index}_changes (number, id) VALUES (random() & 0xffffffffff, 0);
+             CREATE TRIGGER {index}_changed AFTER INSERT ON {index}_changes BEGIN
+                 DELETE FROM {index}_changes WHERE number <= NEW.number - {CHANGES_KEPT};
+             END;
              CREATE TRIGGER {index}_kept AFTER INSERT ON {name} WHEN NEW.space = {id} AND length(NEW.vector) > 0 BEGIN
                  INSERT INTO {index} (id, part, vector)
                  VALUES (NEW.{key}, NEW.{key} >> {part_bits}, vec_int8(substr(NEW.vector, 1, {values})));
+                 INSERT INTO {index}_changes (id) VALUES (NEW.{key});
              END;
              CREATE TRIGGER {index}_gone AFTER DELETE ON {name} WHEN OLD.space = {id} BEGIN
                  DELETE FROM {index} WHERE id = OLD.{key};
+                 INSERT INTO {index}_changes (id) VALUES (OLD.{key});
              END;"
         ))?;
     }
@@ -121,7 +137,8 @@ pub fn remove(tx: &Writer<'_>, space: &Space) -> Result<()> {
     for table in TABLES {
         let index = table.index(space.id);
         tx.execute_batch(&format!(
-            "DROP TRIGGER IF EXISTS {index}_kept; DROP TRIGGER IF EXISTS {index}_gone; DROP TABLE IF EXISTS {index};"
+            "DROP TRIGGER IF EXISTS {index}_kept; DROP TRIGGER IF EXISTS {index}_gone;
+             DROP TABLE IF EXISTS {index}_changes; DROP TABLE IF EXISTS {index};"
         ))?;
     }
     Ok(())
@@ -155,11 +172,13 @@ pub fn fill(tx: &Writer<'_>, space: &Space, table: VectorTable, after: i64, limi
 pub fn is_whole(conn: &Reader, space: &Space) -> Result<bool> {
     let count = |sql: &str| conn.query_row(sql, [], |raw| raw.get::<_, i64>("n"));
     for table in TABLES {
-        let made: Option<String> = conn
-            .prepare_cached("SELECT sql FROM sqlite_schema WHERE name = :name")?
-            .query_row(named_params! { ":name": table.index(space.id) }, |raw| raw.get("sql"))
-            .optional()?;
-        if made.is_none_or(|sql| !sql.contains(&column(space))) {
+        let made = |name: String| {
+            conn.prepare_cached("SELECT sql FROM sqlite_schema WHERE name = :name")?
+                .query_row(named_params! { ":name": name }, |raw| raw.get::<_, String>("sql"))
+                .optional()
+        };
+        let index = table.index(space.id);
+        if made(format!("{index}_changes"))?.is_none() || made(index)?.is_none_or(|sql| !sql.contains(&column(space))) {
             return Ok(false);
         }
         let kept = count(&format!(
@@ -187,13 +206,23 @@ pub struct Nearest<'a> {
     pub limit: usize,
 }
 
-/// The documents of a chat that are nearest, the nearest first: by the index where it is whole, else by a scan.
-pub fn nearest(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
+/// The documents of a chat that are nearest, the nearest first: by the index where it is whole, else by a scan. `codes` is what
+/// is known of indexes; without it they are read.
+pub fn nearest(
+    conn: &Reader,
+    (space, table): (&Space, VectorTable),
+    wanted: &Nearest<'_>,
+    codes: Option<&mut VectorCodes>,
+) -> Result<Vec<Near>> {
     if wanted.vector.len() != space.dimension {
         return Ok(Vec::new());
     }
     if space.is_indexed {
-        match by_index(conn, space, table, wanted) {
+        let found = match codes {
+            Some(codes) => by_codes(conn, (space, table), wanted, codes),
+            None => by_index(conn, space, table, wanted),
+        };
+        match found {
             Ok(found) => return Ok(found),
             Err(error) => tracing::warn!(%error, "the index of vectors cannot be read, so all of them are compared"),
         }
@@ -204,6 +233,40 @@ pub fn nearest(conn: &Reader, space: &Space, table: VectorTable, wanted: &Neares
 /// By the vec0 index, and the exact cosines of what it proposes.
 pub fn by_index(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'_>) -> Result<Vec<Near>> {
     let proposed = proposed(conn, space, table, wanted)?;
+    compared(conn, (space, table), wanted, proposed)
+}
+
+/// The same by what is known of the index, where it holds many vectors of the chat.
+pub fn by_codes(
+    conn: &Reader,
+    (space, table): (&Space, VectorTable),
+    wanted: &Nearest<'_>,
+    codes: &mut VectorCodes,
+) -> Result<Vec<Near>> {
+    let parts: Vec<i64> = table.parts(wanted.chat, wanted.newest).collect();
+    let searched = Searched { space, table, chat: wanted.chat, parts: &parts };
+    let limit = wanted.limit.max(PROPOSED);
+    match codes.proposed(conn, searched, (indexed(space, wanted), limit)) {
+        Ok(Some(proposed)) => compared(conn, (space, table), wanted, proposed),
+        Ok(None) => by_index(conn, space, table, wanted),
+        Err(error) => {
+            tracing::debug!(%error, "an index has no log of changes yet");
+            by_index(conn, space, table, wanted)
+        }
+    }
+}
+
+/// Of the vector that is looked for, what the index of the space compares.
+fn indexed<'a>(space: &Space, wanted: &Nearest<'a>) -> &'a [u8] {
+    wanted.vector.get(..indexed_values(space)).unwrap_or(wanted.vector)
+}
+
+fn compared(
+    conn: &Reader,
+    (space, table): (&Space, VectorTable),
+    wanted: &Nearest<'_>,
+    proposed: Vec<i64>,
+) -> Result<Vec<Near>> {
     let mut read = conn
         .prepare_cached(&format!("SELECT vector FROM {} WHERE {} = :id AND space = :space", table.name, table.key))?;
     let mut found = Best::of(wanted.limit);
@@ -225,7 +288,7 @@ fn proposed(conn: &Reader, space: &Space, table: VectorTable, wanted: &Nearest<'
         table.index(space.id)
     ))?;
     let limit = wanted.limit.max(PROPOSED);
-    let vector = wanted.vector.get(..indexed_values(space)).unwrap_or(wanted.vector);
+    let vector = indexed(space, wanted);
     let parts: Vec<i64> = table.parts(wanted.chat, wanted.newest).collect();
     let mut nearest: Vec<(f64, i64)> = Vec::with_capacity(2 * limit);
     let mut least = f64::from(f32::MAX);
@@ -305,8 +368,12 @@ impl Best {
     }
 
     fn sorted(self) -> Vec<Near> {
-        let number = |id: i64| Seq(u32::try_from(id & i64::from(u32::MAX)).unwrap_or(u32::MAX));
         // Ascending in reversed order: the nearest first.
-        self.heap.into_sorted_vec().into_iter().map(|Reverse((cosine, id))| (number(id), cosine.0)).collect()
+        self.heap.into_sorted_vec().into_iter().map(|Reverse((cosine, id))| (Seq(number(id)), cosine.0)).collect()
     }
+}
+
+/// The number of a document within its chat.
+pub(super) fn number(id: i64) -> u32 {
+    u32::try_from(id & i64::from(u32::MAX)).unwrap_or(u32::MAX)
 }

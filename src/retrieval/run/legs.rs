@@ -179,11 +179,13 @@ impl Reading<'_> {
         let Some(space) = self.space.as_ref().filter(|_| !self.vector.is_empty()) else { return Ok(()) };
         let (chat, newest) = (self.request.conversation.chat, self.request.before);
         let wanted = Nearest { chat, newest, vector: &self.vector, limit: BY_VECTOR };
-        for (seq, cosine) in vector_index::nearest(self.conn, space, MESSAGES, &wanted)? {
+        // Whoever asks at the same time goes to the index.
+        let mut codes = self.codes.try_lock().ok();
+        for (seq, cosine) in vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())? {
             candidates.add(seq, LegScores { vector: f64::from(cosine), ..LegScores::default() });
         }
         let wanted = Nearest { limit: SESSIONS_BY_VECTOR, ..wanted };
-        for (first, cosine) in vector_index::nearest(self.conn, space, SUMMARIES, &wanted)? {
+        for (first, cosine) in vector_index::nearest(self.conn, (space, SUMMARIES), &wanted, codes.as_deref_mut())? {
             let scores = LegScores { summary: f64::from(cosine), ..LegScores::default() };
             candidates.add_session(SessionId { chat, first }, scores);
         }
