@@ -60,11 +60,12 @@ impl Policy {
     };
     /// Work that asks a model while a member waits.
     pub const ASKING: Self = Self { marked: Marked::AtOnce, ..Self::ANSWERING };
-    /// Work of one chat is done one job after the other. Its attempts take an hour: longer than most outages of a model.
+    /// Work of one chat is done one job after the other. Its attempts take a day, as an outage of a model may.
     pub const BACKGROUND: Self = Self {
         class: Class::Background,
         per_lane: 1,
         places: 2,
+        attempts: 30,
         pauses: (Duration::from_secs(30), MINUTE.saturating_mul(60)),
         row_kept: DAY,
         ..Self::ANSWERING
