@@ -48,8 +48,21 @@ pub fn of_chat(conn: &Reader, chat: ChatKey, model: &str) -> Result<Vec<(Session
     .collect()
 }
 
+/// Whether a space of `model` has as many vectors as there are summaries, which are counted faster than looked through.
+fn has_all(conn: &Reader, model: &str) -> Result<bool> {
+    let mut statement = conn.prepare_cached(
+        "SELECT 1 FROM vector_space WHERE model = :model
+             AND (SELECT count(*) FROM summary_vector WHERE space = vector_space.id)
+                 = (SELECT count(*) FROM mini_summary)",
+    )?;
+    Ok(statement.exists(named_params! { ":model": model })?)
+}
+
 /// Sessions whose summary has no vector of `model`, newest first, at most `limit`.
 pub fn missing(conn: &Reader, model: &str, limit: u32) -> Result<Vec<SessionId>> {
+    if has_all(conn, model)? {
+        return Ok(Vec::new());
+    }
     let mut statement = conn.prepare_cached(
         "SELECT session_id FROM mini_summary
          WHERE NOT EXISTS (SELECT 1 FROM summary_vector JOIN vector_space ON vector_space.id = space

@@ -29,11 +29,15 @@ pub struct NewTag {
 /// Tags of a chat that others were not merged into, most used first, at most `limit`.
 pub fn inventory(conn: &Reader, chat: ChatKey, limit: u32) -> Result<Vec<Tag>> {
     let mut statement = conn.prepare_cached(
-        "SELECT tag.id, tag.name, tag.key, count(DISTINCT session_tag.session_id) AS sessions
-         FROM tag JOIN tag AS form ON form.id = tag.id OR form.same_as = tag.id
-                  JOIN session_tag ON session_tag.tag_id = form.id
-         WHERE tag.chat_key = :chat AND tag.same_as IS NULL
-         GROUP BY tag.id ORDER BY sessions DESC, tag.name LIMIT :limit",
+        // Only a tag that has synonyms may be on a session twice.
+        "SELECT id, name, key, sessions FROM (
+             SELECT id, name, key,
+                    CASE WHEN EXISTS (SELECT 1 FROM tag AS form WHERE form.same_as = tag.id)
+                        THEN (SELECT count(DISTINCT session_id) FROM session_tag
+                              WHERE tag_id = tag.id OR tag_id IN (SELECT form.id FROM tag AS form WHERE form.same_as = tag.id))
+                        ELSE (SELECT count(*) FROM session_tag WHERE tag_id = tag.id) END AS sessions
+             FROM tag WHERE chat_key = :chat AND same_as IS NULL)
+         WHERE sessions > 0 ORDER BY sessions DESC, name LIMIT :limit",
     )?;
     let rows = statement.query_map(named_params! { ":chat": chat.0, ":limit": limit }, |raw| {
         Ok(Tag { id: raw.get("id")?, name: raw.get("name")?, key: raw.get("key")?, sessions: raw.get("sessions")? })
