@@ -4,6 +4,7 @@
 //! *Never*: decides what is said; words of members.
 //! *Entry*: [`texts`] with the language of a chat.
 
+mod answer;
 mod memory;
 mod why;
 
@@ -11,6 +12,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+pub use answer::{DigestTexts, FollowUpTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
 
@@ -94,6 +96,8 @@ pub struct Texts {
     /// Their short names, January first.
     pub months: [String; 12],
     pub why: WhyTexts,
+    pub digest: DigestTexts,
+    pub follow_up: FollowUpTexts,
     pub memory: MemoryTexts,
     pub recap: RecapTexts,
 }

@@ -1,9 +1,9 @@
 //! The answer without a model: the messages that it would have rested on.
 
 use crate::answer::telling::{Query, bullets, most_telling};
-use crate::answer::wording::nothing_earlier;
 use crate::context::ContextWindow;
 use crate::domain::{Timestamp, Zone};
+use crate::texts::{DigestTexts, Texts, filled};
 
 /// Messages that a digest shows at most. More is no digest, and the chat is right there.
 const DIGEST_MESSAGES: usize = 6;
@@ -11,17 +11,24 @@ const DIGEST_MESSAGES: usize = 6;
 /// Markdown that shows the most telling messages of `window`, with citations still to be checked.
 ///
 /// `earliest` is since when the bot can read the chat: said when there is nothing to show.
-pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<(Timestamp, Zone)>) -> String {
+pub fn digest(window: &ContextWindow, query: Query<'_>, earliest: Option<(Timestamp, Zone)>, texts: &Texts) -> String {
+    let DigestTexts { messages, withheld, .. } = &texts.digest;
     let shown = most_telling(window, query, DIGEST_MESSAGES);
     if window.anchor_withheld {
-        let told = "No model is configured, and the message you reply to is not mine to read: its author wants nothing of \
-                    theirs kept.";
-        return if shown.is_empty() { told.to_owned() } else { format!("{told}\n\n{}", bullets(&shown)) };
+        return if shown.is_empty() { withheld.clone() } else { format!("{withheld}\n\n{}", bullets(&shown)) };
     }
     if shown.is_empty() {
-        return format!("No model is configured, and {}", nothing_earlier(earliest));
+        return nothing_earlier(earliest, texts);
     }
-    format!("No model is configured, so here are the messages I would answer from:\n\n{}", bullets(&shown))
+    format!("{messages}\n\n{}", bullets(&shown))
+}
+
+/// That there is nothing to go by, and since when the bot reads.
+fn nothing_earlier(earliest: Option<(Timestamp, Zone)>, texts: &Texts) -> String {
+    let Some((at, zone)) = earliest else { return texts.digest.from_now_on.clone() };
+    let (day, month, year) = zone.day(at);
+    let since = format!("{} {year}, {}", texts.day_of((day, month)), zone.told_time(at));
+    filled(&texts.digest.nothing, &[("since", &since)])
 }
 
 #[cfg(test)]
@@ -32,6 +39,7 @@ mod tests {
     use crate::context::{History, Params, get_smart_context};
     use crate::domain::{BotIdentity, Reason, UserId};
     use crate::testkit::{moment, transcript};
+    use crate::texts::texts;
 
     fn identity() -> BotIdentity {
         BotIdentity {
@@ -55,7 +63,7 @@ mod tests {
         }
         let bot = identity();
         let query = Query { ask: history.ask.trim_start_matches("@bot").trim(), bot: &bot };
-        expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC))));
+        expected.assert_eq(&digest(&window, query, Some((moment("-1d 09:30"), Zone::UTC)), texts("eng")));
     }
 
     #[test]
@@ -166,7 +174,7 @@ mod tests {
         check(
             "10:00 ann#1 @bot hello",
             expect![
-                "No model is configured, and I know of no earlier message this could be about: I can read this chat since Sunday 4 January 2026, 09:30 UTC. Tag me in a reply to the message you mean."
+                "No model is configured, and I know of no earlier message this could be about: I can read this chat since 4 Jan 2026, 09:30 UTC. Tag me in a reply to the message you mean."
             ],
         );
     }

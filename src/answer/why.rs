@@ -69,7 +69,7 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
     parts.extend(around(&kept, record.created_at, to));
     parts.extend(explained.summaries(&known));
-    parts.extend(follow_up.and_then(show::why));
+    parts.extend(follow_up.and_then(|follow_up| show::why(follow_up, &to.texts.follow_up)));
     parts.extend(explained.remembered(&known));
     parts.extend(meant(record, texts));
     parts.extend(left_out(record, texts));

@@ -4,7 +4,6 @@ use crate::answer::notices::Notices;
 use crate::answer::plain::escape_markdown;
 use crate::answer::telling::{Query, bullets, most_telling};
 use crate::context::ContextWindow;
-use crate::domain::{Timestamp, Zone};
 use crate::texts::{Texts, filled};
 
 /// Messages that an apology shows.
@@ -30,21 +29,6 @@ pub fn apology_for_good(window: &ContextWindow, query: Query<'_>, reason: &str, 
     format!("{reason} {}\n\n{}", notices.sorry_relevant, bullets(&shown))
 }
 
-/// That there is nothing to go by, and since when the bot reads: the end of a sentence.
-pub fn nothing_earlier(earliest: Option<(Timestamp, Zone)>) -> String {
-    match earliest {
-        Some((at, zone)) => format!(
-            "I know of no earlier message this could be about: I can read this chat since {}, {}. \
-             Tag me in a reply to the message you mean.",
-            zone.day_in_words(at),
-            zone.told_time(at)
-        ),
-        None => "I know of no earlier message this could be about: I can read this chat only from now on. \
-                 Tag me in a reply to the message you mean."
-            .to_owned(),
-    }
-}
-
 /// `/help`. `username` is the bot's own, without `@`.
 pub fn help(username: &str, is_private: bool, texts: &Texts) -> String {
     let me = format!("@{}", escape_markdown(username));
@@ -59,7 +43,7 @@ mod tests {
     use crate::answer::notices::notices;
     use crate::context::{History, Params, get_smart_context};
     use crate::domain::{BotIdentity, UserId};
-    use crate::testkit::{moment, transcript};
+    use crate::testkit::transcript;
 
     fn bot() -> BotIdentity {
         let (usernames, name) = (vec!["bot".to_owned()], "Bot".to_owned());
@@ -100,11 +84,5 @@ mod tests {
             - /why in a reply to one of my answers: which messages I used, and why.
 
             I read a tag, not what follows it: to go on, tag me again or reply to my answer."#]].assert_eq(&help("chime_bot", false, crate::texts::texts("eng")));
-    }
-
-    #[test]
-    fn nothing_earlier_says_since_when() {
-        expect!["I know of no earlier message this could be about: I can read this chat since Monday 5 January 2026, 09:30 UTC. Tag me in a reply to the message you mean."].assert_eq(&nothing_earlier(Some((moment("09:30"), Zone::UTC))));
-        expect!["I know of no earlier message this could be about: I can read this chat only from now on. Tag me in a reply to the message you mean."].assert_eq(&nothing_earlier(None));
     }
 }

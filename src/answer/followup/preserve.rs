@@ -6,6 +6,9 @@ use crate::domain::{Frame, Intent, Item, Reset, UsedSearch};
 
 /// Items that are not suggested again: the newest.
 pub const MAX_EXCLUDED: usize = 30;
+/// What can be taken over, by the names that are stored.
+pub const FIELDS: [&str; 9] =
+    ["kind", "category_hints", "popular", "budget", "recipient", "occasion", "entities", "subject", "item_language"];
 
 /// Why the exclude list starts anew. Judged on what the ask itself says, before anything is taken over.
 pub fn reset(asked: &Frame, stored: &Frame, signals: &Signals) -> Option<Reset> {

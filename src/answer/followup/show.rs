@@ -1,13 +1,18 @@
 //! A follow-up in words: for the prompt, for `/why`, and as the question that is asked back.
 
+use crate::answer::followup::preserve::FIELDS;
 use crate::answer::followup::tables::Tables;
 use crate::answer::plain::{escape_markdown, one_line};
-use crate::domain::{Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reset, Unclear};
+use crate::domain::{Amount, Budget, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Reference, Reset, Unclear};
+use crate::texts::{FollowUpTexts, filled};
 
 /// Characters of one value.
 const VALUE_CHARS: usize = 160;
 /// Items that `/why` names.
 const NAMED_ITEMS: usize = 5;
+
+/// The limits of a price in a prompt, which is English.
+const LIMITS: (&str, &str, &str) = ("at least {min}", "at most {max}", "{min} to {max}");
 
 /// What was worked out, a line each, for the prompt. The words in it are members' or the model's own: material only.
 pub fn prompt_lines(follow_up: &FollowUp) -> String {
@@ -39,7 +44,7 @@ pub fn prompt_lines(follow_up: &FollowUp) -> String {
     line("for", recipient.clone());
     line("occasion", occasion.clone());
     line("language of the items", item_language.clone());
-    line("budget", budget.as_ref().and_then(limits));
+    line("budget", budget.as_ref().and_then(|budget| limits(budget, LIMITS)));
     line("constraints", Some(constraints.join("; ")));
     for item in &follow_up.items {
         line("about the item", Some(described(item)));
@@ -70,61 +75,75 @@ fn described(item: &Item) -> String {
     format!("{}. {}{people}{}", item.id.position, item.title(), price.unwrap_or_default())
 }
 
-/// "at most 30 EUR", "20 to 30".
-fn limits(budget: &Budget) -> Option<String> {
+/// `at_most` with `{max}` filled in by "30 EUR", or another of the three as the limits are.
+fn limits(budget: &Budget, (at_least, at_most, between): (&str, &str, &str)) -> Option<String> {
     let currency = budget.currency.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+    let amount = |amount: Amount| format!("{amount}{currency}");
     match (budget.min, budget.max) {
         (None, None) => None,
-        (Some(min), None) => Some(format!("at least {min}{currency}")),
-        (None, Some(max)) => Some(format!("at most {max}{currency}")),
-        (Some(min), Some(max)) => Some(format!("{min} to {max}{currency}")),
+        (Some(min), None) => Some(filled(at_least, &[("min", &amount(min))])),
+        (None, Some(max)) => Some(filled(at_most, &[("max", &amount(max))])),
+        (Some(min), Some(max)) => Some(filled(between, &[("min", &min.to_string()), ("max", &amount(max))])),
     }
 }
 
 /// What `/why` says of it: what was resolved, from where, how sure. Markdown; none where nothing was resolved.
-pub fn why(follow_up: &FollowUp) -> Option<String> {
+pub fn why(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
     if !follow_up.is_telling() {
         return None;
     }
-    let mut told = vec![format!("I took the ask as {}{}.", asked_for(&follow_up.frame), source(follow_up))];
+    let (what, going_on) = (asked_for(&follow_up.frame, texts), source(follow_up, texts));
+    let mut told = vec![filled(&texts.taken, &[("what", &what), ("going_on", going_on)])];
     if !follow_up.inherited.is_empty() {
-        told.push(format!(
-            "Kept from there: {}.",
-            follow_up.inherited.iter().map(|it| it.replace('_', " ")).collect::<Vec<_>>().join(", ")
-        ));
+        let name = |name: &String| {
+            let place = FIELDS.iter().position(|field| field == name);
+            place.and_then(|place| texts.fields.get(place)).unwrap_or(name).clone()
+        };
+        let kept: Vec<String> = follow_up.inherited.iter().map(name).collect();
+        told.push(filled(&texts.kept, &[("list", &kept.join(", "))]));
     }
-    for reference in &follow_up.references {
-        let (said, means) = (quoted(&reference.said), quoted(&reference.means));
-        let percent = (reference.confidence * 100.0).round();
-        told.push(match reference.by {
-            Evidence::Named => format!("It names {means} ({percent} % sure)."),
-            by => format!("{said} I took to mean {means}: {} ({percent} % sure).", evidence(by)),
-        });
-    }
-    told.extend(left_out(follow_up));
+    told.extend(follow_up.references.iter().map(|reference| meant(reference, texts)));
+    told.extend(left_out(follow_up, texts));
     if let Some(open) = &follow_up.frame.clarification {
         let candidates: Vec<String> = open.candidates.iter().map(|name| quoted(name)).collect();
-        told.push(format!("I could not tell which was meant, so I asked: {}.", candidates.join(", ")));
+        told.push(filled(&texts.unclear, &[("list", &candidates.join(", "))]));
     }
     if follow_up.extracted {
-        told.push("The model helped to read the ask.".to_owned());
+        told.push(texts.model_helped.clone());
     }
     Some(told.join(" "))
 }
 
-fn asked_for(frame: &Frame) -> String {
+fn meant(reference: &Reference, texts: &FollowUpTexts) -> String {
+    let why = match reference.by {
+        Evidence::Named => "",
+        Evidence::Position => &texts.by_position,
+        Evidence::Only => &texts.by_only,
+        Evidence::Primary => &texts.by_primary,
+        Evidence::Last => &texts.by_last,
+        Evidence::Model => &texts.by_model,
+        Evidence::Member => &texts.by_choice,
+    };
+    let (said, means) = (quoted(&reference.said), quoted(&reference.means));
+    let percent = (reference.confidence * 100.0).round().to_string();
+    let sentence = if reference.by == Evidence::Named { &texts.named } else { &texts.meant };
+    filled(sentence, &[("why", why), ("percent", &percent), ("said", &said), ("means", &means)])
+}
+
+fn asked_for(frame: &Frame, texts: &FollowUpTexts) -> String {
     let intent = match frame.intent {
-        Intent::Suggest => "a wish for suggestions",
-        Intent::More => "a wish for more suggestions",
-        Intent::Cheaper => "a wish for something cheaper",
-        Intent::Budget => "a new limit of the price",
-        Intent::EntitySearch => "a search by name",
-        Intent::ItemQuestion => "a question about a suggestion",
-        Intent::Compare => "a comparison",
+        Intent::Suggest => &texts.suggest,
+        Intent::More => &texts.more,
+        Intent::Cheaper => &texts.cheaper,
+        Intent::Budget => &texts.budget,
+        Intent::EntitySearch => &texts.entity_search,
+        Intent::ItemQuestion => &texts.item_question,
+        Intent::Compare => &texts.compare,
         Intent::Ask | Intent::Summarize | Intent::Recap | Intent::Decide | Intent::Explain | Intent::Smalltalk => {
-            "a question"
+            &texts.ask
         }
     };
+    let limits = |budget| limits(budget, (&texts.at_least, &texts.at_most, &texts.between));
     let mut details: Vec<String> = Vec::new();
     details.extend(frame.kind.as_ref().map(|kind| escape_markdown(&kind.replace('_', " "))));
     details.extend(frame.subject.as_ref().map(|subject| quoted(subject)));
@@ -132,51 +151,41 @@ fn asked_for(frame: &Frame) -> String {
     details.extend(frame.budget.as_ref().and_then(limits));
     details.extend(frame.constraints.iter().map(|constraint| quoted(constraint)));
     match details.as_slice() {
-        [] => intent.to_owned(),
+        [] => intent.clone(),
         details => format!("{intent} ({})", details.join(", ")),
     }
 }
 
-fn source(follow_up: &FollowUp) -> &'static str {
+fn source<'t>(follow_up: &FollowUp, texts: &'t FollowUpTexts) -> &'t str {
     match follow_up.found_by {
         None => "",
-        Some(FoundBy::Reply) => ", going on with the suggestion it replies to",
-        Some(FoundBy::Strand) => ", going on with the newest suggestion of the same talk",
-        Some(FoundBy::Member) => ", going on with the last suggestion that I made to the same member",
+        Some(FoundBy::Reply) => &texts.by_reply,
+        Some(FoundBy::Strand) => &texts.by_strand,
+        Some(FoundBy::Member) => &texts.by_member,
     }
 }
 
-fn evidence(by: Evidence) -> &'static str {
-    match by {
-        Evidence::Named => "it is named",
-        Evidence::Position => "by its place in the list",
-        Evidence::Only => "nothing else could be meant",
-        Evidence::Primary => "it was named in the first ask",
-        Evidence::Last => "it came up last",
-        Evidence::Model => "the model chose it",
-        Evidence::Member => "the member chose it",
-    }
-}
-
-fn left_out(follow_up: &FollowUp) -> Option<String> {
+fn left_out(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
     if let Some(reset) = follow_up.reset {
         let why = match reset {
-            Reset::KindChanged => "another kind of thing was asked for",
-            Reset::RecipientChanged => "it is for somebody else",
-            Reset::OccasionChanged => "it is for another occasion",
-            Reset::StartOver => "that was asked for",
+            Reset::KindChanged => &texts.kind_changed,
+            Reset::RecipientChanged => &texts.recipient_changed,
+            Reset::OccasionChanged => &texts.occasion_changed,
+            Reset::StartOver => &texts.start_over,
         };
-        return Some(format!("The list of what I had suggested began anew, because {why}."));
+        return Some(filled(&texts.anew, &[("why", why)]));
     }
     if follow_up.excluded.is_empty() || !follow_up.frame.intent.suggests() {
         return None;
     }
-    let count = follow_up.excluded.len();
     let named: Vec<String> =
         follow_up.excluded.iter().rev().take(NAMED_ITEMS).map(|item| quoted(item.title())).collect();
-    let others = count.saturating_sub(NAMED_ITEMS);
-    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
-    Some(format!("Suggested before, so not again: {}{others}.", named.join(", ")))
+    let named = named.join(", ");
+    let list = match follow_up.excluded.len().saturating_sub(NAMED_ITEMS) {
+        0 => named,
+        others => filled(&texts.and_more, &[("n", &others.to_string()), ("list", &named)]),
+    };
+    Some(filled(&texts.excluded, &[("list", &list)]))
 }
 
 fn quoted(text: &str) -> String {
@@ -235,7 +244,8 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::domain::{Amount, AnswerId, Clarification, ItemId, NamedEntity, Price, Reference, Suggested};
+    use crate::domain::{AnswerId, Clarification, ItemId, NamedEntity, Price, Suggested};
+    use crate::texts::texts;
 
     fn item(position: u32, title: &str) -> Item {
         let price = Some(Price { amount: Amount(1299), currency: Some("EUR".to_owned()) });
@@ -288,8 +298,13 @@ mod tests {
 
     #[test]
     fn why_says_what_was_resolved_from_where_and_how_sure() {
-        expect![[r#"I took the ask as a wish for something cheaper (gift card, “for readers”, “Tolkien”, at most 35 EUR, “no \*horror\*”), going on with the newest suggestion of the same talk. Kept from there: kind, category hints. “his” I took to mean “Tolkien”: it was named in the first ask (95 % sure). Suggested before, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up()).expect("told"));
-        assert_eq!(why(&FollowUp::default()), None);
+        expect![[r#"I took the ask as a wish for something cheaper (gift card, “for readers”, “Tolkien”, at most 35 EUR, “no \*horror\*”), going on with the newest suggestion of the same talk. Kept from there: kind, categories. “his” I took to mean “Tolkien”: it was named in the first ask (95 % sure). Suggested before, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("eng").follow_up).expect("told"));
+        assert_eq!(why(&FollowUp::default(), &texts("eng").follow_up), None);
+    }
+
+    #[test]
+    fn it_is_told_in_the_language_of_the_chat() {
+        expect![[r#"Ich habe die Frage verstanden als Wunsch nach etwas Günstigerem (gift card, “for readers”, “Tolkien”, höchstens 35 EUR, “no \*horror\*”), im Anschluss an den neuesten Vorschlag in diesem Gespräch. Von dort übernommen: Art, Kategorien. Mit “his” ist wohl “Tolkien” gemeint: es stand in der ersten Frage (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("deu").follow_up).expect("told"));
     }
 
     #[test]
@@ -312,7 +327,7 @@ mod tests {
             intent: item_question
             about the item: 2. B Tale, Jane [Doe], 12.99 EUR"#]]
         .assert_eq(&prompt_lines(&asked));
-        expect!["I took the ask as a question about a suggestion. I could not tell which was meant, so I asked: “A Tale”, “B Tale”."].assert_eq(&why(&asked).expect("told"));
+        expect!["I took the ask as a question about a suggestion. I could not tell which was meant, so I asked: “A Tale”, “B Tale”."].assert_eq(&why(&asked, &texts("eng").follow_up).expect("told"));
         expect![[r#"
             Which one do you mean?
 

@@ -158,7 +158,7 @@ impl Answering {
                 Step::Digest => {
                     let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
                     let earliest = question.earliest.map(|at| (at, question.zone));
-                    break offline(&question.window, query, earliest, &question.follow_up);
+                    break offline(&question.window, query, earliest, &question.follow_up, question.chat.language);
                 }
                 Step::AskBack(question_back) => break clarifying(question_back),
                 Step::Guard(guard) => {
@@ -179,7 +179,7 @@ impl Answering {
     fn checked_for_echo(&self, question: &Question, built: &BuiltPrompt, completion: Completion, bill: Bill) -> Draft {
         let (text, uncertainty) = uncertainty::split(&completion.text);
         match without_echo(&text, &built.instructions, &built.fence) {
-            Some(text) => answered(completion, text, uncertainty, bill),
+            Some(text) => answered(completion, text, uncertainty, (bill, question.chat.language)),
             None => {
                 log::echoed();
                 Draft { bill: Some(bill), ..self.apology(question, Blame::Passing) }

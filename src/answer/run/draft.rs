@@ -13,9 +13,6 @@ use crate::llm::{Check, Completion, LlmError};
 use crate::store::Language;
 use crate::texts::{Texts, texts};
 
-/// Below an answer that reached the limit of its length.
-const CUT_NOTE: &str = "(The answer was cut short.)";
-
 /// An answer before it is checked, formatted and stored.
 pub struct Draft {
     pub status: AnswerStatus,
@@ -81,8 +78,14 @@ pub fn blame_of(error: &LlmError) -> Blame {
 }
 
 /// `text` is what may be shown of the completion.
-pub fn answered(completion: Completion, text: String, uncertainty: Option<Uncertainty>, bill: Bill) -> Draft {
-    let markdown = if completion.truncated { format!("{text} …\n\n{CUT_NOTE}") } else { text };
+pub fn answered(
+    completion: Completion,
+    text: String,
+    uncertainty: Option<Uncertainty>,
+    (bill, language): (Bill, Language),
+) -> Draft {
+    let cut = &texts(language.code()).digest.cut;
+    let markdown = if completion.truncated { format!("{text} …\n\n{cut}") } else { text };
     Draft {
         model: completion.model,
         tokens: completion.tokens,
@@ -98,9 +101,11 @@ pub fn offline(
     query: Query<'_>,
     earliest: Option<(Timestamp, Zone)>,
     follow_up: &FollowUp,
+    language: Language,
 ) -> Draft {
-    let digest = digest::digest(window, query, earliest);
-    let markdown = match show::why(follow_up) {
+    let texts = texts(language.code());
+    let digest = digest::digest(window, query, earliest, texts);
+    let markdown = match show::why(follow_up, &texts.follow_up) {
         Some(worked_out) => format!("{worked_out}\n\n{digest}"),
         None => digest,
     };
