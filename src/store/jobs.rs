@@ -103,6 +103,27 @@ pub fn replace(tx: &Writer<'_>, job: &JobPayload) -> Result<()> {
 /// Jobs that are due at `now`, those that a member waits for first, then oldest first: at most `per_lane` of a kind and
 /// lane, so that a crowded chat hides nobody.
 pub fn due(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
+    let mut few = first_due(conn, now, per_lane.saturating_add(1))?;
+    if few.len() > per_lane {
+        return due_of_lanes(conn, now, per_lane, limit);
+    }
+    // As nearly always: no lane can hold more than its share of them.
+    few.sort_by_key(|job| job.kind().policy().class == Class::Background);
+    few.truncate(limit as usize);
+    Ok(few)
+}
+
+/// The first jobs that are due, at most `most`, oldest first.
+fn first_due(conn: &Reader, now: Timestamp, most: usize) -> Result<Vec<Job>> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM job WHERE state = 'due' AND due_at <= :now ORDER BY due_at, id LIMIT :most"
+    ))?;
+    let params = named_params! { ":now": now.millis(), ":most": i64::try_from(most).unwrap_or(i64::MAX) };
+    let rows = statement.query_map(params, |raw| Ok(from_row(raw)))?;
+    rows.map(|row| row?).collect()
+}
+
+fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         let background = JobKind::sql_list(|policy| policy.class == Class::Background);
         format!(
@@ -320,6 +341,30 @@ mod tests {
 
     fn leave() -> JobPayload {
         JobPayload::Leave { chat: ChatId(-100) }
+    }
+
+    #[tokio::test]
+    async fn who_waits_goes_first_and_a_crowded_lane_hides_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let at = |chat, id| MessageAt { chat: ChatId(chat), message: MessageId(id) };
+        let now = Timestamp::from_secs(1_000);
+        let look = move |tx: &Writer<'_>| {
+            add(tx, &JobPayload::Recaps {}, Timestamp::from_secs(1))?;
+            for id in 1..=3 {
+                add(tx, &JobPayload::Refusal { at: at(-100, id) }, Timestamp::from_secs(1 + id))?;
+            }
+            add(tx, &JobPayload::Refusal { at: at(-200, 9) }, Timestamp::from_secs(9))?;
+            add(tx, &leave(), Timestamp::from_secs(2_000))?;
+            let keys = |per_lane, limit| -> Result<Vec<String>> {
+                Ok(due(tx, now, per_lane, limit)?.iter().map(Job::key).collect())
+            };
+            Ok([keys(9, 9)?, keys(2, 9)?, keys(9, 2)?, keys(2, 1)?])
+        };
+        let [all, of_lanes, first, first_of_lanes] = store.write(Priority::Background, look).await.unwrap();
+        assert_eq!(all, ["-100:1", "-100:2", "-100:3", "-200:9", ""]);
+        assert_eq!(of_lanes, ["-100:1", "-100:2", "-200:9", ""]);
+        assert_eq!((first, first_of_lanes), (all[..2].to_vec(), all[..1].to_vec()));
     }
 
     #[tokio::test]
