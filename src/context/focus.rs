@@ -6,8 +6,7 @@ use crate::context::contributions::Column;
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical::rarity;
 use crate::context::linear::Terms;
-use crate::context::relatedness::neighborhood::Meanings;
-use crate::context::replies::similarity::dot;
+use crate::context::meanings::Meanings;
 use crate::context::strands::Consensus;
 use crate::domain::UserId;
 
@@ -35,7 +34,6 @@ pub const NAMES: [&str; FEATURES] = [
 /// Where the features of a tag's words begin: a bare tag has those before.
 pub const WORDS: usize = 9;
 const RAREST: usize = 11;
-const MEANING: usize = 12;
 
 /// What is known of a tag.
 pub struct Tag<'a> {
@@ -63,7 +61,7 @@ pub struct Scene<'a> {
     pub consensus: &'a Consensus,
     pub meanings: &'a Meanings,
     /// The meanings of whole segments.
-    pub gathered: &'a Meanings,
+    pub of_segments: &'a Meanings,
 }
 
 /// How likely the tag points at each candidate; sums to 1.
@@ -103,11 +101,6 @@ pub fn features(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
         asking(tag, scene, &mut rows);
     }
     rows
-}
-
-/// The cosine of a tag's meaning with that of the candidate that means it most.
-pub fn best_meaning(rows: &[Values]) -> f64 {
-    rows.iter().map(|values| values[MEANING]).fold(0.0, f64::max)
 }
 
 /// Which candidates have none of a tag's words in their segment, where words were left out beside a rarer one: what is only
@@ -154,13 +147,10 @@ fn answered(place: usize, Scene { corpus, consensus, .. }: Scene<'_>) -> f64 {
 
 /// What the tag's words say of each candidate.
 fn asking(tag: &Tag<'_>, scene: Scene<'_>, rows: &mut [Values]) {
-    let Scene { corpus, meanings, gathered, .. } = scene;
+    let Scene { corpus, meanings, of_segments, .. } = scene;
     let rarest = rarest_words(tag, scene);
     let meaning = meanings.centred(tag.utterance.vector);
-    let length = f64::from(dot(&meaning, &meaning).sqrt());
-    let alike = |meanings: &Meanings, place: usize| {
-        f64::from(dot(meanings.vector(place), &meaning)) / (length + 1e-9) / meanings.length(place).max(1e-6)
-    };
+    let (alike, segment_alike) = (meanings.cosines(&meaning), of_segments.cosines(&meaning));
     for (place, values) in rows.iter_mut().enumerate() {
         let utterance = &corpus.utterances[place];
         values[WORDS..].copy_from_slice(&[
@@ -168,8 +158,8 @@ fn asking(tag: &Tag<'_>, scene: Scene<'_>, rows: &mut [Values]) {
             flag(tag.mentions.contains(&utterance.author)),
             rarest[place] / 5.0,
             // How much it, and its whole segment, means what the tag means.
-            alike(meanings, place),
-            alike(gathered, place),
+            alike[place],
+            segment_alike[place],
             // It names a day that the tag names, or was said on one.
             flag(utterance.days.iter().any(|day| tag.utterance.days.contains(day))),
             flag(tag.utterance.days.contains(&((utterance.at / 86_400.0) as i32))),

@@ -13,10 +13,10 @@
 //!    days that are named, silences by their rank in this chat.
 //! 3. **Reply structure** (`replies`): a linear model with a softmax says from which message each goes on, or that it starts
 //!    something new; explicit replies are all but certain. Twelve forests are sampled from it. Their trees are *strands*; cut at
-//!    silences of two hours they are *segments* (`strands`); segments that take up each other are *matters* (`matters`). How
-//!    often two candidates share one, over all forests, is the consensus.
+//!    silences of two hours and behind answers of the bot they are *segments* (`strands`); segments that take up each other are
+//!    *matters* (`matters`). How often two candidates share one, over all forests, is the consensus.
 //! 4. **Focus** (`focus`): which candidates a tag points at, a softmax over candidates: by place in the talk for a bare tag, by
-//!    words, meanings, names and days for one with a question. A reply points at its anchor.
+//!    words, embeddings (`meanings`), names and days for one with a question. A reply points at its anchor.
 //! 5. **Relatedness** (`relatedness`): a pairwise classifier says which candidates are about the same as each of those, refined
 //!    twice by what else goes with both. In a busy chat strands take its place.
 //! 6. **Novelty** (`novelty`): how likely a tag takes up nothing at all; the more, the dearer each token.
@@ -44,6 +44,7 @@ mod index_set;
 mod linear;
 mod long_strand;
 mod matters;
+mod meanings;
 mod novelty;
 mod params;
 mod pick;

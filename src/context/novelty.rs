@@ -3,10 +3,9 @@
 use crate::context::features::token::Token;
 use crate::context::linear::{Terms, chance};
 
-pub const FEATURES: usize = 6;
+pub const FEATURES: usize = 4;
 /// In the order of their places.
-pub const NAMES: [&str; FEATURES] =
-    ["unlinked_log_odds", "has_words", "shared_stems", "best_meaning_cosine", "group_words", "names_day"];
+pub const NAMES: [&str; FEATURES] = ["unlinked_log_odds", "has_words", "shared_stems", "group_words"];
 
 /// What is known of a trigger before anything is chosen.
 pub struct TagSummary<'a> {
@@ -16,11 +15,8 @@ pub struct TagSummary<'a> {
     pub stems: Option<&'a [Token]>,
     /// The candidates' stems.
     pub known: &'a [&'a [Token]],
-    /// How well its meaning is met where it is met best.
-    pub best_meaning: f64,
     /// How many of its words speak of the people here, of what they said, or of their days.
     pub ours: usize,
-    pub names_day: bool,
 }
 
 /// Whether a tag takes up anything at all.
@@ -54,11 +50,10 @@ pub fn waste(newness: f64, price: f64, lengths: impl Iterator<Item = usize>) -> 
 
 /// By their names, what is asked of the trigger.
 pub fn features(summary: &TagSummary<'_>) -> [f64; FEATURES] {
-    let [has_words, shared] = summary.stems.map_or([0.0; 2], |stems| [1.0, shared(stems, summary.known)]);
-    let names_day = f64::from(u8::from(summary.names_day));
-    let of_words = [summary.best_meaning, (summary.ours as f64).ln_1p(), names_day].map(|value| has_words * value);
-    let [meaning, ours, names_day] = of_words;
-    [(summary.unlinked + 0.003).ln(), has_words, shared, meaning, ours, names_day]
+    let ours = (summary.ours as f64).ln_1p();
+    let of_words = summary.stems.map_or([0.0; 3], |stems| [1.0, shared(stems, summary.known), ours]);
+    let [has_words, shared, ours] = of_words;
+    [(summary.unlinked + 0.003).ln(), has_words, shared, ours]
 }
 
 /// The share of the trigger's stems that a candidate has too.

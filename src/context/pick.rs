@@ -17,8 +17,7 @@ use crate::context::features::lexical;
 use crate::context::features::lexical::{says_little, telling_part};
 use crate::context::features::mentions::Turn;
 use crate::context::features::message::{MessageFeatures, address};
-use crate::context::features::rhythm::slowness;
-use crate::context::features::rhythm::{WINDOW, silence_ranks};
+use crate::context::features::rhythm::{WINDOW, silence_ranks, slowness};
 use crate::context::features::token::Token;
 use crate::context::history::{History, Sources};
 use crate::context::novelty::TagSummary;
@@ -211,14 +210,12 @@ struct Matching<'a> {
 }
 
 impl Matching<'_> {
-    fn summary(&self, best_meaning: f64) -> TagSummary<'_> {
+    fn summary(&self) -> TagSummary<'_> {
         TagSummary {
             unlinked: f64::from(self.links.starts_new()),
             stems: (!self.bare).then_some(&self.trigger.stems),
             known: &self.stems,
-            best_meaning,
             ours: Languages::shipped().ours_in(self.asking.text),
-            names_day: !self.trigger.days.is_empty(),
         }
     }
 }

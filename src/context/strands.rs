@@ -74,51 +74,34 @@ impl Partitions {
 /// Who lies in one segment with whom. In a slow chat hardly anybody: the pairs are few.
 #[derive(Debug)]
 pub struct Consensus {
-    count: usize,
-    /// In how many forests two candidates lie in one segment, row after row.
-    times: Vec<u8>,
-    /// What one forest counts.
-    share: f64,
-    /// The candidates that each was ever together with, itself included, one's after the other's, ascending; each with its
-    /// share.
-    near: Vec<(usize, f32)>,
-    /// Where each one's begin, and the end.
-    starts: Vec<usize>,
+    /// The candidates that each was ever together with, itself included, ascending; each with the share of the forests.
+    near: Vec<Vec<(usize, f64)>>,
 }
 
 impl Consensus {
-    /// `segments` are those of at most 255 forests.
     pub fn of(segments: &Partitions) -> Self {
-        let (count, share) = (segments.count, segments.share());
-        let (mut times, mut near, mut starts) = (Vec::with_capacity(count * count), Vec::new(), vec![0]);
-        for one in 0..count {
-            let row = segments.times_with(one);
-            let met = (0..).zip(&row).filter(|(_, times)| **times > 0);
-            near.extend(met.map(|(place, times)| (place, f32::from(*times) * share as f32)));
-            starts.push(near.len());
-            times.extend(row);
-        }
-        Self { count, times, share, near, starts }
+        let share = segments.share();
+        let near = |one: usize| {
+            let met = segments.times_with(one).into_iter().enumerate().filter(|(_, times)| *times > 0);
+            met.map(|(place, times)| (place, f64::from(times) * share)).collect()
+        };
+        Self { near: (0..segments.count).map(near).collect() }
     }
 
     /// The share of the forests in which two candidates lie in one segment; 1 for a candidate with itself.
     pub fn share(&self, one: usize, other: usize) -> f64 {
-        f64::from(self.times[one * self.count + other]) * self.share
+        let near = &self.near[one];
+        near.binary_search_by_key(&other, |(place, _)| *place).map_or(0.0, |found| near[found].1)
     }
 
     /// The candidates that `one` was ever together with, itself included, each with its share; ascending.
     pub fn with(&self, one: usize) -> impl Iterator<Item = (usize, f64)> {
-        self.near(one).iter().map(move |(other, _)| (*other, self.share(one, *other)))
-    }
-
-    /// The same, as precise as vectors are.
-    pub fn near(&self, one: usize) -> &[(usize, f32)] {
-        &self.near[self.starts[one]..self.starts[one + 1]]
+        self.near[one].iter().copied()
     }
 
     /// For every candidate the sum of what those have that it was together with: `what` as places and values.
     pub fn gathered(&self, what: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
-        let mut gathered = vec![0.0; self.count];
+        let mut gathered = vec![0.0; self.near.len()];
         for (place, value) in what {
             for (other, share) in self.with(place) {
                 gathered[other] += share * value;
@@ -129,19 +112,23 @@ impl Consensus {
 
     /// How many messages each candidate's segment has, itself included, as a mean over the forests.
     pub fn sizes(&self) -> Vec<f64> {
-        (0..self.count).map(|place| self.with(place).map(|(_, share)| share).sum()).collect()
+        self.near.iter().map(|near| near.iter().map(|(_, share)| share).sum()).collect()
     }
 }
 
-/// Strands of a forest, which drew these `antecedents`, cut where a silence is longer than `far` seconds and no reply bridges
-/// it; in the order of their first messages.
-pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: f64) -> Vec<IndexSet> {
+/// Strands of a forest, which drew these `antecedents`, in the order of their first messages. With `far`, they are cut where a
+/// silence is longer than so many seconds, and behind an answer of the bot, unless a reply bridges it: what is said after an
+/// answer may be about anything.
+pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<f64>) -> Vec<IndexSet> {
     let mut segments: Vec<IndexSet> = Vec::new();
     let mut of: Vec<usize> = Vec::with_capacity(antecedents.len());
     for (place, antecedent) in antecedents.iter().enumerate() {
         let utterance = &corpus.utterances[place];
-        let joined = antecedent
-            .filter(|from| utterance.at - corpus.utterances[*from].at <= far || utterance.reply == Some(*from));
+        let is_near = |from: usize, far: f64| {
+            utterance.at - corpus.utterances[from].at <= far && corpus.answers[place] == corpus.answers[from]
+        };
+        let goes_on = |from: &usize| far.is_none_or(|far| is_near(*from, far)) || utterance.reply == Some(*from);
+        let joined = antecedent.filter(goes_on);
         let segment = match joined {
             Some(from) => of[from],
             None => {
@@ -168,7 +155,7 @@ pub struct SampledStrands {
 pub struct Partitioned {
     /// Strands of stage one, never cut.
     pub strands: Partitions,
-    /// Strands, cut where the silence is long.
+    /// Strands, cut where the silence is long or the bot answered.
     pub segments: Partitions,
     /// Segments that take up each other.
     pub matters: Partitions,

@@ -279,7 +279,8 @@ fn left_out(pool: &CandidateSet<'_>, entries: &[Entry]) -> Vec<Index> {
     pool.conversation.iter().copied().filter(|place| !shown.contains(&pool.messages[*place].seq)).collect()
 }
 
-/// The nearest of what was left out with the reason in plain words, oldest first. What found no room comes before what was never picked, which is told by `elsewhere`: it was the closer call.
+/// The nearest of what was left out with the reason in plain words, oldest first. What found no room comes before what was
+/// never picked: it was the closer call.
 fn omitted(pool: &CandidateSet<'_>, left_out: &[Index], no_room: &[Index]) -> Vec<Omitted> {
     let lacked_room: BTreeSet<Index> = no_room.iter().copied().collect();
     let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));

@@ -121,6 +121,29 @@ async fn a_reply_to_an_answer_two_days_later_is_about_its_matter() {
 }
 
 #[tokio::test]
+async fn a_bare_tag_in_a_talk_that_began_after_an_answer_is_about_that_talk() {
+    World::run(async |w| {
+        w.model.script(["Hansen, for 640.", "The battery."]);
+        let (matter, others, first) = boiler_answered(w).await;
+        let mut talk = Vec::new();
+        for (name, text) in [
+            ("ben", "my laptop battery lasts an hour, new one or new battery?"),
+            ("dan", "how old is it?"),
+            ("ben", "four years"),
+            ("dan", "battery, they are 60 or so"),
+        ] {
+            w.clock.advance(Duration::from_secs(60));
+            talk.push(w.say(name, text));
+        }
+        w.settled().await;
+        let tag = w.say("ann", "@bot thoughts?");
+        let second = w.answer_to(tag).await;
+        check(&focus(w, &second).await, &talk, &[matter, others, vec![first.id]].concat());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn another_members_matter_is_not_drawn_into_a_cry_for_help() {
     World::run(async |w| {
         w.model.script(["Hansen, for 640.", "Take it to the shop."]);

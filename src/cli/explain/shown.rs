@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn features_are_told_in_plain_words() {
         let feature = |name: &str, contribution| Feature { name: name.to_owned(), value: 1.0, contribution };
-        let features = [feature("tag.minutes_since", 1.2), feature("pair.same_author", -0.4), feature("new.one", 0.1)];
-        assert_eq!(told(&features), "time since +1.20, by the same author -0.40, one +0.10");
+        let features = [feature("tag.minutes_since", 1.2), feature("pair.word_cosine", -0.4), feature("new.one", 0.1)];
+        assert_eq!(told(&features), "time since +1.20, common words -0.40, one +0.10");
     }
 }

@@ -43,6 +43,8 @@ pub struct Corpus<'a> {
     pub idf: Vec<f64>,
     /// Remarks of each author.
     pub spoken: Vec<f64>,
+    /// How often the bot spoke before each utterance.
+    pub answers: Vec<usize>,
     /// How long the silence before each utterance was for this chat: `-ln(1.02 - q)`.
     pub silences: Vec<f64>,
     /// 0 in a busy chat, 1 where a quarter of an hour between messages is usual.
@@ -65,7 +67,13 @@ impl<'a> Corpus<'a> {
         let mut spoken = vec![0.0; people.len()];
         authors.iter().for_each(|author| spoken[*author] += 1.0);
         let people = people.len();
-        Self { utterances, authors, people, numbers, stems, spread, idf, spoken, silences, slowness }
+        let answers = utterances.iter().scan(0, |answers, utterance| {
+            let before = *answers;
+            *answers += usize::from(utterance.is_ours);
+            Some(before)
+        });
+        let answers = answers.collect();
+        Self { answers, utterances, authors, people, numbers, stems, spread, idf, spoken, silences, slowness }
     }
 }
 

@@ -22,10 +22,18 @@ const MIN_JOINED_CHARS: usize = 5;
 /// Characters of a text whose words count.
 const WITHIN: usize = 1500;
 
-#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
-static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[^\W_]+(?:[.\-'’][^\W_]+)*").expect("a constant pattern"));
-#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
-static RUN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a constant pattern"));
+#[expect(clippy::expect_used, reason = "a constant pattern, used by tests")]
+static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+(?:[.\-'’]\w+)*").expect("a constant pattern"));
+
+/// The words of a text: dots, hyphens, apostrophes and underscores join.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    WORD.find_iter(text).map(|word| word.as_str())
+}
+
+/// What is joined in a word by anything but an underscore.
+pub fn parts(word: &str) -> impl Iterator<Item = &str> {
+    word.split(['.', '-', '\'', '’'])
+}
 
 /// The stems of a text as numbers, ascending, each once.
 pub fn stems(text: &str) -> Vec<Token> {
@@ -41,9 +49,9 @@ pub fn rarity(messages: usize, holding: f64) -> f64 {
     ((messages as f64 + 20.0) / (holding + 0.5)).ln()
 }
 
-/// 1 + ln(n): what a word counts that was met `n` times, once or more.
+/// What a word counts that was met so many times: the more, the less each counts.
 pub fn damped(times: usize) -> f64 {
-    1.0 + ((times - 1) as f64).ln_1p()
+    1.0 + (times as f64).ln()
 }
 
 /// The stems of what somebody is called: all parts of it, whatever they are.
@@ -68,7 +76,7 @@ fn each_stem(text: &str, mut each: impl FnMut(&str)) {
 fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
     let languages = Languages::shipped();
     let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
-    for word in WORD.find_iter(&lower).map(|word| word.as_str()).filter(|word| !languages.is_stop_word(word)) {
+    for word in words(&lower).flat_map(|word| word.split('_')).filter(|word| !languages.is_stop_word(word)) {
         let chars = word.chars().count();
         if word.chars().any(|c| c.is_numeric()) {
             if chars >= 2 {
@@ -76,12 +84,11 @@ fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
             }
             continue;
         }
-        let parts: Vec<&str> = word.split(['.', '-', '\'', '’']).collect();
-        if parts.len() > 1 && chars >= MIN_JOINED_CHARS {
+        if parts(word).nth(1).is_some() && chars >= MIN_JOINED_CHARS {
             each(word, word);
         }
         let telling =
-            parts.into_iter().filter(|part| !languages.is_stop_word(part) && part.chars().count() >= MIN_PART_CHARS);
+            parts(word).filter(|part| !languages.is_stop_word(part) && part.chars().count() >= MIN_PART_CHARS);
         telling.for_each(|part| each(&stem(part), part));
     }
 }
@@ -117,7 +124,7 @@ pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String
 
 /// Whether a text says too little to go by: hardly a word, or a few that nobody here has used.
 pub fn says_little(text: &str, known: impl Fn(Token) -> bool) -> bool {
-    let words = RUN.find_iter(text).count();
+    let words = words(text).flat_map(parts).count();
     words <= 2 || (words <= 5 && !stems(text).into_iter().any(known))
 }
 

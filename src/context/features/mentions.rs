@@ -1,17 +1,13 @@
 //! What is read off one message: who is spoken to, and what kind of utterance it is.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use crate::context::features::lexical::stems_of_name;
+use crate::context::features::lexical::{parts, stems_of_name, words};
 use crate::context::features::token::{Quick, QuickSet, Token, token};
 use crate::domain::{EntityKind, Message, Timestamp, UserId};
 use crate::trigger::Languages;
 
 /// People whose mention counts, in the order of their appearance.
 const MAX_MENTIONS: usize = 6;
-/// Characters of a text that are searched for names.
+/// Bytes of a text that are searched for names.
 const NAMES_WITHIN: usize = 600;
 /// Shorter words are too common to be names or to tell anything.
 const MIN_NAME_CHARS: usize = 3;
@@ -27,13 +23,9 @@ pub struct Speech {
     pub lead: Option<Token>,
     /// Words that may be names, in order.
     pub named: Box<[Token]>,
-    /// Capitalised words that may be first names, in order.
-    pub capitalised: Box<[Token]>,
-    /// What its author is called: name and username, and the stems of their words.
+    /// What its author is called: first name and username, and the stems of the words of both.
     pub author_names: Box<[Token]>,
     pub author_stems: Box<[Token]>,
-    /// The author's first name, where there is a second.
-    pub author_first_name: Option<Token>,
     pub is_question: bool,
     pub chars: usize,
 }
@@ -50,18 +42,9 @@ pub struct Heard {
 /// How the people are called who have spoken.
 #[derive(Debug, Default)]
 pub struct Names {
-    full: Quick<Token, UserId>,
-    /// None where several share the first name.
-    first: Quick<Token, Option<UserId>>,
+    /// None where several share a name.
+    bearers: Quick<Token, Option<UserId>>,
     stems: QuickSet<Token>,
-}
-
-static NAME_LIKE: LazyLock<Regex> = LazyLock::new(|| pattern(r#"[^\s:,;!?()<>"']+"#));
-static LETTERS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\p{L}{3,}"));
-static LEAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"^@?([^\s:,]+)[:,]"));
-#[expect(clippy::expect_used, reason = "the patterns are constants, and a test reads a message with each")]
-fn pattern(source: &str) -> Regex {
-    Regex::new(source).expect("a constant pattern")
 }
 
 impl Names {
@@ -70,15 +53,10 @@ impl Names {
         let mut names = Self::default();
         for speech in speeches {
             for name in &*speech.author_names {
-                names.full.insert(*name, speech.author);
+                let bearer = names.bearers.entry(*name).or_insert(Some(speech.author));
+                *bearer = bearer.filter(|known| *known == speech.author);
             }
             names.stems.extend(&speech.author_stems);
-            if let Some(first) = speech.author_first_name {
-                let bearer = names.first.entry(first).or_insert(Some(speech.author));
-                if *bearer != Some(speech.author) {
-                    *bearer = None;
-                }
-            }
         }
         names
     }
@@ -88,14 +66,13 @@ impl Names {
         self.stems.contains(&stem)
     }
 
-    /// Whom `speech` speaks to: by Telegram's own entities first, then at its start, by name, by first name.
+    /// Whom `speech` speaks to: by Telegram's own entities first, then at its start, then by name.
     pub fn heard(&self, speech: &Speech) -> Heard {
         let other = |id: &UserId| *id != speech.author;
-        let first = speech.lead.and_then(|lead| self.full.get(&lead).copied()).filter(other);
-        let by_name = speech.named.iter().filter_map(|word| self.full.get(word).copied());
-        let by_first_name = speech.capitalised.iter().filter_map(|word| self.first.get(word).copied().flatten());
+        let bearer = |name: &Token| self.bearers.get(name).copied().flatten();
+        let first = speech.lead.as_ref().and_then(bearer).filter(other);
         let mut mentions = Vec::new();
-        let all = speech.mentioned.iter().copied().chain(first).chain(by_name).chain(by_first_name);
+        let all = speech.mentioned.iter().copied().chain(first).chain(speech.named.iter().filter_map(bearer));
         for id in all.filter(other) {
             if !mentions.contains(&id) && mentions.len() < MAX_MENTIONS {
                 mentions.push(id);
@@ -123,26 +100,23 @@ impl Hearing {
 impl Speech {
     /// What it takes in memory beside itself.
     pub fn bytes(&self) -> usize {
-        let of_author = self.author_names.len() + self.author_stems.len();
-        let tokens = self.named.len() + self.capitalised.len() + of_author;
+        let tokens = self.named.len() + self.author_names.len() + self.author_stems.len();
         tokens * size_of::<Token>() + size_of_val(&*self.mentioned)
     }
 
     /// Reads `message`, `text` being its words without the bot's own name.
     pub fn read(message: &Message, text: &str) -> Self {
-        let head = clipped(text, NAMES_WITHIN);
-        let name = message.sender.name.as_str();
-        let called = || [Some(name), message.sender.username.as_deref()].into_iter().flatten();
+        let head = text.get(..text.floor_char_boundary(NAMES_WITHIN)).unwrap_or(text);
+        let (name, username) = (message.sender.name.as_str(), message.sender.username.as_deref());
+        let lead = text.split_once([':', ',']).map(|(lead, _)| lead.trim_start_matches('@'));
         Self {
             at: message.sent_at,
             author: message.sender.id,
             mentioned: message.entities.iter().filter_map(|entity| mentioned(&entity.kind)).collect(),
-            lead: LEAD.captures(text).and_then(|found| found.get(1)).and_then(|word| name_token(word.as_str())),
-            named: NAME_LIKE.find_iter(head).filter_map(|word| name_token(word.as_str())).collect(),
-            capitalised: LETTERS.find_iter(head).filter_map(|word| first_name_token(word.as_str())).collect(),
-            author_names: called().filter_map(name_token).collect(),
-            author_stems: called().flat_map(stems_of_name).collect(),
-            author_first_name: name.split_once(' ').and_then(|(first, _)| first_name_token(first)),
+            lead: lead.and_then(name_token),
+            named: words(head).flat_map(|word| parts(word).chain([word])).filter_map(name_token).collect(),
+            author_names: words(name).next().into_iter().chain(username).filter_map(name_token).collect(),
+            author_stems: [Some(name), username].into_iter().flatten().flat_map(stems_of_name).collect(),
             is_question: Languages::shipped().is_question(text),
             chars: text.chars().count(),
         }
@@ -158,19 +132,9 @@ fn mentioned(kind: &EntityKind) -> Option<UserId> {
 
 /// A word that may be a name: long enough, and no stop word of the language that nicknames are made of.
 fn name_token(word: &str) -> Option<Token> {
-    let lower = word.trim_start_matches('@').trim_end_matches('.').to_lowercase();
+    let lower = word.to_lowercase();
     let is_name = lower.chars().count() >= MIN_NAME_CHARS && !Languages::shipped().is_english_stop_word(&lower);
     is_name.then(|| token(&lower))
-}
-
-fn first_name_token(word: &str) -> Option<Token> {
-    let is_name = word.chars().count() >= MIN_NAME_CHARS && word.chars().next().is_some_and(char::is_uppercase);
-    is_name.then(|| token(word))
-}
-
-/// At most `chars` characters of `text`.
-fn clipped(text: &str, chars: usize) -> &str {
-    text.char_indices().nth(chars).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }
 
 /// A vector of unit length; empty where the embedding model does not know the text.

@@ -3,8 +3,7 @@
 use crate::context::features::corpus::Corpus;
 use crate::context::features::token::Quick;
 use crate::context::index_set::IndexSet;
-use crate::context::matters::link::SegmentLink;
-use crate::context::matters::link::{Bond, bond, rows};
+use crate::context::matters::link::{Bond, SegmentLink, bond, rows};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 

@@ -5,10 +5,10 @@ use crate::context::features::lexical::damped;
 use crate::context::focus::{flag, minutes};
 use crate::context::linear::Terms;
 use crate::context::matters::matter::Matter;
-use crate::context::matters::segment::{Segment, seldom};
+use crate::context::matters::segment::Segment;
 use crate::context::replies::similarity::dot;
 
-pub const FEATURES: usize = 21;
+pub const FEATURES: usize = 19;
 /// In the order of their places. The last four compare a matter with the others.
 pub const NAMES: [&str; FEATURES] = [
     "minutes_between",
@@ -18,10 +18,8 @@ pub const NAMES: [&str; FEATURES] = [
     "people_likelihood",
     "people_cosine",
     "starter_spoke_there",
-    "word_likelihood",
     "word_cosine",
     "rarest_shared_word",
-    "shared_word_support",
     "meaning_cosine",
     "matter_size",
     "segment_size",
@@ -34,8 +32,8 @@ pub const NAMES: [&str; FEATURES] = [
     "people_above_mean",
 ];
 /// Where those begin that compare, and the places of what the last three compare: meaning, words and people.
-const COMPARED: usize = 17;
-const ABOVE_MEAN: [usize; 3] = [11, 8, 4];
+const COMPARED: usize = 15;
+const ABOVE_MEAN: [usize; 3] = [9, 7, 4];
 pub type Row = [f64; FEATURES];
 
 /// Whether a segment takes up an earlier matter.
@@ -57,7 +55,7 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
     let near = matter.members.last_before(start).unwrap_or(matter.first);
     let seconds = (corpus.utterances[start].at - corpus.utterances[near].at).abs();
     let (people_likelihood, people_cosine) = people(corpus, segment, matter);
-    let words = words(corpus, segment, matter);
+    let (word_cosine, rarest) = words(corpus, segment, matter);
     let mut row = [0.0; FEATURES];
     row[..COMPARED].copy_from_slice(&[
         minutes(seconds),
@@ -67,13 +65,11 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
         people_likelihood,
         people_cosine,
         flag(matter.authors[corpus.authors[start]] > 0.0),
-        words.likelihood,
-        words.cosine,
-        words.rarest,
-        words.support,
+        word_cosine,
+        rarest / 5.0,
         meaning(segment, matter),
-        ((matter.count - 1) as f64).ln_1p(),
-        ((segment.count() - 1) as f64).ln_1p(),
+        (matter.count as f64).ln(),
+        (segment.count() as f64).ln(),
         flag(corpus.utterances[start].is_question),
         segment.wordiness,
         matter.stem_count.ln_1p(),
@@ -114,40 +110,15 @@ fn people(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64)
     (likelihood / own.sqrt(), product / lengths.max(1e-6))
 }
 
-struct Words {
-    /// How much more the segment's words are used in the matter than elsewhere.
-    likelihood: f64,
-    cosine: f64,
-    /// Rarity of the rarest shared word.
-    rarest: f64,
-    /// The likelihood of shared words alone.
-    support: f64,
-}
-
-/// Only shared words are looked at one by one: what all the others come to is known of the segment.
-fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> Words {
-    let rest = corpus.utterances.len() - segment.count() - matter.count;
-    let sizes = (rest as f64).ln_1p() - (matter.count as f64).ln_1p();
-    let mut likelihood = segment.strangeness + sizes * segment.rarity;
-    let (mut support, mut product, mut rarest) = (0.0, 0.0, 0.0_f64);
-    for used in &segment.stems {
-        let there = usize::from(matter.stems[used.stem]);
-        if there == 0 {
-            continue;
-        }
-        let (elsewhere, idf) = (usize::from(used.elsewhere), corpus.idf[used.stem]);
-        let here = seldom(there) - seldom(elsewhere - there);
-        likelihood += idf * (here - seldom(0) + seldom(elsewhere));
-        support += (here + sizes).max(0.0) * idf / 5.0;
-        product += used.weight(corpus) * damped(there) * idf;
+/// The cosine of their words, the rare ones heavier, and the rarity of the rarest that both have.
+fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
+    let (mut product, mut rarest) = (0.0, 0.0_f64);
+    for used in segment.stems.iter().filter(|used| matter.stems[used.stem] > 0) {
+        let idf = corpus.idf[used.stem];
+        product += used.weight(corpus) * damped(usize::from(matter.stems[used.stem])) * idf;
         rarest = rarest.max(idf);
     }
-    Words {
-        likelihood: (likelihood / 5.0 / (1.0 + segment.shared_stems as f64).sqrt()).clamp(-2.0, 4.0),
-        cosine: product / (segment.lexical_length * matter.lexical_length()).max(1e-6),
-        rarest: rarest / 5.0,
-        support: (support / (1.0 + segment.count() as f64).sqrt()).min(3.0),
-    }
+    (product / (segment.lexical_length * matter.lexical_length()).max(1e-6), rarest)
 }
 
 fn meaning(segment: &Segment, matter: &Matter) -> f64 {

@@ -14,14 +14,8 @@ pub struct Segment {
     pub authors_length: f64,
     /// Ascending.
     pub stems: Vec<StemUse>,
-    /// How many of them are also used elsewhere.
-    pub shared_stems: usize,
     /// ln(1 + stems of all messages)
     pub wordiness: f64,
-    /// What the words say of a matter that uses none of them, but for how long it is.
-    pub strangeness: f64,
-    /// Sum of the rarities.
-    pub rarity: f64,
     /// Length of the stems' weights.
     pub lexical_length: f64,
     /// Sum of the vectors.
@@ -35,8 +29,6 @@ pub struct StemUse {
     pub stem: usize,
     /// Messages of the segment that use it.
     pub here: u16,
-    /// Messages that use it elsewhere.
-    pub elsewhere: u16,
 }
 
 impl StemUse {
@@ -50,37 +42,18 @@ impl Segment {
     pub fn new(places: Vec<usize>, corpus: &Corpus<'_>) -> Self {
         let authors = counted(places.iter().map(|place| corpus.authors[*place]));
         let counts = counted(places.iter().flat_map(|place| corpus.stems[*place].iter().copied()));
-        let used = |(stem, here): (usize, u16)| StemUse { stem, here, elsewhere: corpus.spread[stem] - here };
-        let mut segment = Self {
-            authors_length: authors.iter().map(|(_, times)| f64::from(*times).powi(2)).sum::<f64>().sqrt(),
+        let stems: Vec<StemUse> = counts.iter().map(|(stem, here)| StemUse { stem: *stem, here: *here }).collect();
+        let vector = sum(places.iter().map(|place| corpus.utterances[*place].vector));
+        Self {
+            authors_length: length(authors.iter().map(|(_, times)| f64::from(*times))),
             authors: authors.into_iter().map(|(author, times)| (author, f64::from(times))).collect(),
             wordiness: counts.iter().map(|(_, times)| f64::from(*times)).sum::<f64>().ln_1p(),
-            stems: counts.into_iter().map(used).collect(),
-            shared_stems: 0,
-            strangeness: 0.0,
-            rarity: 0.0,
-            lexical_length: 0.0,
-            vector: sum(places.iter().map(|place| corpus.utterances[*place].vector)),
-            vector_length: 0.0,
+            lexical_length: length(stems.iter().map(|used| used.weight(corpus))),
+            stems,
+            vector_length: dot(&vector, &vector).sqrt(),
+            vector,
             places,
-        };
-        segment.vector_length = dot(&segment.vector, &segment.vector).sqrt();
-        segment.weigh_stems(corpus);
-        segment
-    }
-
-    fn weigh_stems(&mut self, corpus: &Corpus<'_>) {
-        let mut square = 0.0;
-        for used in &self.stems {
-            square += used.weight(corpus).powi(2);
-            if used.elsewhere > 0 {
-                let idf = corpus.idf[used.stem];
-                self.shared_stems += 1;
-                self.strangeness += idf * (seldom(0) - seldom(usize::from(used.elsewhere)));
-                self.rarity += idf;
-            }
         }
-        self.lexical_length = square.sqrt();
     }
 
     pub fn start(&self) -> usize {
@@ -92,9 +65,8 @@ impl Segment {
     }
 }
 
-/// ln of how often a word is met, shrunk.
-pub fn seldom(times: usize) -> f64 {
-    (times as f64 + 0.3).ln()
+fn length(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
 }
 
 /// Each of `numbers` once with how often it occurs, ascending.

@@ -5,19 +5,17 @@ use std::sync::Arc;
 use crate::context::contributions::Column;
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{
-    Scene, Tag, Values as FocusValues, best_meaning, features as focus_features, focus_columns, lack_words, targets,
+    Scene, Tag, Values as FocusValues, features as focus_features, focus_columns, lack_words, targets,
 };
 use crate::context::history::Sources;
+use crate::context::meanings::Meanings;
 use crate::context::novelty::waste;
-use crate::context::pick::Picked;
-use crate::context::pick::{Candidates, Matching, utterance};
-use crate::context::relatedness::neighborhood::Meanings;
+use crate::context::pick::{Candidates, Matching, Picked, utterance};
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::Refinement;
 use crate::context::select::ambiguity;
 use crate::context::select::expected_f1::{Guess, best_set, marginals};
-use crate::context::strands::Consensus;
-use crate::context::strands::Partitioned;
+use crate::context::strands::{Consensus, Partitioned};
 use crate::context::weights::Weights;
 use crate::domain::StoredMessage;
 
@@ -39,9 +37,9 @@ impl Candidates<'_> {
         if self.messages.is_empty() {
             return Picked::default();
         }
-        let (Guesses { guesses, marginals }, best) = self.guesses(matching, seen);
+        let (guesses, marginals) = self.guesses(matching, seen);
         // What replies takes something up, whatever its words are.
-        let summary = Some(matching.summary(best)).filter(|_| !matching.is_reply);
+        let summary = Some(matching.summary()).filter(|_| !matching.is_reply);
         let novelty = summary.map_or(0.0, |summary| match matching.asking.is_tag {
             true => model.novelty(&summary),
             false => summary.unlinked,
@@ -58,9 +56,9 @@ impl Candidates<'_> {
         Picked { taken, marginals, rivals }
     }
 
-    /// The matters that the trigger may be about, one for each candidate that it may point at, and how well its meaning is
-    /// met where it is met best.
-    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> (Guesses, f64) {
+    /// The matters that the trigger may be about, one for each candidate that it may point at, and how likely each candidate
+    /// belongs to any of them.
+    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> (Vec<Guess>, Vec<f32>) {
         let corpus = self.corpus(Some(matching.asking.message));
         let sampled = match &self.sampled {
             Some(sampled) => Arc::clone(sampled),
@@ -69,16 +67,18 @@ impl Candidates<'_> {
         let agreement = Agreement::of(&corpus, &sampled.partitioned);
         let tag = self.tag(matching);
         let rows = focus_features(&tag, agreement.scene());
-        (guesses(&agreement, (&tag, &rows), matching.weights, seen), best_meaning(&rows))
+        guesses(&agreement, (&tag, &rows), matching.weights, seen)
     }
 
     /// An answer of the bot and what it rests on, as far as they are candidates.
     fn rested_on(&self, sources: Option<&Sources>) -> Vec<usize> {
-        let Some(sources) = sources else { return Vec::new() };
-        let is_of = |stored: &StoredMessage| {
+        let is_of = |stored: &StoredMessage, sources: &Sources| {
             stored.message.id == sources.of || sources.used.iter().any(|(seq, _)| *seq == stored.seq)
         };
-        (0..self.messages.len()).filter(|place| is_of(self.messages[*place])).collect()
+        let places = sources
+            .into_iter()
+            .flat_map(|sources| (0..self.messages.len()).filter(move |place| is_of(self.messages[*place], sources)));
+        places.collect()
     }
 
     pub(super) fn tag<'a>(&self, matching: &'a Matching<'_>) -> Tag<'a> {
@@ -102,7 +102,7 @@ fn guesses(
     (tag, rows): (&Tag<'_>, &[FocusValues]),
     weights: &Weights,
     seen: Option<&mut Vec<Column>>,
-) -> Guesses {
+) -> (Vec<Guess>, Vec<f32>) {
     let slowness = agreement.corpus.slowness;
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
     // A message that does not tag goes on from what it is linked to.
@@ -125,7 +125,7 @@ fn guesses(
     let pairwise = agreement.pairwise();
     let places: Vec<usize> = targets.iter().map(|(place, _)| *place).collect();
     let mut refinement = Refinement::around(&pairwise, &places, &weights.pairwise);
-    let Some((last, before)) = weights.refine.split_last() else { return Guesses::default() };
+    let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
     before.iter().for_each(|look| refinement.look(look));
     if let Some(seen) = seen {
         seen.extend(focus_columns(rows, terms));
@@ -148,15 +148,7 @@ fn guesses(
     of_targets.for_each(|(guess, (place, _))| guess.weight /= left(*place) as f32);
     let sum: f32 = whole.iter().map(|guess| guess.weight).sum();
     whole.iter_mut().for_each(|guess| guess.weight /= sum.max(f32::MIN_POSITIVE));
-    Guesses { marginals: marginals(&whole), guesses }
-}
-
-/// What the trigger may be about.
-#[derive(Default)]
-struct Guesses {
-    guesses: Vec<Guess>,
-    /// How likely each candidate belongs to any of it, words that are common here counted too.
-    marginals: Vec<f32>,
+    (guesses, marginals(&whole))
 }
 
 /// What hangs together among the candidates, over all forests.
@@ -166,19 +158,19 @@ pub(super) struct Agreement<'a> {
     consensus: Consensus,
     meanings: Meanings,
     /// The meanings of whole segments.
-    gathered: Meanings,
+    of_segments: Meanings,
 }
 
 impl<'a> Agreement<'a> {
     pub(super) fn of(corpus: &'a Corpus<'a>, partitioned: &'a Partitioned) -> Self {
         let consensus = Consensus::of(&partitioned.segments);
         let meanings = Meanings::of(corpus);
-        Self { corpus, partitioned, gathered: meanings.gathered(&consensus), meanings, consensus }
+        Self { corpus, partitioned, of_segments: meanings.of_segments(&consensus), meanings, consensus }
     }
 
     pub(super) fn scene(&self) -> Scene<'_> {
-        let Self { corpus, consensus, meanings, gathered, .. } = self;
-        Scene { corpus, consensus, meanings, gathered }
+        let Self { corpus, consensus, meanings, of_segments, .. } = self;
+        Scene { corpus, consensus, meanings, of_segments }
     }
 
     pub(super) fn pairwise(&self) -> Pairwise<'_> {
@@ -294,7 +286,7 @@ mod tests {
         let partitioned = Partitioned::of(&corpus, &forests, weights);
         let agreement = Agreement::of(&corpus, &partitioned);
         let rows = focus_features(&tag, agreement.scene());
-        guesses(&agreement, (&tag, &rows), weights, None).guesses
+        guesses(&agreement, (&tag, &rows), weights, None).0
     }
 
     #[track_caller]

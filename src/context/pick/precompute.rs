@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::context::evidence::Evidence;
-use crate::context::evidence::antecedents_by;
+use crate::context::evidence::{Evidence, antecedents_by};
 use crate::context::features::corpus::Corpus;
 use crate::context::features::message::{MessageFeatures, address};
 use crate::context::index_set::IndexSet;
@@ -13,9 +12,7 @@ use crate::context::pick::Candidates;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::replies::sample::{Forest, forests};
 use crate::context::scorers::Scorers;
-use crate::context::strands::Partitioned;
-use crate::context::strands::SampledStrands;
-use crate::context::strands::{Partitions, segments};
+use crate::context::strands::{Partitioned, Partitions, SampledStrands, segments};
 use crate::context::weights::Weights;
 use crate::domain::StoredMessage;
 
@@ -37,23 +34,19 @@ impl Candidates<'_> {
 
 impl Partitioned {
     pub(super) fn of(corpus: &Corpus<'_>, forests: &[Forest], weights: &Weights) -> Self {
-        let cut = |far: f64| -> Vec<Vec<IndexSet>> {
+        let cut = |far: Option<f64>| -> Vec<Vec<IndexSet>> {
             forests.iter().map(|forest| segments(corpus, &forest.antecedents, far)).collect()
         };
         let partitions =
             |sets: &[Vec<IndexSet>]| Partitions::of(sets.iter().map(Vec::as_slice), corpus.utterances.len());
-        let segments = cut(weights.far);
+        let segments = cut(Some(weights.far));
         let mut assignment = Assignment::new(corpus, &weights.segment_link);
         let matters: Vec<Vec<IndexSet>> = segments
             .iter()
             .zip(forests)
             .map(|(segments, forest)| assignment.forest(segments, &forest.chances))
             .collect();
-        Self {
-            strands: partitions(&cut(f64::INFINITY)),
-            segments: partitions(&segments),
-            matters: partitions(&matters),
-        }
+        Self { strands: partitions(&cut(None)), segments: partitions(&segments), matters: partitions(&matters) }
     }
 }
 

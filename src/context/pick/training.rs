@@ -23,7 +23,7 @@ use crate::context::evidence::Evidence;
 use crate::context::features::mentions::Turn;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::rhythm::WINDOW;
-use crate::context::focus::{best_meaning, features as focus_features};
+use crate::context::focus::features as focus_features;
 use crate::context::matters::lessons::{Lesson, lessons};
 use crate::context::novelty::features as novelty_features;
 use crate::context::pick::guess::Agreement;
@@ -67,12 +67,11 @@ pub fn tag_rows(
         let pairwise = agreement.pairwise();
         let all: Vec<usize> = (0..pairwise.count()).collect();
         let kin = |target: &usize| pairwise.rows(*target, &all).iter().map(|row| row.to_vec()).collect();
-        let targets = focus_features(&tag, agreement.scene());
         TagRows {
             is_bare: matching.bare,
             is_reply: matching.is_reply,
-            novelty: novelty_features(&matching.summary(best_meaning(&targets))).to_vec(),
-            targets: targets.iter().map(|row| row.to_vec()).collect(),
+            novelty: novelty_features(&matching.summary()).to_vec(),
+            targets: focus_features(&tag, agreement.scene()).iter().map(|row| row.to_vec()).collect(),
             links: tag.links,
             kin: kin_of.iter().map(kin).collect(),
         }
@@ -113,7 +112,7 @@ pub fn segment_lessons(
     let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
         let corpus = candidates.corpus(None);
         let segments =
-            forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, matching.weights.far));
+            forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, Some(matching.weights.far)));
         segments.flat_map(|segments| lessons(&corpus, &segments, truth)).collect()
     });
     of_all.unwrap_or_default()

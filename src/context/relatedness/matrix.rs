@@ -49,8 +49,10 @@ impl Matrix {
     pub fn times(&self, rows: &[usize], other: &Self) -> Self {
         let mut product = Self::zeros(rows.len(), other.width);
         for (place, row) in rows.iter().enumerate() {
-            let shares = self.row(*row).iter().copied().enumerate().filter(|(_, share)| *share != 0.0);
-            add_all(product.row_mut(place), shares, |middle| other.row(middle));
+            for (middle, share) in self.row(*row).iter().enumerate().filter(|(_, share)| **share != 0.0) {
+                let sums = product.row_mut(place).iter_mut();
+                sums.zip(other.row(middle)).for_each(|(sum, value)| *sum += share * value);
+            }
         }
         product
     }
@@ -61,19 +63,18 @@ impl Matrix {
         self.times(rows, &half.transposed())
     }
 
+    /// The cosine of two vectors, where the values are the products of any two.
+    pub fn cosine(&self, one: usize, other: usize) -> f32 {
+        let length = |place: usize| self.row(place)[place].sqrt().max(1e-6);
+        self.row(one)[other] / (length(one) * length(other))
+    }
+
     fn transposed(&self) -> Self {
         let mut transposed = Self::zeros(self.width, self.rows().len());
         for (row, values) in self.rows().enumerate() {
             values.iter().enumerate().for_each(|(column, value)| transposed.row_mut(column)[row] = *value);
         }
         transposed
-    }
-}
-
-/// Adds to `sums` each of some rows, times its share.
-pub fn add_all<'a>(sums: &mut [f32], shares: impl Iterator<Item = (usize, f32)>, row: impl Fn(usize) -> &'a [f32]) {
-    for (middle, share) in shares {
-        sums.iter_mut().zip(row(middle)).for_each(|(sum, value)| *sum += share * value);
     }
 }
 
@@ -89,5 +90,6 @@ mod tests {
         assert_eq!(shares.times(&[0, 1], &alike).values, [1.0, 0.2, 0.6, 0.6]);
         assert_eq!(shares.around(&[0, 1], &alike).values, [1.0, 0.6, 0.6, 0.6]);
         assert_eq!(shares.around(&[1], &alike).values, [0.6, 0.6]);
+        assert_eq!(Matrix::symmetric(2, |row, column| [[4.0, 3.0], [3.0, 9.0]][row][column]).cosine(0, 1), 0.5);
     }
 }

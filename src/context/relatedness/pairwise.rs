@@ -2,10 +2,10 @@
 
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{flag, minutes};
-use crate::context::relatedness::neighborhood::{People, Words};
+use crate::context::relatedness::matrix::Matrix;
 use crate::context::strands::{Consensus, Partitions};
 
-pub const FEATURES: usize = 13;
+pub const FEATURES: usize = 15;
 /// In the order of their places.
 pub const NAMES: [&str; FEATURES] = [
     "same_segment",
@@ -13,9 +13,11 @@ pub const NAMES: [&str; FEATURES] = [
     "same_matter_odds",
     "same_author",
     "reply",
+    "answer_between",
     "minutes_between",
     "messages_between",
     "longest_silence",
+    "word_cosine",
     "segment_word_cosine",
     "rarest_shared_word",
     "segment_people_cosine",
@@ -27,14 +29,18 @@ pub type Row = [f64; FEATURES];
 /// Everything that pairs are compared by.
 pub struct Pairwise<'a> {
     corpus: &'a Corpus<'a>,
-    /// In one segment.
-    consensus: &'a Consensus,
     strands: &'a Partitions,
     matters: &'a Partitions,
     /// The log odds of having been in one matter in so many forests.
     agreed: Vec<f64>,
-    words: Words,
-    people: People,
+    /// The share of the forests in which two lie in one segment.
+    segments: Matrix,
+    /// The candidates that use each stem, ascending.
+    holders: Vec<Vec<usize>>,
+    /// Products of the words of any two, the rare ones heavier, and of the words and people of their segments.
+    words: Matrix,
+    segment_words: Matrix,
+    segment_people: Matrix,
     /// ln of how many messages each one's segment has.
     sizes: Vec<f64>,
 }
@@ -43,44 +49,54 @@ impl<'a> Pairwise<'a> {
     /// `strands` and `matters` are those of every forest.
     pub fn new(
         corpus: &'a Corpus<'a>,
-        consensus: &'a Consensus,
+        consensus: &Consensus,
         (strands, matters): (&'a Partitions, &'a Partitions),
     ) -> Self {
         let log_odds = |share: f64| ((share + 0.03) / (1.03 - share)).ln();
         let forests = matters.share().recip().round() as u32;
+        let count = corpus.utterances.len();
+        let all: Vec<usize> = (0..count).collect();
+        let is_by_one = |one: usize, other: usize| f32::from(u8::from(corpus.authors[one] == corpus.authors[other]));
+        let segments = Matrix::symmetric(count, |one, other| consensus.share(one, other) as f32);
+        let holders = holders(corpus);
+        let words = word_products(corpus, &holders);
         Self {
-            words: Words::of(corpus, consensus),
-            people: People::of(corpus, consensus),
+            segment_words: segments.around(&all, &words),
+            segment_people: segments.around(&all, &Matrix::symmetric(count, is_by_one)),
             sizes: consensus.sizes().into_iter().map(f64::ln).collect(),
             agreed: (0..=forests).map(|times| log_odds(f64::from(times) * matters.share())).collect(),
             corpus,
-            consensus,
             strands,
             matters,
+            segments,
+            holders,
+            words,
         }
     }
 
     /// The features of each of `places` with `target`, in the order of their names.
     pub fn rows(&self, target: usize, places: &[usize]) -> Vec<Row> {
-        let Self { corpus, consensus, words, people, .. } = self;
         let (in_strand, in_matter) = (self.strands.times_with(target), self.matters.times_with(target));
-        let share = self.strands.share();
-        let (rarest, silences) = (self.rarest_shared(target), self.longest_silences(target));
+        let (share, rarest) = (self.strands.share(), self.rarest_shared(target));
+        let silences = self.longest_silences(target);
         let features = |place: &usize| {
             let (first, last) = (target.min(*place), target.max(*place));
-            let (earlier, later) = (&corpus.utterances[first], &corpus.utterances[last]);
+            let (earlier, later) = (&self.corpus.utterances[first], &self.corpus.utterances[last]);
             [
-                consensus.share(target, *place),
+                f64::from(self.segments.row(target)[*place]),
                 f64::from(in_strand[*place]) * share,
                 self.agreed[usize::from(in_matter[*place])],
-                flag(corpus.authors[first] == corpus.authors[last]),
+                flag(earlier.author == later.author),
                 flag(later.reply == Some(first)),
+                // An answer of the bot itself stands before what was said after it.
+                flag(self.corpus.answers[last] > self.corpus.answers[first]),
                 minutes(later.at - earlier.at),
                 ((last - first) as f64).ln_1p(),
                 silences[*place],
-                f64::from(words.cosine_around(target, *place, consensus)),
+                f64::from(self.words.cosine(target, *place)),
+                f64::from(self.segment_words.cosine(target, *place)),
                 rarest[*place] / 5.0,
-                f64::from(people.cosine(target, *place)),
+                f64::from(self.segment_people.cosine(target, *place)),
                 self.sizes[*place],
                 self.sizes[target],
             ]
@@ -93,7 +109,7 @@ impl<'a> Pairwise<'a> {
         let mut rarest = vec![0.0_f64; self.count()];
         for stem in &self.corpus.stems[target] {
             let rarity = self.corpus.idf[*stem];
-            self.words.holders(*stem).iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
+            self.holders[*stem].iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
         }
         rarest
     }
@@ -114,6 +130,25 @@ impl<'a> Pairwise<'a> {
 
     /// The share of the forests in which two lie in one segment.
     pub fn in_segment(&self, one: usize, other: usize) -> f32 {
-        self.consensus.share(one, other) as f32
+        self.segments.row(one)[other]
     }
+}
+
+fn holders(corpus: &Corpus<'_>) -> Vec<Vec<usize>> {
+    let mut holders = vec![Vec::new(); corpus.idf.len()];
+    for (place, stems) in corpus.stems.iter().enumerate() {
+        stems.iter().for_each(|stem| holders[*stem].push(place));
+    }
+    holders
+}
+
+fn word_products(corpus: &Corpus<'_>, holders: &[Vec<usize>]) -> Matrix {
+    let mut products = Matrix::zeros(corpus.stems.len(), corpus.stems.len());
+    for (holders, idf) in holders.iter().zip(&corpus.idf) {
+        for one in holders {
+            let row = products.row_mut(*one);
+            holders.iter().for_each(|other| row[*other] += (idf * idf) as f32);
+        }
+    }
+    products
 }

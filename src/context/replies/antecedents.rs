@@ -1,7 +1,6 @@
 //! From scores to a distribution: which message a message goes on from, or that it starts something new.
 
-use crate::context::features::mentions::Hearing;
-use crate::context::features::mentions::Turn;
+use crate::context::features::mentions::{Hearing, Turn};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::replies::model::{ReplyModel, Values};
 use crate::context::replies::pairs::{RAW, pairs};

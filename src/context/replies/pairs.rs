@@ -6,15 +6,14 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::context::features::mentions::Turn;
-use crate::context::features::mentions::{Heard, Hearing, Speech};
+use crate::context::features::mentions::{Heard, Hearing, Speech, Turn};
 use crate::context::features::rhythm::{WINDOW, rhythm_of};
 use crate::context::features::token::Quick;
 use crate::context::replies::similarity::Similarity;
 use crate::domain::UserId;
 
 /// Raw features of a pair.
-pub const RAW: usize = 46;
+pub const RAW: usize = 43;
 /// Their names, as the table writes them, in the order of their places.
 pub const RAW_NAMES: [&str; RAW] = [
     "ld",
@@ -55,12 +54,9 @@ pub const RAW_NAMES: [&str; RAW] = [
     "len_i",
     "len_j",
     "i_first_msg",
-    "j_q_unans",
     "bare",
     "gq_i",
     "mq",
-    "n90",
-    "n98",
     "rdt",
     "mq_own",
 ];
@@ -109,7 +105,6 @@ struct Scene<'a> {
     texts: Similarity,
     /// Index of the author's last message.
     own: Option<usize>,
-    own_count: f32,
     /// Distinct authors of the last 20.
     speakers: f32,
     spoken: Quick<UserId, f32>,
@@ -128,9 +123,6 @@ struct Scene<'a> {
 struct Walk {
     longest: f32,
     longest_gap: f64,
-    over_90: f32,
-    over_98: f32,
-    by_author: f32,
     by: Quick<UserId, f32>,
 }
 
@@ -138,18 +130,11 @@ impl Walk {
     /// The gap after a candidate is one of those between the two.
     fn meet(&mut self, place: usize, scene: &Scene<'_>) {
         self.longest_gap = self.longest_gap.max(scene.gaps[place + 1]);
-        let rank = scene.rhythm[place + 1];
-        self.longest = self.longest.max(rank);
-        self.over_90 += flag(rank > rhythm_of(0.9));
-        self.over_98 += flag(rank > rhythm_of(0.98));
+        self.longest = self.longest.max(scene.rhythm[place + 1]);
     }
 
     fn pass(&mut self, place: usize, scene: &Scene<'_>) {
-        let author = scene.past[place].speech.author;
-        *self.by.entry(author).or_default() += 1.0;
-        if author == scene.message.speech.author {
-            self.by_author += 1.0;
-        }
+        *self.by.entry(scene.past[place].speech.author).or_default() += 1.0;
     }
 }
 
@@ -168,7 +153,6 @@ impl<'a> Scene<'a> {
             gaps,
             texts: if bare { Similarity::none(past.len()) } else { Similarity::of(message, past, names) },
             own,
-            own_count: 0.0,
             speakers: distinct(past.iter().rev().take(20)),
             spoken: Quick::default(),
             naming: Quick::default(),
@@ -205,7 +189,6 @@ impl<'a> Scene<'a> {
                 Some(_) | None => {}
             }
         }
-        self.own_count = self.spoken.get(&author).copied().unwrap_or(0.0);
     }
 
     fn features(&self, place: usize, walk: &Walk) -> [f32; RAW] {
@@ -214,7 +197,8 @@ impl<'a> Scene<'a> {
         let distance = self.past.len() - place;
         let seconds = seconds_between(j, i);
         let same = j.author == i.author;
-        let between_j = walk.by.get(&j.author).copied().unwrap_or(0.0);
+        let times = |counts: &Quick<UserId, f32>, author| counts.get(&author).copied().unwrap_or(0.0);
+        let (between_i, between_j) = (times(&walk.by, i.author), times(&walk.by, j.author));
         let names_j = !self.bare && to.mentions.contains(&j.author);
         let named_by_j = heard.mentions.contains(&i.author);
         let text = |value: f32| if self.bare { 0.0 } else { value };
@@ -226,17 +210,17 @@ impl<'a> Scene<'a> {
             capped(self.gaps[self.past.len()]),
             flag(distance == 1),
             flag(same),
-            ln_after(walk.by_author),
+            ln_after(between_i),
             ln_after(between_j),
-            flag(same && walk.by_author == 0.0),
+            flag(same && between_i == 0.0),
             flag(between_j == 0.0),
-            ln_after(self.spoken.get(&j.author).copied().unwrap_or(0.0)),
-            ln_after(self.own_count),
+            ln_after(times(&self.spoken, j.author)),
+            ln_after(times(&self.spoken, i.author)),
             self.own.map_or((WINDOW as f32 + 1.0).ln(), |own| ((self.past.len() - own) as f32).ln()),
             own_seconds.map_or(TIME_CAP, capped),
             self.speakers,
             ln_after(walk.by.len() as f32),
-            ln_after(self.alternation.get(&j.author).copied().filter(|_| !same).unwrap_or(0.0)),
+            ln_after(if same { 0.0 } else { times(&self.alternation, j.author) }),
             flag(names_j),
             text(flag(to.first == Some(j.author))),
             flag(named_by_j),
@@ -244,7 +228,7 @@ impl<'a> Scene<'a> {
             text(flag(to.mentions.iter().any(|named| heard.mentions.contains(named)))),
             text(flag(!to.mentions.is_empty() && !names_j)),
             flag(!heard.mentions.is_empty() && !named_by_j),
-            ln_after(self.naming.get(&j.author).copied().unwrap_or(0.0)),
+            ln_after(times(&self.naming, j.author)),
             flag(self.last_target == Some(j.author)),
             flag(self.last_addressed == Some(place)),
             self.texts.words[place],
@@ -258,12 +242,9 @@ impl<'a> Scene<'a> {
             text(ln_after(i.chars as f32)),
             ln_after(j.chars as f32),
             flag(self.own.is_none()),
-            flag(j.is_question && !named_by_j && heard.mentions.is_empty()),
             flag(self.bare),
             self.rhythm[self.past.len()],
             walk.longest,
-            ln_after(walk.over_90),
-            ln_after(walk.over_98),
             (((seconds + self.scale) / self.scale) as f32).ln(),
             self.longest_since_own(),
         ]

@@ -7,11 +7,9 @@ use crate::context::features::message::{MessageFeatures, without_bots};
 use crate::context::replies::model::ReplyModel;
 use crate::context::retrieval::expand::around;
 use crate::context::retrieval::found::{Bridged, Found};
-use crate::context::retrieval::passages::spans;
-use crate::context::retrieval::passages::{Said, Span};
+use crate::context::retrieval::passages::{Said, Span, spans};
 use crate::context::retrieval::query::{Sought, Word};
-use crate::context::retrieval::rerank::Weights;
-use crate::context::retrieval::rerank::{BESIDE, Judged, ReadSpan, beside, judged};
+use crate::context::retrieval::rerank::{BESIDE, Judged, ReadSpan, Weights, beside, judged};
 use crate::domain::{Seq, StoredMessage};
 
 /// Messages on either side of the hits that may belong with them, or be shown.

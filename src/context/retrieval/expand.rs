@@ -19,20 +19,16 @@ pub fn around(
     hits: &[Seq],
     links: &ReplyModel,
 ) -> Vec<usize> {
-    let mut partitioned: Vec<usize> = (0..talk.len()).collect();
+    let mut groups: Vec<usize> = (0..talk.len()).collect();
     for place in 0..talk.len() {
         if let Some(from) = goes_on_from(talk, readings, place, links) {
-            let (joined, other) = (partitioned[from], partitioned[place]);
-            partitioned.iter_mut().filter(|group| **group == other).for_each(|group| *group = joined);
+            let (joined, other) = (groups[from], groups[place]);
+            groups.iter_mut().filter(|group| **group == other).for_each(|group| *group = joined);
         }
     }
-    let of_hits: Vec<usize> = talk
-        .iter()
-        .zip(&partitioned)
-        .filter(|(stored, _)| hits.contains(&stored.seq))
-        .map(|(_, group)| *group)
-        .collect();
-    (0..talk.len()).filter(|place| of_hits.contains(&partitioned[*place])).collect()
+    let of_hits: Vec<usize> =
+        talk.iter().zip(&groups).filter(|(stored, _)| hits.contains(&stored.seq)).map(|(_, group)| *group).collect();
+    (0..talk.len()).filter(|place| of_hits.contains(&groups[*place])).collect()
 }
 
 fn goes_on_from(

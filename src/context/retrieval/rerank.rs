@@ -99,7 +99,7 @@ fn features(sought: &Sought, read: &ReadSpan, rank: u32) -> [f64; FEATURES] {
     ]
 }
 
-/// Fitted by `cargo bench --bench fit -- --beyond` on hand-written partitioned whose older part was hidden among other partitioned of
+/// Fitted by `cargo bench --bench fit -- --beyond` on hand-written groups whose older part was hidden among other groups of
 /// the same language; the threshold was set, not fitted.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Table")]

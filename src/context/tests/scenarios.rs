@@ -7,8 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::context::context_window::ContextWindow;
 use crate::context::evidence::Evidence;
-use crate::context::features::message::MessageFeatures;
-use crate::context::features::message::address;
+use crate::context::features::message::{MessageFeatures, address};
 use crate::context::history::{History, Sources};
 use crate::context::params::Params;
 use crate::context::tests::{estimate, ids};

@@ -7,7 +7,9 @@ use crate::context::context_window::ContextWindow;
 use crate::context::params::Params;
 use crate::context::run::precomputed::Readings;
 use crate::context::run::{Asked, gather, window};
-use crate::domain::{Chat, ChatId, ChatKind, MessageId, Origin, Reason, Seq, StoredMessage, ThreadId, estimate_tokens};
+use crate::domain::{
+    Chat, ChatId, ChatKind, Message, MessageId, Origin, Reason, Seq, StoredMessage, ThreadId, estimate_tokens,
+};
 use crate::embed::Embedder;
 use crate::store::{Priority, Store, chats, messages};
 use crate::testkit::{CHAT, DAY_ONE, transcript};
@@ -64,25 +66,30 @@ fn chatter(count: usize, seconds: u64) -> Vec<Line> {
 
 /// The window of the last of `lines`, a tag with these words.
 async fn asked(lines: Vec<Line>, ask: &'static str) -> ContextWindow {
-    asked_with(lines, ask, |_| {}).await
+    asked_in(lines, ask, |_| {}, "").await
 }
 
-/// The same, each message changed by `change`.
-async fn asked_with(lines: Vec<Line>, ask: &'static str, change: impl Fn(&mut StoredMessage)) -> ContextWindow {
-    asked_in(lines, ask, change, "").await
+/// The window of a bare tag about a [`resumed`] matter, some of whose messages are changed.
+async fn resumed_with(changed: &[i64], change: impl Fn(&mut Message)) -> ContextWindow {
+    let change = |message: &mut Message| {
+        if changed.contains(&message.id.0) {
+            change(message);
+        }
+    };
+    asked_in(resumed(""), "", change, "").await
 }
 
-/// The same, after `damage` was done to the database.
+/// The window of the last of `lines`, each message changed by `change`, after `damage` was done to the database.
 async fn asked_in(
     lines: Vec<Line>,
     ask: &'static str,
-    change: impl Fn(&mut StoredMessage),
+    change: impl Fn(&mut Message),
     damage: &'static str,
 ) -> ContextWindow {
     let folder = tempfile::tempdir().unwrap();
     let (store, _) = Store::open(&folder.path().join("chime.db"), DAY_ONE).unwrap();
     let mut told = transcript(&written(&lines));
-    told.iter_mut().for_each(change);
+    told.iter_mut().for_each(|stored| change(&mut stored.message));
     let last = told.iter().map(|stored| stored.message.id).max().unwrap();
     let stored = store.write(Priority::Background, move |tx| {
         for StoredMessage { message, .. } in &told {
@@ -156,19 +163,9 @@ async fn a_matter_that_began_a_thousand_messages_ago_comes_back_without_the_joke
 
 #[tokio::test]
 async fn nothing_comes_from_another_chat_or_thread() {
-    let other_chat = |stored: &mut StoredMessage| {
-        if matches!(stored.message.id.0, 301 | 302) {
-            stored.message.chat = ChatId(-1_001_000_000_002);
-        }
-    };
-    let other_thread = |stored: &mut StoredMessage| {
-        if matches!(stored.message.id.0, 301 | 302) {
-            stored.message.thread = Some(ThreadId(7));
-        }
-    };
-    for window in [asked_with(resumed(""), "", other_chat).await, asked_with(resumed(""), "", other_thread).await] {
-        assert_eq!(bridged(&window), [0_i64; 0]);
-    }
+    let of_another_chat = resumed_with(&[301, 302], |message| message.chat = ChatId(-1_001_000_000_002)).await;
+    let of_another_thread = resumed_with(&[301, 302], |message| message.thread = Some(ThreadId(7))).await;
+    assert_eq!([bridged(&of_another_chat), bridged(&of_another_thread)], [[0_i64; 0]; 2]);
 }
 
 #[tokio::test]
@@ -180,26 +177,15 @@ async fn without_the_index_there_is_still_a_window() {
 
 #[tokio::test]
 async fn an_album_comes_whole() {
-    let picture = |stored: &mut StoredMessage| {
-        if matches!(stored.message.id.0, 302 | 303) {
-            stored.message.album = Some("the menu".to_owned());
-        }
-    };
-    let bridged = bridged(&asked_with(resumed(""), "", picture).await);
+    let bridged = bridged(&resumed_with(&[302, 303], |picture| picture.album = Some("the menu".to_owned())).await);
     assert!(bridged.starts_with(&[301, 302, 303]), "{bridged:?}");
 }
 
 #[tokio::test]
 async fn what_is_known_of_an_old_message_from_a_reply_does_not_hide_what_is_older() {
     // The oldest of the candidates was met last, so that it has the highest number of all.
-    let late = |stored: &mut StoredMessage| {
-        if stored.message.id.0 == 1105 {
-            stored.message.origin = Origin::Snapshot;
-            stored.message.id = MessageId(1);
-        }
-    };
-    let window = asked_with(resumed(""), "", late).await;
-    assert_eq!(bridged(&window), [301, 302]);
+    let late = |message: &mut Message| (message.origin, message.id) = (Origin::Snapshot, MessageId(1));
+    assert_eq!(bridged(&resumed_with(&[1105], late).await), [301, 302]);
 }
 
 #[tokio::test]
