@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{Class, MessageId, Timestamp};
+use crate::domain::{Class, Job, MessageId, Timestamp};
 use crate::sandbox::{BotAction, SandboxMessage};
 use crate::store::{Reader, Result, jobs};
 use crate::testkit::World;
@@ -112,17 +112,24 @@ impl World {
         }
     }
 
-    /// Until the next look. Background work starts at a bounded rate by the daemon's clock: where nothing else is due, the
-    /// clock goes faster, but not so fast that a model runs out of time.
+    /// Until the next look. Background work starts at a bounded rate by the daemon's clock, and some of it is put off for a few
+    /// seconds: where nothing else is due, the clock goes faster, but not so fast that a model runs out of time.
     async fn pass_time(&self) {
         const LOOK: Duration = Duration::from_millis(5);
         const SPED_UP: Duration = Duration::from_millis(50);
+        const PUT_OFF: Duration = Duration::from_secs(10);
         if self.daemon.is_some() {
             let clock = self.daemon_clock.as_ref().unwrap_or(&self.clock);
             let now = clock.now();
-            let next = self.read_store(move |conn| jobs::due(conn, now, 1, 1)).await;
-            if next.iter().any(|job| job.kind().policy().class == Class::Background) {
-                clock.advance(SPED_UP);
+            let open = self.read_store(move |conn| jobs::due(conn, now.plus(PUT_OFF), 1, 100)).await;
+            let is_background = |job: &&Job| job.kind().policy().class == Class::Background;
+            match open.iter().find(|job| job.due_at <= now) {
+                Some(next) if is_background(&next) => clock.advance(SPED_UP),
+                Some(_) => {}
+                None => {
+                    let put_off = open.iter().filter(is_background).filter(|job| !job.kind().policy().is_periodic);
+                    clock.advance(put_off.map(|job| job.due_at.since(now)).min().unwrap_or_default());
+                }
             }
         }
         self.clock.sleep(LOOK).await;
