@@ -305,7 +305,7 @@ impl Load {
             post = Post { thread: None, ..post }.reply_to(parent.id);
         }
         let (from, is_ask) = (post.from, matches!(act, Act::Ask));
-        let due = if matches!(act, Act::BareTag) { Due::AnswerToEither } else { Due::Answer };
+        let due = due_to(&post);
         let id = self.say(scene, place, post, due);
         if is_ask {
             self.remember(place, Recent { id, from, is_ask });
@@ -342,7 +342,8 @@ impl Load {
         match asks {
             true => {
                 let ask = Post { text: scene.one_of(&ASKS).to_owned(), ..post };
-                self.say(scene, place, ask, Due::Answer);
+                let due = due_to(&ask);
+                self.say(scene, place, ask, due);
             }
             false => drop(scene.say(place, post)),
         }
@@ -400,6 +401,12 @@ impl Load {
         let fitting: Vec<Recent> = recents.iter().filter(|recent| recent.is_ask == is_ask).copied().collect();
         scene.some(&fitting)
     }
+}
+
+/// A tag without words waits for its author's question, unless it replies to something.
+fn due_to(ask: &Post) -> Due {
+    let has_words = ask.text.replace("@bot", "").contains(char::is_alphanumeric);
+    if has_words || ask.reply_to.is_some() { Due::Answer } else { Due::AnswerToEither }
 }
 
 fn is_settled(answer: &Answer, place: &Place, scene: &Scene<'_>) -> bool {
