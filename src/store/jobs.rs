@@ -261,19 +261,19 @@ pub fn end_kind_of(tx: &Writer<'_>, kind: JobKind, chat: ChatId) -> Result<()> {
     Ok(())
 }
 
-/// Charges an attempt to the jobs that were worked on when the process ended: it may have died of one of them. What has
+/// Charges the jobs that were worked on when the process ended: it may have died of one of them. What has
 /// used up its attempts is put aside. Gives how many jobs are due.
 pub fn recover(tx: &Writer<'_>, now: Timestamp) -> Result<usize> {
     for kind in JobKind::ALL {
         let policy = kind.policy();
         let attempts = if policy.is_periodic { u32::MAX } else { policy.attempts };
         tx.prepare_cached(
-            "UPDATE job SET attempts = attempts + 1, started = 0,
-                 state = CASE WHEN attempts + 1 >= :most THEN 'parked' ELSE state END,
-                 last_error = CASE WHEN attempts + 1 >= :most THEN 'the process ended while at it' ELSE last_error END
+            "UPDATE job SET attempts = attempts + :charge, started = 0,
+                 state = CASE WHEN attempts + :charge >= :most THEN 'parked' ELSE state END,
+                 last_error = CASE WHEN attempts + :charge >= :most THEN 'the process ended while at it' ELSE last_error END
              WHERE state = 'due' AND started = 1 AND kind = :kind",
         )?
-        .execute(named_params! { ":kind": kind.as_str(), ":most": attempts })?;
+        .execute(named_params! { ":kind": kind.as_str(), ":most": attempts, ":charge": policy.charge_of_crash() })?;
     }
     let due = "SELECT count(*) AS due FROM job WHERE state = 'due' AND due_at <= :now";
     let due: i64 = tx.prepare_cached(due)?.query_row(named_params! { ":now": now.millis() }, |raw| raw.get("due"))?;
@@ -335,8 +335,7 @@ fn from_row(raw: &Row<'_>) -> Result<Job> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::MessageAt;
-    use crate::domain::MessageId;
+    use crate::domain::{ChatKey, MessageAt, MessageId};
     use crate::store::{Priority, Store};
 
     fn leave() -> JobPayload {
@@ -430,6 +429,31 @@ mod tests {
             .await
             .unwrap();
         assert_eq!(seen, ([Some(1), Some(0)], None, (1, 1)));
+    }
+
+    #[tokio::test]
+    async fn no_job_ends_the_process_more_than_eight_times() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let now = Timestamp::from_secs(1_000);
+        let parked = store
+            .write(Priority::Background, move |tx| {
+                for job in [leave(), JobPayload::Recent { chat: ChatId(-100), key: ChatKey(1) }] {
+                    add(tx, &job, now)?;
+                    let id = find(tx, &job)?.unwrap().id;
+                    let mut crashes = 0;
+                    while find(tx, &job)?.is_some() {
+                        mark_started(tx, &[id])?;
+                        recover(tx, now)?;
+                        crashes += 1;
+                    }
+                    assert_eq!(crashes, 8, "{}", job.kind().as_str());
+                }
+                counts(tx)
+            })
+            .await
+            .unwrap();
+        assert_eq!(parked, (0, 2));
     }
 
     #[tokio::test]

@@ -1,6 +1,5 @@
 //! The named things that a conversation has in scope.
 
-use std::process::Command;
 use std::time::Duration;
 
 use chime::domain::{AnswerId, Captured, ConceptId, ThreadId};
@@ -11,6 +10,7 @@ use chime::testkit::{Reply, World};
 use rusqlite::Connection;
 use serde_json::json;
 
+use crate::memory::told_by_the_program;
 use crate::privacy::found_in_files;
 
 /// The daemon's database, opened beside it.
@@ -206,14 +206,7 @@ async fn a_rebuild_makes_the_contexts_anew() {
         let first = ask(w, "@bot what is VAT?", "A tax on goods.").await;
         let vat = capture(w, &first, 1, "VAT", "a tax").await;
         let key = key(w, None).await;
-        let rebuilt = Command::new(env!("CARGO_BIN_EXE_chime"))
-            .args(["memory", &w.chat.to_string(), "--rebuild", "concepts"])
-            .env_clear()
-            .env("DATABASE_PATH", w.database())
-            .current_dir(w.database().parent().expect("a folder"))
-            .output()
-            .expect("run chime");
-        assert!(rebuilt.status.success(), "{rebuilt:?}");
+        told_by_the_program(w, &["--rebuild", "concepts"]);
         w.settled().await;
         let context = w.read_store(move |conn| concepts::load(conn, key)).await.expect("a context");
         assert_eq!(context.active, [vat]);

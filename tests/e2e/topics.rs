@@ -6,7 +6,7 @@ use chime::store::topics::{self, TopicState};
 use chime::store::{chats, jobs, sessions, tags};
 use chime::testkit::{Reply, World};
 
-use crate::memory::{DAY, HOUR, NO_MODEL, ON, until_summarized};
+use crate::memory::{DAY, HOUR, NO_MODEL, ON, told_by_the_program, until_summarized};
 use crate::process::Process;
 
 const TENT: [(&str, &str); 4] = crate::memory::TALK;
@@ -245,7 +245,7 @@ async fn a_topic_that_is_set_in_silence_is_that_of_the_session_that_comes() {
         assert!(shown.contains("Topic tent (of this conversation: 1 session, "), "{shown}");
         // The operator has it made anew.
         w.model.script(["- The red tent comes along, the green one has a hole [m1, m2, m3]"]);
-        rebuild(w, "topic:tents");
+        told_by_the_program(w, &["--rebuild", "topic:tents"]);
         w.restart().await;
         w.settled().await;
         let kept = w.read_store(move |conn| topics::summary(conn, tag)).await.expect("a summary").summary;
@@ -262,7 +262,7 @@ async fn a_topic_that_the_model_cannot_sum_up_is_told_in_the_words_of_its_sessio
         ask(w, "@bot which one do we take?").await;
         let here = here(w).await;
         let tag = w.read_store(move |conn| tags::find(conn, here.chat, "tent")).await.expect("a tag").id;
-        rebuild(w, "topic:tent");
+        told_by_the_program(w, &["--rebuild", "topic:tent"]);
         w.restart().await;
         w.quiet(HOUR).await;
         let kept = w.read_store(move |conn| topics::summary(conn, tag)).await.expect("a summary").summary;
@@ -271,18 +271,6 @@ async fn a_topic_that_the_model_cannot_sum_up_is_told_in_the_words_of_its_sessio
         assert_eq!(parked, 0, "what a model cannot do is not put aside for good");
     })
     .await;
-}
-
-/// As the operator does.
-fn rebuild(w: &World, what: &str) {
-    let done = std::process::Command::new(env!("CARGO_BIN_EXE_chime"))
-        .args(["memory", &w.chat.to_string(), "--rebuild", what])
-        .env_clear()
-        .env("DATABASE_PATH", w.database())
-        .current_dir(w.database().parent().expect("a folder"))
-        .output()
-        .expect("run chime");
-    assert!(done.status.success(), "{done:?}");
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+/// Ends of the process in the middle of a job after which it is parked: it may be what ends it.
+const CRASHES: u32 = 8;
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -46,6 +48,11 @@ pub enum Marked {
 }
 
 impl Policy {
+    /// Attempts that a job is charged when the process ended in the middle of it.
+    pub fn charge_of_crash(&self) -> u32 {
+        self.attempts.div_ceil(CRASHES)
+    }
+
     /// Answering waits on a remote model nearly all the time, so places are cheap.
     pub const ANSWERING: Self = Self {
         class: Class::Answering,
