@@ -1,7 +1,7 @@
 //! Citations: what the model cites, held against what it was given.
 //!
 //! A valid citation becomes a numbered link to the very message, an invalid one is removed and said to be removed, and
-//! one compact line at the end tells where the numbers lead.
+//! one compact line at the end tells where the numbers lead. `tags` knows the forms in which models write them.
 
 use std::sync::LazyLock;
 
@@ -9,6 +9,7 @@ use regex::{Captures, Regex};
 
 use crate::answer::grounding::mark_unsourced;
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
+use crate::answer::tags::canonical;
 use crate::domain::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone};
 
 /// Characters of a source that are kept with the answer.
@@ -17,6 +18,8 @@ const SOURCE_CHARS: usize = 160;
 const QUOTE_CHARS: usize = 60;
 /// Said once, however many were removed.
 const REMOVED_NOTE: &str = "(Removed invalid citation)";
+/// Stands for the number of a member whose name follows, until the blank behind it is gone too.
+const NAME_FOLLOWS: &str = "\u{1}";
 
 /// An answer whose citations have been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,17 +36,23 @@ pub struct Checked {
     pub removed: Vec<String>,
 }
 
-/// One tag: `[source: m17]`, `[source: 17]`, `[source: m3, s5]`, `[Sources: m3; source: n2]`, and as models shorten it:
-/// `[m17]`, `(m3, m5)`, `【m17】`.
-const TAG: &str = r"(?:[\[【]sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*[\]】]|[\[(【]\s*[msn][0-9]{1,9}(?:\s*[,;]\s*[msn][0-9]{1,9})*\s*[\])】])";
-/// Tags that stand together, with the blanks before them.
-static TAGS: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)([ \t]*)({TAG}(?:[ \t]*{TAG})*)")));
+/// One tag: `[source: m17]`, `[source: 17]`, `[Sources: m3; source: n2]`.
+const TAG: &str = r"[\[【]sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*[\]】]";
+/// Tags that stand together, with the blanks before them; or code, in which none is a link.
+static TAGS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&format!(
+        r"(?i)(?P<code>```[\s\S]*?(?:```|\z)|`[^`\n]+`)|(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)"
+    ))
+});
+static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
 /// An id inside tags, past the word `source:`.
 static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
-/// An id without brackets.
-static BARE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bm[0-9]{1,9}\b"));
-/// A member as the prompt numbers them, and the name that may follow: `u3`, `[u3]`, `u3 Ana`.
-static AUTHOR: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[?\bu([0-9]{1,3})\b\]?"));
+/// An id without brackets; or a tag, or an address, in which there is none.
+static BARE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i:{TAG})|\w+://\S+|\b(?P<id>m[0-9]{{1,9}})\b")));
+/// A member as the prompt numbers them, perhaps in brackets: `u3`, `[u3]`; or a tag.
+static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&format!(r"(?i:{TAG})|(?P<open>[\[({{<]?)@?\bu(?P<number>[0-9]{{1,3}})\b(?P<close>[\])}}>]?)"))
+});
 /// A list of sources that the model wrote itself at the end, against its orders: `Sources: m1, m2`, also as bullets.
 static OWN_LIST: LazyLock<Regex> = LazyLock::new(|| {
     let item = format!(r"[\s,;·*()-]|\band\b|\[?\b[msn][0-9]+\b\]?|{TAG}");
@@ -59,20 +68,27 @@ static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
 /// What [`check`] put in the place of a citation, once the Markdown is gone.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\[[0-9]{1,3}\]"));
 
+/// What an answer is held against.
+#[derive(Debug, Clone, Copy)]
+pub struct Material<'a> {
+    /// What may be cited.
+    pub given: &'a [Citable],
+    /// Who `u1`, `u2` … are.
+    pub authors: &'a [(String, String)],
+    /// The question itself: it is no source, but the model was shown its number.
+    pub ask: Option<SourceId>,
+}
+
 /// `answer` with its valid citations as numbered links and without the others, as [`check`] has it but without what stands
 /// below.
-pub fn linked(answer: &str, given: &[Citable]) -> String {
-    link(answer, given).0
+pub fn linked(answer: &str, material: Material<'_>) -> String {
+    link(answer, material).0
 }
 
-/// Checks the citations of `answer` against what the model was `given`. `now` decides which times need their day.
-pub fn check(answer: &str, given: &[Citable], now: Timestamp, zone: Zone) -> Checked {
-    check_marking(answer, given, (now, zone), None)
-}
-
-/// As [`check`]. Where there is a `mark`, it stands behind each statement without a source.
-pub fn check_marking(answer: &str, given: &[Citable], (now, zone): (Timestamp, Zone), mark: Option<&str>) -> Checked {
-    let (linked, ledger) = link(answer, given);
+/// Checks the citations of `answer` against what the model was given, and calls members by their names. `now` decides
+/// which times need their day. Where there is a `mark`, it stands behind each statement without a source.
+pub fn check(answer: &str, material: Material<'_>, (now, zone): (Timestamp, Zone), mark: Option<&str>) -> Checked {
+    let (linked, ledger) = link(answer, material);
     let mut parts = vec![mark.map_or_else(|| linked.clone(), |mark| mark_unsourced(&linked, mark))];
     if !ledger.removed.is_empty() {
         parts.push(REMOVED_NOTE.to_owned());
@@ -92,38 +108,57 @@ pub fn check_marking(answer: &str, given: &[Citable], (now, zone): (Timestamp, Z
     }
 }
 
-/// `answer` with its citations as links, and what was cited.
-fn link<'a>(answer: &str, given: &'a [Citable]) -> (String, Ledger<'a>) {
+/// `answer` with its citations as links and members by their names, and what was cited.
+fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
+    let given = material.given;
+    let is_written = |token: &str| is_written(given, token);
     let (body, own_list) = split_own_list(answer);
     let own_list: Vec<&str> = LISTED_ID.find_iter(own_list).map(|id| id.as_str()).collect();
-    let mut ledger = Ledger { given, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
-    let is_written = |token: &str| is_written(given, token);
-    let tagged = BARE.replace_all(body, |bare: &Captures<'_>| bracketed(body, bare, given, is_written));
-    let linked = TAGS.replace_all(&tagged, |tags: &Captures<'_>| match is_written(tags[2].trim()) {
+    let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
+    let tagged = canonical(body, is_written);
+    let tagged = BARE.replace_all(&tagged, |found: &Captures<'_>| bracketed(&tagged, found, material, is_written));
+    let named = with_names(&tagged, material.authors, given);
+    let linked = TAGS.replace_all(&named, |found: &Captures<'_>| match (found.name("code"), found.name("tags")) {
+        (Some(code), _) => ONE_TAG.replace_all(code.as_str(), |tag: &Captures<'_>| ledger.note(&tag[0])).into_owned(),
         // Somebody in the talk wrote it just so, and means something else.
-        true => tags[0].to_owned(),
-        false => ledger.render(&tags[1], &tags[2]),
+        (None, Some(tags)) if is_written(tags.as_str()) => found[0].to_owned(),
+        (None, tags) => ledger.render(&found["blanks"], tags.map_or("", |tags| tags.as_str())),
     });
     // What the model cites only in its own list is a citation all the same: it goes into ours.
+    let linked = linked.trim().to_owned();
     ledger.enter(own_list.into_iter());
-    (linked.trim().to_owned(), ledger)
+    (linked, ledger)
 }
 
 /// `answer` with members by their names, where the model calls them by the numbers of its prompt.
-pub fn with_names(answer: &str, authors: &[(String, String)], given: &[Citable]) -> String {
-    let named = AUTHOR.replace_all(answer, |found: &Captures<'_>| {
-        let number = format!("u{}", &found[1]);
-        let name = authors.iter().find(|(known, _)| *known == number).map(|(_, name)| escape_markdown(name));
-        let behind = found.get(0).and_then(|whole| answer.get(whole.end()..)).unwrap_or_default();
-        match name {
-            Some(_) if is_written(given, &number) => found[0].to_owned(),
-            // `u3 Ana` becomes `Ana`: the name stands there already.
-            Some(name) if behind.trim_start().starts_with(&name) => String::new(),
-            Some(name) => name,
-            None => found[0].to_owned(),
-        }
-    });
-    named.replace("  ", " ")
+fn with_names(answer: &str, authors: &[(String, String)], given: &[Citable]) -> String {
+    let mut named = AUTHOR
+        .replace_all(answer, |found: &Captures<'_>| {
+            let whole = || found[0].to_owned();
+            let Some(number) = found.name("number").map(|number| format!("u{}", number.as_str())) else {
+                return whole();
+            };
+            let known = authors.iter().find(|(known, _)| *known == number && !is_written(given, &number));
+            let Some((_, name)) = known else { return whole() };
+            let (open, close) = (&found["open"], &found["close"]);
+            let behind = found.get(0).and_then(|whole| answer.get(whole.end()..)).unwrap_or_default();
+            let name = escape_markdown(name);
+            match (open, close) {
+                // `u3 Ana` becomes `Ana`: the name stands there already.
+                (_, "") if behind.trim_start().starts_with(&name) => format!("{open}{NAME_FOLLOWS}"),
+                ("(", ")") => format!("({name})"),
+                ("[", "]") | ("{", "}") | ("<", ">") => name,
+                _ => format!("{open}{name}{close}"),
+            }
+        })
+        .replace(&format!("{NAME_FOLLOWS} "), "")
+        .replace(NAME_FOLLOWS, "");
+    for (_, name) in authors {
+        let name = escape_markdown(name);
+        // `Ana (u3)`, `u3 (Ana)`, `Ana [u3]`.
+        named = named.replace(&format!("{name} ({name})"), &name).replace(&format!("{name} {name}"), &name);
+    }
+    named
 }
 
 /// The addresses that citing `source` may lead to.
@@ -141,18 +176,22 @@ fn is_written(given: &[Citable], token: &str) -> bool {
     })
 }
 
-/// A bare id of what was given becomes a tag, unless somebody wrote it or it stands in brackets already.
-fn bracketed(body: &str, bare: &Captures<'_>, given: &[Citable], is_written: impl Fn(&str) -> bool) -> String {
-    let Some(found) = bare.get(0) else { return String::new() };
-    let (before, behind) = (body[..found.start()].trim_end(), body[found.end()..].trim_start());
-    let stands_in_a_tag =
-        before.ends_with(['[', '(', '【', ',', ';', ':']) || behind.starts_with([']', ')', '】', ';']);
-    let id = SourceId::parse(found.as_str());
-    let is_given = given.iter().any(|source| Some(source.id) == id);
-    if is_given && !stands_in_a_tag && !is_written(found.as_str()) {
-        return format!("[{}]", found.as_str());
+/// A bare id of what was given becomes a tag, unless somebody wrote it. One of a message that was not given goes the same
+/// way, and is removed there: it says nothing to members. `m2` and `m3` are also units.
+fn bracketed(text: &str, found: &Captures<'_>, material: Material<'_>, is_written: impl Fn(&str) -> bool) -> String {
+    const HIGHEST_UNIT: u32 = 3;
+    let whole = found[0].to_owned();
+    let Some((token, id)) = found.name("id").and_then(|token| Some((token, SourceId::parse(token.as_str())?))) else {
+        return whole;
+    };
+    let before = text[..token.start()].chars().next_back();
+    let is_unit = id.number <= HIGHEST_UNIT && text[..token.start()].trim_end().ends_with(|c: char| c.is_ascii_digit());
+    let is_part_of_a_name = before.is_some_and(|c| matches!(c, '/' | '@' | '#' | '.' | '=' | '-' | '_' | '$'));
+    let is_known = material.ask == Some(id) || material.given.iter().any(|source| source.id == id);
+    match (is_known || id.number > HIGHEST_UNIT) && !is_part_of_a_name && !is_unit && !is_written(token.as_str()) {
+        true => format!("[source: {whole}]"),
+        false => whole,
     }
-    found.as_str().to_owned()
 }
 
 /// An answer of the bot's own, as it was sent, without its numbers and its source line: in a later prompt they lead
@@ -163,7 +202,7 @@ pub fn without_marks(sent: &str) -> String {
 
 /// What has been cited so far.
 struct Ledger<'a> {
-    given: &'a [Citable],
+    material: Material<'a>,
     generated: Vec<String>,
     /// A source's number is its place here, counted from 1.
     valid: Vec<&'a Citable>,
@@ -173,12 +212,18 @@ struct Ledger<'a> {
 impl<'a> Ledger<'a> {
     /// Neighbouring `tags` as numbered links, after the blanks that were before them; nothing when none is valid.
     fn render(&mut self, blanks: &str, tags: &str) -> String {
-        let numbers = self.enter(ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())));
+        let numbers = self.enter(ids(tags, self.material.authors).into_iter());
         if numbers.is_empty() {
             return String::new();
         }
         let links: String = numbers.into_iter().map(|number| numbered(number, self.valid[number - 1])).collect();
         format!("{blanks}{links}")
+    }
+
+    /// Notes `tags` where no link can stand.
+    fn note(&mut self, tags: &str) -> String {
+        self.enter(ids(tags, self.material.authors).into_iter());
+        String::new()
     }
 
     /// Notes every id and gives the numbers of the valid ones, each once.
@@ -196,16 +241,27 @@ impl<'a> Ledger<'a> {
     fn number(&mut self, id: &str) -> Option<usize> {
         // A number alone is a message's.
         let parsed = SourceId::parse(id).or_else(|| id.parse().ok().map(SourceId::message));
+        if parsed.is_some() && parsed == self.material.ask {
+            return None;
+        }
         if let Some(known) = self.valid.iter().position(|source| Some(source.id) == parsed) {
             return Some(known + 1);
         }
-        let Some(source) = self.given.iter().find(|source| Some(source.id) == parsed) else {
+        let Some(source) = self.material.given.iter().find(|source| Some(source.id) == parsed) else {
             push_new(&mut self.removed, id.to_owned());
             return None;
         };
         self.valid.push(source);
         Some(self.valid.len())
     }
+}
+
+/// The ids in `tags`. Beside one of ours, a word may be the name of who wrote it.
+fn ids<'t>(tags: &'t str, authors: &[(String, String)]) -> Vec<&'t str> {
+    let cited: Vec<&str> = ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())).collect();
+    let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
+    let is_name = |id: &str| has_ours && authors.iter().any(|(_, name)| name.split_whitespace().any(|word| word == id));
+    cited.into_iter().filter(|id| !is_name(id)).collect()
 }
 
 /// `answer` without a list of sources at its end, and that list.
@@ -294,7 +350,11 @@ mod tests {
 
     #[track_caller]
     fn check_text(answer: &str, expected: Expect) {
-        expected.assert_eq(&check(answer, &given(), moment("15:00"), here()).text);
+        expected.assert_eq(&checked(answer, &given()).text);
+    }
+
+    fn checked(answer: &str, given: &[Citable]) -> Checked {
+        check(answer, Material { given, authors: &[], ask: None }, (moment("15:00"), here()), None)
     }
 
     #[test]
@@ -336,12 +396,12 @@ mod tests {
         for tag in
             ["[m1]", "(m1)", "【m1】", "[source: 1]", "[source:m1;m1]", "[m1, m1]", "[M1]", "【source: m1】", "m1"]
         {
-            let text = check(&format!("Thai {tag}."), &given(), moment("15:00"), here()).text;
+            let text = checked(&format!("Thai {tag}."), &given()).text;
             assert!(text.starts_with(&format!("Thai {first}.")), "{tag}: {text}");
         }
         for tag in ["[m9]", "(m9)", "【m9】", "[source: 9]", "[m9; m8]", "[s4]", "[n2]"] {
-            let checked = check(&format!("Thai {tag}."), &given(), moment("15:00"), here());
-            assert_eq!(checked.text, "Thai.\n\n(Removed invalid citation)", "{tag}");
+            let found = checked(&format!("Thai {tag}."), &given());
+            assert_eq!(found.text, "Thai.\n\n(Removed invalid citation)", "{tag}");
         }
     }
 
@@ -350,16 +410,53 @@ mod tests {
         let mut given = given();
         given[0].text = "the bolts are m2, and room (m3) is free".to_owned();
         let text = "Take m2 bolts to (m3).";
-        assert_eq!(check(text, &given, moment("15:00"), here()).text, text);
+        assert_eq!(checked(text, &given).text, text);
     }
 
     #[test]
     fn members_are_called_by_their_names() {
-        let authors = [("u0".to_owned(), "Chime".to_owned()), ("u3".to_owned(), "Ana".to_owned())];
+        let authors = [("u0", "Chime"), ("u3", "Ana"), ("u4", "Bob")].map(|(n, name)| (n.to_owned(), name.to_owned()));
         let named = |answer: &str| with_names(answer, &authors, &given());
         assert_eq!(named("u3 said so."), "Ana said so.");
         assert_eq!(named("As [u3] said, and u3 Ana again, u0 agreed."), "As Ana said, and Ana again, Chime agreed.");
         assert_eq!(named("The u2 album and u99."), "The u2 album and u99.");
+        for answer in ["Ana (u3)", "u3 (Ana)", "Ana [u3]", "{u3}", "@u3", "(u3)".trim_matches(['(', ')'])] {
+            assert_eq!(named(&format!("{answer} said so.")), "Ana said so.", "{answer}");
+        }
+        assert_eq!(named("[u3 Ana] and (u4) agree."), "[Ana] and (Bob) agree.");
+        assert_eq!(named("[source: u3] [source: m1, u4]"), "[source: u3] [source: m1, u4]");
+    }
+
+    #[test]
+    fn no_number_of_the_prompt_is_left() {
+        let authors = [("u3".to_owned(), "Ana".to_owned())];
+        let given = given();
+        let material = Material { given: &given, authors: &authors, ask: SourceId::parse("m7") };
+        for (answer, text) in [
+            ("Thai [source: u3].", "Thai.\n\n(Removed invalid citation)"),
+            ("Thai, as m99 says.", "Thai, as says.\n\n(Removed invalid citation)"),
+            ("Thai [m3 · u3 Ana · 14:02].", r"Thai \[1\]."),
+            ("Thai [source: m3, Ana].", r"Thai \[1\]."),
+            ("You ask for Thai [source: m7].", "You ask for Thai."),
+            ("20 m2, 3 €/m3", "20 m2, 3 €/m3"),
+        ] {
+            let found = check(answer, material, (moment("15:00"), here()), None).text;
+            assert!(found.starts_with(text), "{answer}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_citation_in_code_is_taken_out_of_it() {
+        check_text(
+            "Run `ls -l [source: m3]`:\n```\nls [source: m3]\n```",
+            expect![[r#"
+                Run `ls -l`:
+                ```
+                ls
+                ```
+
+                Sources: \[1\] Cat 14:07 “Closed on Mondays, as far as I know, and on Sundays too”"#]],
+        );
     }
 
     #[test]
@@ -382,7 +479,7 @@ mod tests {
             The lake [\[1\]](https://t.me/c/1/41).
 
             Sources: [\[1\]](https://t.me/c/1/41) Summary ([Ana 2 Jan 10:00](https://t.me/c/1/41), [Bob 2 Jan 10:00](https://t.me/c/1/42))"#]]
-        .assert_eq(&check("The lake [source: s5].", &[summary], moment("15:00"), here()).text);
+        .assert_eq(&checked("The lake [source: s5].", &[summary]).text);
     }
 
     #[test]
@@ -456,15 +553,15 @@ mod tests {
     fn the_log_gets_generated_valid_and_removed_ids_and_the_row_gets_short_texts() {
         let mut given = given();
         given[1].text = "long ".repeat(100);
-        let checked = check("A [source: M2, m9] [source: m1] [source: m2]", &given, moment("15:00"), here());
-        assert_eq!(checked.generated, ["m2", "m9", "m1"]);
-        assert_eq!(checked.valid, ["m2", "m1"]);
-        assert_eq!(checked.removed, ["m9"]);
+        let found = checked("A [source: M2, m9] [source: m1] [source: m2]", &given);
+        assert_eq!(found.generated, ["m2", "m9", "m1"]);
+        assert_eq!(found.valid, ["m2", "m1"]);
+        assert_eq!(found.removed, ["m9"]);
         assert_eq!(
-            checked.sources[1],
+            found.sources[1],
             SourceRef { id: "m1".to_owned(), text: "We should look at the restaurant".to_owned() }
         );
-        assert!(checked.sources[0].text.chars().count() <= 160 && checked.sources[0].text.ends_with('…'));
+        assert!(found.sources[0].text.chars().count() <= 160 && found.sources[0].text.ends_with('…'));
     }
 
     #[test]
@@ -479,12 +576,12 @@ mod tests {
     proptest! {
         #[test]
         fn only_what_was_given_is_ever_a_source(answer in r"(A |\[source: m[0-9]\]|\[source: m1, m[0-9]\]|\n|Sources: m[0-9]){0,12}") {
-            let checked = check(&answer, &given(), moment("15:00"), here());
-            prop_assert!(checked.valid.iter().all(|id| ["m1", "m2", "m3"].contains(&id.as_str())));
-            prop_assert!(checked.removed.iter().all(|id| !["m1", "m2", "m3"].contains(&id.as_str())));
-            prop_assert!(!TAGS.is_match(&checked.text), "{}", checked.text);
-            prop_assert_eq!(checked.text.matches(REMOVED_NOTE).count(), usize::from(!checked.removed.is_empty()));
-            prop_assert_eq!(checked.generated.len(), checked.valid.len() + checked.removed.len());
+            let found = checked(&answer, &given());
+            prop_assert!(found.valid.iter().all(|id| ["m1", "m2", "m3"].contains(&id.as_str())));
+            prop_assert!(found.removed.iter().all(|id| !["m1", "m2", "m3"].contains(&id.as_str())));
+            prop_assert!(!TAGS.is_match(&found.text), "{}", found.text);
+            prop_assert_eq!(found.text.matches(REMOVED_NOTE).count(), usize::from(!found.removed.is_empty()));
+            prop_assert_eq!(found.generated.len(), found.valid.len() + found.removed.len());
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::answer::citations::Material;
 use crate::answer::followup::show;
 use crate::answer::lines::{Members, Scribe};
 use crate::answer::plain::{clean_name, without_fence};
@@ -107,6 +108,11 @@ impl BuiltPrompt {
     /// Tokens of all slots.
     pub fn tokens(&self) -> usize {
         self.slots.iter().map(|slot| slot.tokens).sum()
+    }
+
+    /// What an answer to `ask` is held against, where `given` may be cited.
+    pub fn material<'a>(&'a self, given: &'a [Citable], ask: &StoredMessage) -> Material<'a> {
+        Material { given, authors: &self.authors, ask: Some(SourceId::message(ask.seq.0)) }
     }
 }
 
@@ -315,7 +321,7 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> R
     let anchor_id = anchor_seq.map(citation_id);
     let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| scribe.aside(&clip(quoted, ANCHOR_CHARS)));
     let taken = taken(input);
-    let line = scribe.line(input.trigger, anchor_seq, or_bare(input.ask));
+    let line = scribe.line(input.trigger, anchor_seq, &input.trigger.message.rendered_with(or_bare(input.ask)));
     let ask_id = citation_id(input.trigger.seq);
     let text = prompts.ask(&AskValues {
         fence: input.fence,
@@ -339,6 +345,10 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> R
 fn taken(input: &PromptInput<'_>) -> Option<String> {
     let alternative = input.window.alternative.as_ref()?;
     let is_shown = |seq: &Seq| input.window.entries.iter().any(|entry| entry.message.seq == *seq);
+    if input.trigger.message.snapshot.is_some() {
+        // The ask replies to a message from elsewhere: that is the matter.
+        return None;
+    }
     let ids: Vec<String> = alternative.taken.iter().copied().filter(is_shown).map(citation_id).collect();
     (!ids.is_empty()).then(|| ids.join(", "))
 }

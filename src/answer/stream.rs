@@ -43,7 +43,8 @@ pub fn settled(answer: &str) -> &str {
     if let Some(open) = open_bracket(answer) {
         end = open;
     }
-    let text = answer[..end].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '<'));
+    let text =
+        answer[..end].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '<' | '^' | '#'));
     let text = OWN_LIST.find(text).map_or(text, |list| &text[..list.start()]);
     text.trim_end()
 }
@@ -54,12 +55,12 @@ fn open_bracket(answer: &str) -> Option<usize> {
     let mut closed_square = None;
     for (at, c) in answer.char_indices() {
         match c {
-            '[' | '【' | '(' => {
+            '[' | '【' | '［' | '(' | '（' | '{' => {
                 // The address of a link belongs to its words.
                 let start = closed_square.filter(|(_, end)| c == '(' && *end == at).map_or(at, |(start, _)| start);
                 open.push((start, c));
             }
-            ']' | '】' | ')' => {
+            ']' | '】' | '］' | ')' | '）' | '}' => {
                 let closed = open.pop();
                 closed_square = closed.filter(|_| c == ']').map(|(start, _)| (start, at + 1));
             }
@@ -67,7 +68,8 @@ fn open_bracket(answer: &str) -> Option<usize> {
         }
     }
     let is_recent = |(at, c): &&(usize, char)| {
-        let most = if *c == '(' && answer[*at..].starts_with('(') { ROUND_TAG_CHARS } else { TAG_CHARS };
+        let most =
+            if matches!(c, '(' | '（' | '{') && answer[*at..].starts_with(*c) { ROUND_TAG_CHARS } else { TAG_CHARS };
         answer[*at..].chars().count() <= most
     };
     open.iter().find(is_recent).map(|(at, _)| *at)
@@ -75,7 +77,8 @@ fn open_bracket(answer: &str) -> Option<usize> {
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn own_list() -> Regex {
-    Regex::new(r"(?i)(?:\A|\n)[*_#> \t]*(?:sources?|citations?|references?)[*_]*:[^\n]*\z").expect("a valid pattern")
+    Regex::new(r"(?i)(?:\A|\n)[*_#> \t]*(?:sources?|citations?|references?|uncertainty)[*_]*:[^\n]*\z")
+        .expect("a valid pattern")
 }
 
 #[cfg(test)]
@@ -83,7 +86,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::answer::citations::linked;
+    use crate::answer::citations::{Material, linked};
 
     #[track_caller]
     fn shows(answer: &str, shown: &str) {
@@ -92,7 +95,20 @@ mod tests {
 
     #[test]
     fn half_a_citation_is_never_shown() {
-        for tail in ["[", "[sou", "[source: m1", "【m1", "(m", "m1", "[m1, m", "[source: m1][sou", "(source: m1"] {
+        for tail in [
+            "[",
+            "[sou",
+            "[source: m1",
+            "【m1",
+            "(m",
+            "m1",
+            "[m1, m",
+            "[source: m1][sou",
+            "(source: m1",
+            "{m1",
+            "［m1",
+            "^m1",
+        ] {
             let shown = settled(&format!("The boat leaves at nine {tail}")).to_owned();
             let whole =
                 if tail.contains("][") { "The boat leaves at nine [source: m1]" } else { "The boat leaves at nine" };
@@ -132,7 +148,7 @@ mod tests {
         fn what_is_shown_is_a_beginning_and_holds_no_open_tag(answer in r"([a-z .]{0,9}(\[source: m[0-9]\]|\[m1|【m1】|\(m2\)|\[|\]\()?){0,6}") {
             let shown = settled(&answer);
             prop_assert!(answer.starts_with(shown));
-            let checked = linked(shown, &[]);
+            let checked = linked(shown, Material { given: &[], authors: &[], ask: None });
             prop_assert!(!checked.contains("[source"), "{checked}");
         }
     }

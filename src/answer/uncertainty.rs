@@ -6,19 +6,37 @@ use regex::Regex;
 
 use crate::domain::Uncertainty;
 
-/// `[uncertainty: low]`, with the line break before it.
+/// The word for it, as models translate it.
+const NAME: &str = "uncertainty|unsicherheit|incertidumbre|incertitude|incerteza|incertezza|неопредел[её]нность|неуверенность\
+    |невизначеність|невпевненість|belirsizlik|ebakindlus|määramatus|onzekerheid|niepewność";
+const LOW: &str =
+    "low|niedrig|gering|baj[oa]|faible|baixa?|bass[oa]|низк[аои][яйе]?|низька|düşük|madal|laag|nisk[aoi]e?";
+const MEDIUM: &str = "medium|moderate|mittel|medi[oa]|média|moyenne?|средн[яее]{1,2}|середня|orta|keskmine|gemiddeld|middel\
+    |średni[aoe]?";
+const HIGH: &str = "high|hoch|alt[oa]|élevée?|haute|высок[аои][яйе]?|висока|yüksek|kõrge|hoog|wysok[aoi]e?";
+/// `[uncertainty: low]`, with the line break before it; or the same without brackets, as the last line.
 static TAG: LazyLock<Regex> = LazyLock::new(tag);
 
 /// `answer` without its tags, and what the last of them says.
 pub fn split(answer: &str) -> (String, Option<Uncertainty>) {
-    let said = TAG.captures_iter(answer).last().and_then(|found| Uncertainty::parse(&found[1]));
+    let said = TAG.captures_iter(answer).last().map(|found| {
+        let is = |name: &str| found.name(name).is_some();
+        match (is("low") || is("low_line"), is("high") || is("high_line")) {
+            (true, _) => Uncertainty::Low,
+            (false, true) => Uncertainty::High,
+            (false, false) => Uncertainty::Medium,
+        }
+    });
     (TAG.replace_all(answer, "").trim().to_owned(), said)
 }
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn tag() -> Regex {
-    Regex::new(r"(?i)\s*[`*_]*[\[(【]\s*uncertainty\s*[:=]\s*[`*_]*(low|medium|high)[`*_]*\s*[\])】][`*_]*")
-        .expect("a valid pattern")
+    let level = |line: &str| format!("(?:(?P<low{line}>{LOW})|(?P<medium{line}>{MEDIUM})|(?P<high{line}>{HIGH}))");
+    let said = |line: &str| format!(r"(?:{NAME})[ \t`*_]*[:=–-]?[ \t`*_]*{}[`*_]*", level(line));
+    let bracketed = format!(r"\s*[`*_]*[\[(【]\s*{}\s*[\])】][`*_]*", said(""));
+    let last_line = format!(r"(?:\A|\n)[ \t>*_-]*{}[ \t.*_]*\z", said("_line"));
+    Regex::new(&format!("(?i)(?:{bracketed}|{last_line})")).expect("a valid pattern")
 }
 
 #[cfg(test)]
@@ -34,6 +52,10 @@ mod tests {
     fn the_tag_is_read_and_taken_out() {
         check("On Friday [source: m1].\n[uncertainty: low]", "On Friday [source: m1].", Some(Uncertainty::Low));
         check("On Friday. (Uncertainty: **HIGH**)", "On Friday.", Some(Uncertainty::High));
+        check("On Friday.\n**Uncertainty:** medium", "On Friday.", Some(Uncertainty::Medium));
+        check("On Friday. [uncertainty low].", "On Friday..", Some(Uncertainty::Low));
+        check("Am Freitag.\n[Unsicherheit: niedrig]", "Am Freitag.", Some(Uncertainty::Low));
+        check("В пятницу.\n[неопределённость: высокая]", "В пятницу.", Some(Uncertainty::High));
         check("A. [uncertainty: low]\n\nB. `[uncertainty: medium]`", "A.\n\nB.", Some(Uncertainty::Medium));
     }
 

@@ -61,7 +61,7 @@ commands! {
     Topics = "topics", menu Some("What this chat talks about. use, and for admins merge"), OursWhenBare, privacy false;
     Recap = "recap", menu Some("What was said: 2h, today, since I was here; admins: daily 18:00"), OursWhenBare, privacy false;
     Note = "note", menu Some("Admins: save a text for reference. In a reply: that message"), OursWhenBare, privacy false;
-    Notes = "notes", menu Some("The texts that this chat saved for reference"), NeedsOurName, privacy false;
+    Notes = "notes", menu Some("The texts that this chat saved for reference"), OursWhenBare, privacy false;
     Settings = "settings", menu Some("Admins: how I answer here"), NeedsOurName, privacy false;
     New = "new", menu Some("What comes next is a new talk"), NeedsOurName, privacy false;
     Help = "help", menu Some("What I do and how to tag me"), NeedsOurName, privacy false;

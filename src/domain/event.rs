@@ -22,6 +22,8 @@ pub struct Arrival {
     /// Members whom a service message names beside its sender: who was added, removed, invited.
     pub named: Vec<UserId>,
     pub topic: Option<TopicName>,
+    /// The language of the app of whoever wrote it, as Telegram names it.
+    pub language: Option<String>,
 }
 
 /// What the forum topic that a message stands in is called.

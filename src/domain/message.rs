@@ -215,6 +215,11 @@ impl Message {
     /// One line (or more, if the text has more) that stands for the message in a prompt: `[voice 0:12]`,
     /// `[document] report.pdf`, `[photo] caption`, or just the text.
     pub fn rendered(&self) -> String {
+        self.rendered_with(&self.text)
+    }
+
+    /// The same with `text` in place of its own.
+    pub fn rendered_with(&self, text: &str) -> String {
         let label = match (self.kind, self.detail.as_deref()) {
             (Kind::Text, _) => String::new(),
             (Kind::Service | Kind::Other, Some(detail)) => format!("[{detail}]"),
@@ -224,7 +229,7 @@ impl Message {
             (kind, Some(detail)) => format!("[{}] {detail}", kind.as_str().replace('_', " ")),
             (kind, None) => format!("[{}]", kind.as_str().replace('_', " ")),
         };
-        [label.as_str(), self.text.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+        [label.as_str(), text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
 

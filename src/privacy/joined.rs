@@ -23,11 +23,13 @@ struct Words {
     /// As in `language_code` of Telegram's users.
     telegram: String,
     opening: String,
+    opening_private: String,
     goes_to: String,
     all_go_to: String,
     summaries_too: String,
     remembers: String,
     remembers_here: String,
+    remembers_private: String,
     news: String,
     goes_nowhere: String,
     kept_for: String,
@@ -47,13 +49,28 @@ pub fn joined_before(promise: &Promise, retention: Option<Duration>, code: &str)
     notice(promise, retention, code, |words| &words.news)
 }
 
+/// As [`joined`], for a private chat.
+pub fn joined_in_private(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
+    let Some(words) = in_language(code) else { return String::new() };
+    in_words(promise, retention, words, (&words.opening_private, words.remembers_private.clone()))
+}
+
 fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: fn(&Words) -> &String) -> String {
     let Some(words) = in_language(code) else { return String::new() };
-    let memory = command(promise, "memory");
-    let remembers = promise.remembers.then(|| match &promise.model_host {
-        Some(host) => words.remembers.replace("{host}", &format!("`{host}`")).replace("{memory}", &memory),
-        None => words.remembers_here.replace("{memory}", &memory),
-    });
+    let remembers = match &promise.model_host {
+        Some(host) => words.remembers.replace("{host}", &format!("`{host}`")),
+        None => words.remembers_here.clone(),
+    };
+    in_words(promise, retention, words, (opening(words), remembers))
+}
+
+fn in_words(
+    promise: &Promise,
+    retention: Option<Duration>,
+    words: &Words,
+    (opening, remembers): (&str, String),
+) -> String {
+    let remembers = promise.remembers.then(|| remembers.replace("{memory}", &command(promise, "memory")));
     let commands = words.commands.replace("{privacy}", &command(promise, "privacy"));
     let Terms { whereto, how_long, run_by } = terms(promise, retention, words);
     let items: Vec<String> = [Some(whereto), remembers, Some(how_long), run_by, Some(commands)]
@@ -61,7 +78,7 @@ fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: f
         .flatten()
         .map(|it| format!("- {it}"))
         .collect();
-    format!("{}\n\n{}", opening(words), items.join("\n"))
+    format!("{opening}\n\n{}", items.join("\n"))
 }
 
 /// What holds for a chat, a sentence each.
@@ -184,6 +201,17 @@ mod tests {
             }
             assert!(!said.contains(['{', '}']), "{said}");
         }
+    }
+
+    #[test]
+    fn a_private_chat_is_not_addressed_as_a_group() {
+        let promise = Promise { remembers: true, ..promise() };
+        for words in all() {
+            let told = joined_in_private(&promise, promise.retention, &words.code);
+            assert!(!told.contains(&words.opening) && !told.contains('{'), "{told}");
+        }
+        let told = joined_in_private(&promise, promise.retention, "deu");
+        assert!(told.starts_with("Was du mir hier schreibst") && told.contains("Du schaltest es mit"), "{told}");
     }
 
     #[test]

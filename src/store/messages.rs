@@ -326,7 +326,7 @@ pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
 pub fn recent_texts(conn: &Reader, chat: ChatKey, limit: usize) -> Result<Vec<String>> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT text FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND text <> ''
-             AND {VISIBLE} ORDER BY id DESC LIMIT :limit"
+             AND role = 'user' AND {VISIBLE} ORDER BY id DESC LIMIT :limit"
     ))?;
     let texts =
         statement.query_map(named_params! { ":chat": chat.0, ":limit": limit_param(limit) }, |raw| raw.get("text"))?;

@@ -6,7 +6,7 @@ use crate::domain::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, M
 use crate::trigger::address::{Address, address};
 use crate::trigger::ask::without;
 use crate::trigger::command::{Addressee, Call};
-use crate::trigger::generic::{asks_what_was_missed, is_generic, is_thanks, is_thanks_by_name};
+use crate::trigger::generic::{asks_what_was_missed, consents, is_generic, is_thanks, is_thanks_by_name};
 use crate::trigger::languages::Languages;
 
 /// A message that addresses the bot.
@@ -64,7 +64,10 @@ pub fn find(
     let address = if is_own { address(message, bot) } else { Address::default() };
     let ask = without(&message.text, &address.cut);
     if let Some(call) = &address.command {
-        let found = called(call, chat_kind, ask, rules.languages)?;
+        // "@bot /help" names us as "/help@bot" does.
+        let is_named = address.cut.iter().any(|cut| cut.end <= call.range.start);
+        let to = if is_named && call.to == Addressee::Anyone { Addressee::Us } else { call.to };
+        let found = called(&Call { to, ..call.clone() }, chat_kind, ask, rules.languages)?;
         return Some(Trigger { cut: address.cut, ..found });
     }
     let is_reply = rules.parent_is_answer && is_from_the_bot(parent, bot);
@@ -73,7 +76,9 @@ pub fn find(
         How::Mention if !is_reply => is_thanks_by_name(&ask, rules.languages),
         How::Mention | How::Reply | How::Private | How::Command => is_mere_reaction(message, &ask, rules.languages),
     };
-    if is_thanks {
+    // "Shall I list them?" "Yes": that is no thanks.
+    let is_consent = is_reply && parent.is_some_and(asks) && consents(&ask, rules.languages);
+    if is_thanks && !is_consent {
         return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
     }
     let is_in_private = chat_kind == ChatKind::Private;
@@ -86,6 +91,15 @@ pub fn find(
 
 fn is_reply_to_talk(message: &Message, parent: Option<&Message>) -> bool {
     message.reply_to.is_some() && parent.is_none_or(|parent| parent.kind != Kind::Service)
+}
+
+/// Whether an answer of ours ends with a question, above its list of sources.
+fn asks(answer: &Message) -> bool {
+    let paragraphs = answer.text.split("\n\n").map(str::trim_end);
+    paragraphs
+        .take_while(|paragraph| !paragraph.starts_with("Sources: ["))
+        .last()
+        .is_some_and(|last| last.ends_with(['?', '？', '؟']))
 }
 
 fn is_from_a_person(message: &Message, bot: &BotIdentity) -> bool {

@@ -48,6 +48,13 @@ pub fn is_thanks_by_name(ask: &str, languages: &Languages) -> bool {
     !said.is_empty() && is_thanks(ask, languages) && !languages.tables.iter().any(|language| language.only_asks(&said))
 }
 
+/// Whether `text`, which would be thanks elsewhere, agrees to a question ("yes", "ok thanks", 👍).
+pub fn consents(text: &str, languages: &Languages) -> bool {
+    const NODS: [char; 6] = ['👍', '👌', '✅', '✔', '☑', '🆗'];
+    let said = words(text);
+    text.contains(NODS) || languages.tables.iter().any(|language| language.consents(&said))
+}
+
 /// The blocks in which nearly all emoji are: pictographs, symbols and dingbats, stars and squares.
 fn is_emoji(c: char) -> bool {
     matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}')

@@ -46,6 +46,8 @@ pub(super) struct Language {
     /// What only points or asks in general, politeness included; without fillers.
     generic: HashSet<String>,
     thanks: HashSet<String>,
+    /// What agrees to a question.
+    consents: HashSet<String>,
     /// Fillers and politeness that are no thanks.
     around: HashSet<String>,
     /// What a question begins with.
@@ -80,6 +82,7 @@ struct Rows {
     pointers: Vec<String>,
     phrases: Vec<String>,
     thanks: Vec<String>,
+    consents: Vec<String>,
     questions: Vec<String>,
     stop_words: Vec<String>,
     ours: Vec<String>,
@@ -181,6 +184,7 @@ impl Language {
         let fillers: HashSet<String> =
             phrases([&rows.fillers, &rows.politeness, &rows.pointers]).filter(|phrase| !phrase.contains(' ')).collect();
         let thanks: HashSet<String> = phrases([&rows.thanks]).collect();
+        let consents = phrases([&rows.consents]).collect();
         let bare = |phrase: String| {
             let words: Vec<&str> = phrase.split(' ').filter(|word| !fillers.contains(*word)).collect();
             (!words.is_empty()).then(|| words.join(" "))
@@ -193,7 +197,7 @@ impl Language {
         let ours = phrases([&rows.ours]).collect();
         let (goes_on, to_group) = (phrases([&rows.goes_on]).collect(), phrases([&rows.to_group]).collect());
         let code = file.language;
-        Self { code, fillers, generic, thanks, around, questions, asks, ours, missed, goes_on, to_group }
+        Self { code, fillers, generic, thanks, consents, around, questions, asks, ours, missed, goes_on, to_group }
     }
 
     fn begins_question(&self, said: &[String]) -> bool {
@@ -216,6 +220,11 @@ impl Language {
     pub(super) fn only_asks(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         is_made_of(&said, |phrase| self.asks.contains(phrase))
+    }
+
+    /// Whether `said` holds words that agree to a question.
+    pub(super) fn consents(&self, said: &[String]) -> bool {
+        (0..said.len()).any(|start| begins_with(&said[start..], &self.consents))
     }
 
     /// Whether `said` is thanks, with or without politeness around it.
@@ -251,13 +260,14 @@ mod tests {
     use super::*;
 
     /// Every list of every language, by its name.
-    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 11] {
+    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 12] {
         [
             ("fillers", rows.fillers),
             ("politeness", rows.politeness),
             ("pointers", rows.pointers),
             ("phrases", rows.phrases),
             ("thanks", rows.thanks),
+            ("consents", rows.consents),
             ("questions", rows.questions),
             ("stop_words", rows.stop_words),
             ("ours", rows.ours),

@@ -576,6 +576,53 @@ async fn a_message_from_before_the_group_moved_is_quoted_and_not_linked() {
 }
 
 #[tokio::test]
+async fn yes_to_a_question_of_the_bot_is_no_thanks() {
+    World::run(async |w| {
+        let said = w.say("ann", "the boat leaves at nine");
+        w.model.script(["At nine [source: m1]. Shall I list what to bring?", "A rope and a sail.", "Two of each."]);
+        let tag = w.reply("bob", said, "@bot when does the boat leave?");
+        let asked = w.answer_to(tag).await;
+        let yes = w.reply("bob", asked.id, "yes please");
+        let list = w.answer_to(yes).await;
+        assert_eq!(list.text, "A rope and a sail.");
+        // An answer that asks nothing is thanked for, by the same words.
+        let fine = w.reply("bob", list.id, "yes");
+        assert_eq!(w.next_reaction().await, (fine, vec!["👍".to_owned()]));
+        let nod = w.reply("cat", asked.id, "👍");
+        assert_eq!(w.answer_to(nod).await.text, "Two of each.");
+        let thanks = w.reply("cat", asked.id, "thanks a lot!");
+        assert_eq!(w.next_reaction().await, (thanks, vec!["👍".to_owned()]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_below_a_photo_says_that_there_is_one() {
+    World::run(async |w| {
+        let ann = w.member("ann");
+        w.model.script(["I cannot see it."]);
+        let photo = Post::marked_up(ann, "@bot which of these?", w.clock.now()).with(Content::Photo);
+        let tag = w.telegram.say(w.chat, photo);
+        w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("] [photo] which of these?\n"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_command_behind_the_bots_name_is_its_own() {
+    World::offline(async |w| {
+        let help = w.say("ann", "@bot /help");
+        assert!(w.answer_to(help).await.text.starts_with("I read along"));
+        w.say("ann", "/help");
+        w.say("ann", "/ban @bot");
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_album_is_one_question() {
     World::run(async |w| {
         let ann = w.telegram.add_chat(NewChat::private("ann"));

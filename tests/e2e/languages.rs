@@ -36,6 +36,20 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
 }
 
 #[tokio::test]
+async fn a_few_messages_tell_the_language_of_a_chat() {
+    World::run(async |w| {
+        let day = "Ich glaube, wir sollten morgen früh mit dem Fahrrad an den See fahren, bevor es zu heiß wird";
+        for _ in 0..8 {
+            w.say("anna", day);
+        }
+        w.settled().await;
+        let help = w.say("ben", "/help@bot");
+        assert!(w.answer_to(help).await.text.starts_with("Ich lese mit und schweige"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn recaps_and_memory_are_asked_for_and_told_in_the_language_of_the_chat() {
     World::with(&[NO_MODEL[0], NO_MODEL[1]], async |w| {
         talk_in_german(w).await;
@@ -63,6 +77,12 @@ async fn a_private_chat_is_not_addressed_as_a_group() {
         let help = w.say_in(private, "ann", "/help");
         let told = w.answer_to(help).await.text;
         assert!(told.starts_with("Write to me, and I answer."), "{told}");
+        w.announce();
+        w.restart().await;
+        w.model.script(["Hello."]);
+        let hello = w.say_in(private, "ann", "hello there");
+        let told = w.answer_to(hello).await.text;
+        assert!(told.contains("What you write to me here I keep") && !told.contains("everybody"), "{told}");
     })
     .await;
 }

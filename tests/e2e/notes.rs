@@ -38,7 +38,7 @@ async fn a_saved_note_is_cited_where_it_bears_on_a_question() {
             |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{save}")));
         assert!(answer.entities.iter().any(|entity| is_link(&entity.kind)), "{:?}", answer.entities);
         assert!(w.prompt(1).await.contains("[n1 · The alarm code of the boat house"));
-        let list = w.say("ben", "/notes@bot");
+        let list = w.say("ben", "/notes");
         let listed = w.answer_to(list).await.text;
         assert!(listed.contains("n1 The alarm code") && listed.contains("n2 Bread is bought"), "{listed}");
         let delete = order(w, "/note delete n2", None);

@@ -6,7 +6,22 @@ use chime::testkit::{Reply, World};
 async fn a_citation_in_any_form_is_a_link_and_no_internal_number_is_shown() {
     World::run(async |w| {
         let said = w.say("ann", "the boat leaves at nine");
-        for form in ["[m1]", "(m1)", "【m1】", "[source: 1]", "[m1, m99]", "m1"] {
+        for form in [
+            "[m1]",
+            "(m1)",
+            "【m1】",
+            "[source: 1]",
+            "[m1, m99]",
+            "m1",
+            "[^m1]",
+            "[source m1]",
+            "(see m1)",
+            "[m1–m1]",
+            "[m1 · u1 ann · 09:00]",
+            "`[source: m1]`",
+            "[source: m1](https://t.me/c/1/1)",
+            "[Quelle: m1]",
+        ] {
             w.model.script([format!("At nine, as u1 said {form}.").as_str()]);
             let tag = w.reply("bob", said, "@bot when does the boat leave?");
             let answer = w.answer_to(tag).await;
@@ -14,6 +29,33 @@ async fn a_citation_in_any_form_is_a_link_and_no_internal_number_is_shown() {
             assert!(answer.text.contains("Sources: [1] ann"), "{form}: {}", answer.text);
             assert_eq!(answer.text.contains("(Removed invalid citation)"), form.contains("m99"), "{form}");
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_number_of_the_prompt_reaches_a_member() {
+    World::run(async |w| {
+        let said = w.say("ann", "the boat leaves at nine");
+        for (written, shown) in [
+            ("u1 (ann) says nine.", "ann says nine."),
+            ("[u1 ann] says nine.", "[ann] says nine."),
+            ("At nine [source: u1].", "At nine.\n\n(Removed invalid citation)"),
+            ("As m99 says, at nine.", "As says, at nine.\n\n(Removed invalid citation)"),
+            ("[m9 · u0 bot · 09:00] At nine.", "At nine."),
+            ("At nine.\nUncertainty: low", "At nine."),
+            ("Um neun.\n[Unsicherheit: niedrig]", "Um neun."),
+        ] {
+            w.model.script([written]);
+            let tag = w.reply("bob", said, "@bot when does the boat leave?");
+            assert_eq!(w.answer_to(tag).await.text, shown, "{written}");
+        }
+        // The question was given with a number too. To cite it says nothing, and is no mistake.
+        w.settled().await;
+        let ask = w.all_stored(w.chat).await.last().expect("a message").seq.0 + 1;
+        w.model.script([format!("You ask when the boat leaves [source: m{ask}].").as_str()]);
+        let tag = w.reply("bob", said, "@bot what do I ask?");
+        assert_eq!(w.answer_to(tag).await.text, "You ask when the boat leaves.");
     })
     .await;
 }

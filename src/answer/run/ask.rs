@@ -27,6 +27,7 @@ use crate::answer::run::record::{button, record};
 use crate::answer::run::reply::{format_parts, reply_to};
 use crate::answer::run::stream::Drafts;
 use crate::answer::run::traffic::Lanes;
+use crate::answer::tags::without_heads;
 use crate::answer::telling::Query;
 use crate::answer::uncertainty;
 use crate::answer::used::used;
@@ -178,6 +179,7 @@ impl Answering {
     /// What the model wrote, unless it repeats its prompt.
     fn checked_for_echo(&self, question: &Question, built: &BuiltPrompt, completion: Completion, bill: Bill) -> Draft {
         let (text, uncertainty) = uncertainty::split(&completion.text);
+        let text = without_heads(&text, &self.parts.bot.name);
         match without_echo(&text, &built.instructions, &built.fence) {
             Some(text) => answered(completion, text, uncertainty, (bill, question.chat.language)),
             None => {
@@ -277,10 +279,10 @@ impl Answering {
         let now = self.parts.clock.now();
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
-        let named = citations::with_names(&draft.markdown, &built.authors, &given);
+        let material = built.material(&given, question.trigger());
         let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model();
         let mark = is_strict.then(|| notices(question.chat.language.code()).unsourced.as_str());
-        let checked = citations::check_marking(&named, &given, (now, question.zone), mark);
+        let checked = citations::check(&draft.markdown, material, (now, question.zone), mark);
         log::citations(&checked);
         // An answer that the model did not write makes no use of what is remembered.
         let was_asked = draft.status == AnswerStatus::Answered;

@@ -1,8 +1,8 @@
 //! The first answer in a chat that was never told what is kept of it tells it.
 
-use crate::domain::{ChatKey, FormattedText, Timestamp, utf16_len};
-use crate::privacy::joined;
+use crate::domain::{ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
 use crate::privacy::wording::Promise;
+use crate::privacy::{joined, joined_in_private};
 use crate::store::chats::{self, ChatRow};
 use crate::store::{self, Reader, Writer, memory, outbox};
 use crate::telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
@@ -22,7 +22,11 @@ impl Introduction {
             return Ok(None);
         }
         let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.promise.retention);
-        Ok(Some(to_entities(&joined(&self.promise, retention, chat.language.code()))))
+        let words = match chat.chat.kind {
+            ChatKind::Private => joined_in_private,
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => joined,
+        };
+        Ok(Some(to_entities(&words(&self.promise, retention, chat.language.code()))))
     }
 }
 

@@ -16,6 +16,7 @@ use crate::answer::run::log;
 use crate::answer::run::question::Question;
 use crate::answer::run::reply::format_parts;
 use crate::answer::stream::{DRAFT_EVERY, EDIT_EVERY, FIRST_TOKENS, may_show, settled};
+use crate::answer::tags::without_heads;
 use crate::answer::uncertainty;
 use crate::config::Redaction;
 use crate::domain::{
@@ -179,9 +180,9 @@ impl Answering {
             return None;
         }
         let (text, _) = uncertainty::split(text);
+        let text = without_heads(&text, &self.parts.bot.name);
         let text = without_echo(&text, &built.instructions, &built.fence)?;
-        let named = citations::with_names(&text, &built.authors, given);
-        let linked = citations::linked(&named, given);
+        let linked = citations::linked(&text, built.material(given, question.trigger()));
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
         let parts = format_parts(&format!("{linked}{MORE_COMES}"), &links, &question.names(&self.parts.bot));
         parts.into_iter().next()

@@ -7,8 +7,8 @@ use crate::access::run::served;
 use crate::access::{Access, ClaimCode};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, Because, BotIdentity, Chat, ChatId, Conversation, Event, Job, JobPayload, Membership, Migration, Press,
-    Reaction, Timestamp,
+    Arrival, Because, BotIdentity, Chat, ChatId, ChatKind, Conversation, Event, Job, JobPayload, Membership, Migration,
+    Press, Reaction, Timestamp,
 };
 use crate::ingest::Came;
 use crate::ingest::run::begin::{News, Words, start_work, was_trigger};
@@ -27,8 +27,8 @@ use crate::trigger::Languages;
 
 /// A chat's language is judged anew whenever it has grown by this many messages.
 const JUDGE_EVERY: u32 = 200;
-/// The first judgement comes early, when there is just enough to go by.
-const JUDGE_FIRST: u32 = 30;
+/// The first judgements come early, as soon as there is enough to go by.
+const JUDGE_FIRST: [u32; 5] = [8, 15, 30, 60, 100];
 
 /// What taking in an update depends on beside the update.
 #[derive(Debug)]
@@ -262,6 +262,10 @@ fn take_in_message(
         return Ok(Content::Drop);
     }
     let row = chats::upsert(tx, chat)?;
+    if let Some(code) = arrival.language.as_deref().filter(|_| chat.kind == ChatKind::Private).and_then(language_of_app)
+    {
+        chats::set_first_language(tx, row.key, Language::from_code(code))?;
+    }
     // Whoever hears somebody is there, whatever was told before. Only what tells of the bot itself may tell that it is gone.
     if !row.is_present && !arrival.named.contains(&setting.bot.id) {
         chats::set_present(tx, row.key)?;
@@ -325,7 +329,7 @@ fn announce(
 
 fn judge_language(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> store::Result<()> {
     let TakenIn::New(stored) = taken else { return Ok(()) };
-    if stored.seq.0 % JUDGE_EVERY != 0 && stored.seq.0 != JUDGE_FIRST {
+    if stored.seq.0 % JUDGE_EVERY != 0 && !JUDGE_FIRST.contains(&stored.seq.0) {
         return Ok(());
     }
     match Language::judge(&messages::recent_texts(tx, row.key, JUDGE_EVERY as usize)?) {

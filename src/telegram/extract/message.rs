@@ -45,7 +45,8 @@ fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> 
     message.quote = reply.quote;
     message.snapshot = reply.snapshot;
     let topic = topic_name(wire);
-    Ok(Some(Arrival { chat, message, parent: reply.parent, named: service::named(&wire.service), topic }))
+    let language = wire.head.from.as_ref().and_then(|from| from.language_code.clone());
+    Ok(Some(Arrival { chat, message, parent: reply.parent, named: service::named(&wire.service), topic, language }))
 }
 
 /// A message by itself, without what it replies to.

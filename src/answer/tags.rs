@@ -1,0 +1,236 @@
+//! The forms in which models write citations, brought into one: `[source: m17]`, `[source: m3, s5]`.
+//!
+//! Small models answer in forms of their own: `[m17]`, `(see m17)`, `【m3, m17】`, `[^m17]`, `[Quelle: m17]`,
+//! `[m17 · u3 Ana · 14:02]`. Whether the message was given is not looked at here.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// What may stand before an id: words for a source or a message, and for "see", of the languages that are spoken here.
+const LEAD: &str = "sources?|src|refs?|references?|citations?|cite|messages?|msgs?|ids?|see|cf\
+    |quellen?|nachricht(?:en)?|siehe|fuentes?|mensajes?|véase|ver|voir|fontes?|mensage(?:m|ns)|fonti|messaggi[oi]?|vedi\
+    |источники?|сообщени[еяй]|см|джерел[оа]|повідомлення|див|kaynak(?:lar)?|mesaj(?:lar)?|bkz|allika[sd]|sõnum(?:id)?|vt\
+    |bron(?:nen)?|bericht(?:en)?|zie|źródł[oa]|wiadomoś(?:ć|ci)|zob";
+const ID: &str = r"[#^]?[msn][0-9]{1,9}\b";
+const JOINT: &str =
+    r"(?:\s*(?:[,;/&+|、，；–—…-]|\.{2,3}|\b(?:to|and|or|und|bis|y|o|et|e|и|та|ve|ja|en|i|do)\b)\s*|\s+)";
+/// What models put behind an id: the name or the time of the message.
+const TAIL: &str = r"(?:\s*[·:|,]\s*[^\[\]【】［］\n]{1,60})?";
+/// The same where people write brackets too.
+const SHORT_TAIL: &str = r"(?:\s*[·:|]\s*[^()（）\n]{1,40})?";
+
+/// Every form, one after the other.
+static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let lead = format!(r"(?:\b(?:{LEAD})\b\s*[:：.#]?\s*)?");
+    let ids = format!("{lead}{ID}(?:{JOINT}{lead}{ID})*");
+    [
+        format!(r"[\[【［]{{1,2}}\s*{ids}{TAIL}\s*[\]】］]{{1,2}}"),
+        format!(r"[(（]\s*{ids}{SHORT_TAIL}\s*[)）]"),
+        r"[\[【［(（]\s*sources?\s*[:：][^\[\]【】［］()（）\n]{1,120}[\]】］)）]".to_owned(),
+        format!(r"<(?:source|cite|citation|ref)\b[^<>\n]{{0,20}}>\s*{ids}\s*</\s*(?:source|cite|citation|ref)\s*>"),
+        format!(r"[{{<]\s*{ids}\s*/?[}}>]"),
+        format!(r"\^\s*{ids}\s*\^"),
+    ]
+    .iter()
+    .map(|raw| pattern(raw))
+    .collect()
+});
+/// A form that is the one already, or that [`canonical`] made. Beside our ids it may hold what the model made up.
+const ONE_FORM: &str = r"\[sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*\]";
+static IS_ONE_FORM: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A{ONE_FORM}\z")));
+/// An id in any of them.
+static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\b"));
+/// Words that link to an id as if it were an address: `[the boat](m3)`.
+static LINKED_WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&format!(r"\[([^\[\]\n]{{1,80}})\]\(\s*(?:sources?\s*[:：]\s*)?({ID}(?:{JOINT}{ID})*)\s*\)"))
+});
+/// A citation with an address that the model made up.
+static ADDRESSED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"({ONE_FORM})\((?:https?|tg)://[^()\s]*\)")));
+/// Citations set as code.
+static AS_CODE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"`+[ \t]*((?:{ONE_FORM}[ \t,;]*)+)[ \t]*`+")));
+/// A whole answer set as code.
+static IN_A_FENCE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\A\s*```(?:markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
+/// The beginning of a line of the prompt: `[m17 · u3 Ana · 14:02]`.
+static HEAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\*?\s*(m[0-9]{1,9}) · u[0-9]{1,3}\b[^\[\]\n]{0,100}\]"));
+/// The same before an answer, as if it were a line of the chat.
+static OWN_HEAD: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\A\s*(?:\*\s*)?(?:\[m[0-9]{1,9} · u0\b[^\[\]\n]{0,100}\]|u0\b[^\n:]{0,40}:)\s*"));
+
+/// `answer` with every citation in one form. What `is_written` says somebody in the talk wrote just so stays.
+pub fn canonical(answer: &str, is_written: impl Fn(&str) -> bool) -> String {
+    let mut text = LINKED_WORDS
+        .replace_all(answer, |found: &Captures<'_>| {
+            let is_number = found[1].trim().trim_matches(['^', '#', '[', ']']).chars().all(|c| c.is_ascii_digit());
+            let words = if is_number { String::new() } else { format!("{} ", &found[1]) };
+            format!("{words}{}", one_form(&found[2]))
+        })
+        .into_owned();
+    for form in FORMS.iter() {
+        text = form
+            .replace_all(&text, |found: &Captures<'_>| {
+                let cites = IDS.is_match(&found[0]) && !IS_ONE_FORM.is_match(&found[0]) && !is_written(&found[0]);
+                if cites { one_form(&found[0]) } else { found[0].to_owned() }
+            })
+            .into_owned();
+    }
+    let text = ADDRESSED.replace_all(&text, "$1");
+    let text = AS_CODE.replace_all(&text, "$1");
+    match IN_A_FENCE.captures(&text) {
+        Some(whole) if text.contains("[source") => whole[1].to_owned(),
+        Some(_) | None => text.into_owned(),
+    }
+}
+
+/// `answer` without what a model copies of the form of its prompt: a line's beginning before the whole answer, or the
+/// bot's name, goes; one in the middle of a line cites that message. One that begins a later line stays: there a message
+/// is repeated.
+pub fn without_heads(answer: &str, bot_name: &str) -> String {
+    let own = OWN_HEAD.replace(answer, "");
+    let own = without_name(&own, bot_name);
+    HEAD.replace_all(own, |found: &Captures<'_>| {
+        let line = found.get(0).map_or("", |head| own[..head.start()].rsplit('\n').next().unwrap_or_default());
+        let begins = line.trim_matches(|c: char| !c.is_alphanumeric() || c.is_ascii_digit()).is_empty();
+        if begins { found[0].to_owned() } else { one_form(&found[1]) }
+    })
+    .into_owned()
+}
+
+/// `Chime: At nine.` is `At nine.`
+fn without_name<'a>(answer: &'a str, bot_name: &str) -> &'a str {
+    let text = answer.trim_start().trim_start_matches('*');
+    let rest = text.strip_prefix(bot_name).map(|rest| rest.trim_start_matches('*'));
+    let said = rest.and_then(|rest| rest.strip_prefix(':')).map(|said| said.trim_start_matches('*').trim_start());
+    said.filter(|said| !said.is_empty() && !bot_name.is_empty()).unwrap_or(answer)
+}
+
+fn one_form(cited: &str) -> String {
+    let ids: Vec<String> = IDS.find_iter(cited).map(|id| id.as_str().to_lowercase()).collect();
+    format!("[source: {}]", ids.join(", "))
+}
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them all")]
+fn pattern(raw: &str) -> Regex {
+    Regex::new(&format!("(?i){raw}")).expect("a valid pattern")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(answer: &str, expected: &str) {
+        assert_eq!(canonical(answer, |_| false), expected, "{answer}");
+    }
+
+    #[test]
+    fn every_form_of_a_citation_becomes_one() {
+        for form in [
+            "[m17]",
+            "(m17)",
+            "【m17】",
+            "［m17］",
+            "[[m17]]",
+            "[^m17]",
+            "[#m17]",
+            "^m17^",
+            "<m17>",
+            "{m17}",
+            "[M17]",
+            "[source m17]",
+            "(source: m17)",
+            "[source： m17]",
+            "[source: message m17]",
+            "[src: m17]",
+            "[msg m17]",
+            "[message m17]",
+            "[Quelle: m17]",
+            "[fuente: m17]",
+            "[источник: m17]",
+            "[kaynak: m17]",
+            "(see m17)",
+            "(siehe m17)",
+            "(см. m17)",
+            "[m17: Ana]",
+            "[m17, Ana]",
+            "[m17 · Ana · 14:02]",
+            "(m17: Ana)",
+            "<source>m17</source>",
+            "`[source: m17]`",
+            "`[m17]`",
+            "[source: m17](https://t.me/c/1/2)",
+            "[1](m17)",
+            "[source: m17 by Ana]",
+        ] {
+            check(&format!("At nine {form}."), "At nine [source: m17].");
+        }
+    }
+
+    #[test]
+    fn several_in_one_bracket_are_all_cited() {
+        for form in [
+            "[m3, m17]",
+            "(m3/m17)",
+            "[m3–m17]",
+            "[m3-m17]",
+            "[m3 m17]",
+            "(m3 and m17)",
+            "[m3; source: m17]",
+            "[m3 und m17]",
+            "[messages m3 & m17]",
+            "[source: m3 | m17]",
+        ] {
+            check(&format!("At nine {form}."), "At nine [source: m3, m17].");
+        }
+    }
+
+    #[test]
+    fn the_one_form_and_what_cites_nothing_stay() {
+        for text in [
+            "At nine [source: m17, x-1; source: 9].",
+            "[source: general knowledge]",
+            "(source: Wikipedia)",
+            "see m17",
+            "the m17s (room 4)",
+            "[1] and [4]",
+            "[the plan](https://example.org/m17)",
+            "```\nlet m = [1];\n```",
+        ] {
+            check(text, text);
+        }
+        assert_eq!(canonical("room (m3) is free", |token| token == "(m3)"), "room (m3) is free");
+    }
+
+    #[test]
+    fn linked_words_keep_their_words() {
+        check("See [the boat](m3).", "See the boat [source: m3].");
+    }
+
+    #[test]
+    fn an_answer_set_as_code_is_none() {
+        check("```markdown\nAt nine [m17].\n```", "At nine [source: m17].");
+        check("```\nls -l\n```", "```\nls -l\n```");
+    }
+
+    #[track_caller]
+    fn headless(answer: &str, expected: &str) {
+        assert_eq!(without_heads(answer, "Chime"), expected);
+    }
+
+    #[test]
+    fn the_head_of_a_line_in_the_middle_of_another_is_a_citation() {
+        headless("At nine [m17 · u3 Ana · 14:02].", "At nine [source: m17].");
+        headless("At nine.\n- [m17 · u3 Ana · 14:02] At nine", "At nine.\n- [m17 · u3 Ana · 14:02] At nine");
+    }
+
+    #[test]
+    fn the_bots_own_head_and_name_go() {
+        headless("[m9 · u0 Chime · 10:04] At nine.", "At nine.");
+        headless("[m9 · u0 Chime · 10:04 · → m8] At nine.", "At nine.");
+        headless("Chime: At nine.", "At nine.");
+        headless("**Chime:** At nine.", "At nine.");
+        headless("u0 Chime: At nine.", "At nine.");
+        headless("Chime is at nine.", "Chime is at nine.");
+    }
+}
