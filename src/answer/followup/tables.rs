@@ -144,11 +144,15 @@ pub struct Tables {
 #[derive(Debug)]
 pub struct Table {
     code: String,
-    rows: BTreeMap<Row, Vec<Phrase>>,
-    names: BTreeMap<Names, Vec<(Phrase, String)>>,
-    /// The words for first, second, and so on.
-    ordinals: Vec<Vec<Phrase>>,
+    rows: BTreeMap<Row, Phrases<()>>,
+    names: BTreeMap<Names, Phrases<String>>,
+    /// The words for first, second, and so on, and the place that each means.
+    ordinals: Phrases<usize>,
 }
+
+/// Phrases and what they mean, by the letter that they begin with: most are passed over at once.
+#[derive(Debug)]
+struct Phrases<T>(BTreeMap<char, Vec<(Phrase, T)>>);
 
 /// The words of a phrase. A word that ends in `*` stands for all words that begin so.
 #[derive(Debug, PartialEq, Eq)]
@@ -194,17 +198,18 @@ impl Tables {
 impl Table {
     fn parse(toml: &str) -> Result<Self, toml::de::Error> {
         let file: File = toml::from_str(toml)?;
-        let compile = |phrases: Vec<String>| phrases.iter().map(|phrase| Phrase::of(phrase)).collect();
         let names = |map: BTreeMap<String, Vec<String>>| {
-            let pairs =
-                map.into_iter().flat_map(|(name, words)| words.into_iter().map(move |word| (word, name.clone())));
-            pairs.map(|(word, name)| (Phrase::of(&word), name)).collect()
+            Phrases::of(
+                map.into_iter().flat_map(|(name, words)| words.into_iter().map(move |word| (word, name.clone()))),
+            )
         };
+        let unnamed = |phrases: Vec<String>| Phrases::of(phrases.into_iter().map(|phrase| (phrase, ())));
+        let ordinals = (1..).zip(file.ordinals);
         Ok(Self {
             code: file.language,
-            rows: file.phrases.into_iter().map(|(row, phrases)| (row, compile(phrases))).collect(),
+            rows: file.phrases.into_iter().map(|(row, phrases)| (row, unnamed(phrases))).collect(),
             names: file.names.into_iter().map(|(kind, map)| (kind, names(map))).collect(),
-            ordinals: file.ordinals.into_iter().map(compile).collect(),
+            ordinals: Phrases::of(ordinals.flat_map(|(place, words)| words.into_iter().map(move |word| (word, place)))),
         })
     }
 
@@ -214,8 +219,8 @@ impl Table {
 
     /// Where phrases of `row` stand, the longest at each place.
     pub fn find(&self, row: Row, tokens: &[Token]) -> Vec<Span> {
-        let phrases = self.rows.get(&row).map(Vec::as_slice).unwrap_or_default();
-        places(tokens, |rest| phrases.iter().filter_map(|phrase| phrase.length_at(rest)).max())
+        let found = self.rows.get(&row).map(|phrases| phrases.find(tokens));
+        found.into_iter().flatten().map(|(span, ())| span).collect()
     }
 
     /// Whether `word` alone is a phrase of `row`.
@@ -226,56 +231,71 @@ impl Table {
 
     /// The phrases of `row`, folded: for rows that hold suffixes.
     pub fn suffixes(&self, row: Row) -> impl Iterator<Item = &str> {
-        let phrases = self.rows.get(&row).map(Vec::as_slice).unwrap_or_default();
-        phrases.iter().filter_map(|phrase| phrase.0.first()).map(|(word, _)| word.as_str())
+        let phrases = self.rows.get(&row).into_iter().flat_map(Phrases::iter);
+        phrases.filter_map(|phrase| phrase.0.first()).map(|(word, _)| word.as_str())
     }
 
     /// Where words of `names` stand, and what they name.
     pub fn named(&self, names: Names, tokens: &[Token]) -> Vec<(Span, &str)> {
-        let known = self.names.get(&names).map(Vec::as_slice).unwrap_or_default();
-        let longest = |rest: &[Token]| {
-            known.iter().filter_map(|(phrase, name)| Some((phrase.length_at(rest)?, name))).max_by_key(|(len, _)| *len)
-        };
-        let spans = places(tokens, |rest| longest(rest).map(|(length, _)| length));
-        spans.into_iter().filter_map(|span| Some((span, longest(tokens.get(span.from..)?)?.1.as_str()))).collect()
+        let found = self.names.get(&names).map(|phrases| phrases.find(tokens));
+        found.into_iter().flatten().map(|(span, name)| (span, name.as_str())).collect()
     }
 
     /// Where places in a list are named: 1 for the first.
     pub fn ordinals(&self, tokens: &[Token]) -> Vec<(Span, usize)> {
-        let mut found: Vec<(Span, usize)> = (1..)
-            .zip(&self.ordinals)
-            .flat_map(|(place, phrases)| {
-                let spans = places(tokens, |rest| phrases.iter().filter_map(|phrase| phrase.length_at(rest)).max());
-                spans.into_iter().map(move |span| (span, place))
-            })
-            .collect();
-        found.sort_unstable();
-        found
+        self.ordinals.find(tokens).into_iter().map(|(span, place)| (span, *place)).collect()
     }
 
     /// Rows that have no phrase here.
     pub fn lacks(&self) -> Vec<String> {
-        let rows = Row::ALL.into_iter().filter(|row| self.rows.get(row).is_none_or(Vec::is_empty));
-        let names = Names::ALL.into_iter().filter(|names| self.names.get(names).is_none_or(Vec::is_empty));
+        let rows = Row::ALL.into_iter().filter(|row| self.rows.get(row).is_none_or(Phrases::is_empty));
+        let names = Names::ALL.into_iter().filter(|names| self.names.get(names).is_none_or(Phrases::is_empty));
         let ordinals = self.ordinals.is_empty().then(|| "ordinals".to_owned());
         rows.map(|row| format!("{row:?}")).chain(names.map(|names| format!("{names:?}"))).chain(ordinals).collect()
     }
 }
 
-/// Goes through the words and takes what `length_at` finds, without overlaps.
-fn places(tokens: &[Token], length_at: impl Fn(&[Token]) -> Option<usize>) -> Vec<Span> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
-        match length_at(rest) {
-            Some(length) if length > 0 => {
-                found.push(Span { from: at, to: at + length });
-                at += length;
-            }
-            _ => at += 1,
+impl<T> Phrases<T> {
+    fn of(phrases: impl Iterator<Item = (String, T)>) -> Self {
+        let mut by_letter: BTreeMap<char, Vec<(Phrase, T)>> = BTreeMap::new();
+        for (text, meaning) in phrases {
+            let phrase = Phrase::of(&text);
+            by_letter.entry(phrase.letter()).or_default().push((phrase, meaning));
         }
+        Self(by_letter)
     }
-    found
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Phrase> {
+        self.0.values().flatten().map(|(phrase, _)| phrase)
+    }
+
+    /// Where phrases stand, the longest at each place, without overlaps.
+    fn find(&self, tokens: &[Token]) -> Vec<(Span, &T)> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
+            match self.longest(rest) {
+                Some((length, meaning)) => {
+                    found.push((Span { from: at, to: at + length }, meaning));
+                    at += length;
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+
+    /// The longest phrase at the start of `rest`, by the words it takes.
+    fn longest(&self, rest: &[Token]) -> Option<(usize, &T)> {
+        let letter = rest.first()?.word.chars().next()?;
+        let found =
+            self.0.get(&letter)?.iter().filter_map(|(phrase, meaning)| Some((phrase.length_at(rest)?, meaning)));
+        found.filter(|(length, _)| *length > 0).max_by_key(|(length, _)| *length)
+    }
 }
 
 impl Phrase {
@@ -289,6 +309,11 @@ impl Phrase {
             }
         }
         Self(words)
+    }
+
+    /// What its first word begins with.
+    fn letter(&self) -> char {
+        self.0.first().and_then(|(word, _)| word.chars().next()).unwrap_or_default()
     }
 
     /// How many words it takes at the start of `rest`; none where it does not stand there.
@@ -311,9 +336,9 @@ mod tests {
     fn every_file_parses_and_has_no_empty_phrase() {
         for file in FILES {
             let table = Table::parse(file).expect("a valid file");
-            let rows = table.rows.values().flatten();
-            let names = table.names.values().flatten().map(|(phrase, _)| phrase);
-            for phrase in rows.chain(names).chain(table.ordinals.iter().flatten()) {
+            let rows = table.rows.values().flat_map(Phrases::iter);
+            let names = table.names.values().flat_map(Phrases::iter);
+            for phrase in rows.chain(names).chain(table.ordinals.iter()) {
                 let is_sound = !phrase.0.is_empty() && phrase.0.iter().all(|(word, _)| !word.is_empty());
                 assert!(is_sound, "{}: {phrase:?}", table.code);
             }
