@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::context::evidence::Evidence;
+use crate::context::features::message::address;
 use crate::context::features::rhythm::WINDOW;
 use crate::domain::{Chosen, MessageId, Seq, StoredMessage};
 
@@ -34,6 +35,18 @@ impl History {
     /// By the number and not by the time: what is known of an old message from a reply to it was numbered when it was met.
     pub fn known_from(&self) -> Option<Seq> {
         self.recent.iter().map(|stored| stored.seq).min().filter(|_| self.recent.len() >= WINDOW)
+    }
+
+    /// The vectors of the newest messages, where the model at hand made them; ascending by message.
+    pub fn vectors(&self) -> Vec<(Seq, &[f32])> {
+        if self.evidence.embedder.is_none() {
+            return Vec::new();
+        }
+        let vector = |stored: &StoredMessage| Some(self.evidence.readings.get(&address(stored))?.vector.as_slice());
+        let mut vectors: Vec<(Seq, &[f32])> =
+            self.recent.iter().filter_map(|stored| Some((stored.seq, vector(stored)?))).collect();
+        vectors.sort_unstable_by_key(|(seq, _)| *seq);
+        vectors
     }
 
     /// A history with nothing known beside the messages; the whole text is the ask.

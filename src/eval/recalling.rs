@@ -176,6 +176,7 @@ impl Bench {
                 utc_offset: 0,
                 by: AUTHOR,
                 before: asked.before,
+                vectors: &[],
             };
             recaller.recall(conn, &request)
         };

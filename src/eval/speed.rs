@@ -241,6 +241,7 @@ impl Bench {
                 utc_offset: 0,
                 by: said.message.sender.id,
                 before: said.seq,
+                vectors: &[],
             };
             recaller.recall(conn, &request)
         };

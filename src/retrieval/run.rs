@@ -44,6 +44,15 @@ pub struct RecallRequest<'a> {
     pub by: UserId,
     /// The trigger. Only what came before it is recalled.
     pub before: Seq,
+    /// Vectors of some of the newest messages by the model at hand, where they were made before; ascending.
+    pub vectors: &'a [(Seq, &'a [f32])],
+}
+
+impl RecallRequest<'_> {
+    fn vector(&self, seq: Seq) -> Option<&[f32]> {
+        let place = self.vectors.binary_search_by_key(&seq, |(of, _)| *of).ok()?;
+        Some(self.vectors[place].1)
+    }
 }
 
 /// Looks into the past of chats.

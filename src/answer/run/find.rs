@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::answer::run::Answering;
-use crate::answer::run::question::{Found, Gathered, Question, Reading};
+use crate::answer::run::question::{Found, Gathered, Question, Reading, Windowed};
 use crate::context::run::window_around;
 use crate::context::{Focused, History, Params};
 use crate::domain::{Job, MessageAt, ParsedTrigger};
@@ -28,15 +28,21 @@ impl Answering {
             Found::Answered => return Ok(Found::Answered),
             Found::Old(trigger) => return Ok(Found::Old(trigger)),
         };
-        let focused = picked(Arc::clone(&gathered.history), gathered.params.clone());
+        let windowed = self.windowed(Arc::clone(&reading), Arc::clone(&gathered));
         let (second, about) = (Arc::clone(&reading), Arc::clone(&gathered));
         let beside = self.parts.store.read(move |conn| second.beside(conn, &about));
-        let (focused, beside) = tokio::join!(focused, beside);
-        let (focused, beside) = (focused?, beside?);
+        let (windowed, beside) = tokio::join!(windowed, beside);
+        let (windowed, beside) = (windowed?, beside?);
         let gathered = Arc::unwrap_or_clone(gathered);
-        let question = move |conn: &_| reading.complete(conn, gathered, focused, beside);
+        let question = move |conn: &_| reading.complete(conn, gathered, windowed, beside);
         let question = self.parts.store.read(question).await?;
         Ok(Found::Ready(Box::new(question)))
+    }
+
+    /// Picks what the trigger is about, and makes the window around it.
+    async fn windowed(&self, reading: Arc<Reading>, gathered: Arc<Gathered>) -> anyhow::Result<Windowed> {
+        let focused = picked(Arc::clone(&gathered.history), gathered.params.clone()).await?;
+        Ok(self.parts.store.read(move |conn| Ok(reading.window(conn, &gathered, focused))).await?)
     }
 
     fn reading(&self) -> Reading {

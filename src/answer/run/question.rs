@@ -72,6 +72,13 @@ pub struct Beside {
     spent: Spent,
 }
 
+/// The window that an answer is made from.
+pub struct Windowed {
+    window: ContextWindow,
+    /// The oldest part of the trigger's strand, where that is long.
+    oldest_part: OldestPart,
+}
+
 /// A trigger with everything its answer is made from.
 pub struct Question {
     /// The trigger, how it is read, and what the window was picked from. Kept until the answer is sent: to let go of two
@@ -202,17 +209,29 @@ impl Reading {
         })
     }
 
-    /// Reads the rest, now that it is known what the trigger is about.
+    /// The window around what was picked. The oldest part of a long strand is left to a summary where there is one.
+    pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> Windowed {
+        let Gathered { history, params, .. } = gathered;
+        let mut oldest_part = OldestPart::default();
+        let window = window_around(conn, (history, focused), params, &self.readings, |strand| {
+            let strands = self.strands.as_ref()?;
+            oldest_part = strands.find(conn, history.trigger.chat, strand);
+            oldest_part.summarized(params.estimate)
+        });
+        Windowed { window, oldest_part }
+    }
+
+    /// Reads the rest, now that all else is known.
     pub fn complete(
         &self,
         conn: &Reader,
         gathered: Gathered,
-        focused: Focused,
+        windowed: Windowed,
         beside: Beside,
     ) -> store::Result<Question> {
         let Gathered { history, params, chat: row, matter, asked_by, generic, is_bare } = gathered;
+        let Windowed { window, oldest_part } = windowed;
         let Beside { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
-        let (window, oldest_part) = self.window(conn, (&history, focused), &params);
         enrichment.pieces.extend(oldest_part.piece());
         let going_on = self.going_on(conn, &history, (generic, is_bare), &row, &window, asked_by);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
@@ -246,25 +265,9 @@ impl Reading {
 }
 
 impl Reading {
-    /// The window, and the oldest part of a long strand, which the window leaves to a summary where there is one.
-    fn window(
-        &self,
-        conn: &Reader,
-        (history, focused): (&History, Focused),
-        params: &Params,
-    ) -> (ContextWindow, OldestPart) {
-        let mut oldest = OldestPart::default();
-        let window = window_around(conn, (history, focused), params, &self.readings, |strand| {
-            let strands = self.strands.as_ref()?;
-            oldest = strands.find(conn, history.trigger.chat, strand);
-            oldest.summarized(params.estimate)
-        });
-        (window, oldest)
-    }
-
     /// What the chat said before about the ask. It only enriches: where it cannot be read, there is nothing.
     fn look(&self, conn: &Reader, history: &History, zone: Zone) -> Option<Looked> {
-        let trigger = &history.trigger;
+        let (trigger, vectors) = (&history.trigger, history.vectors());
         let request = RecallRequest {
             conversation: trigger.conversation(),
             text: &history.ask,
@@ -272,6 +275,7 @@ impl Reading {
             utc_offset: zone.ahead_secs(trigger.message.sent_at),
             by: trigger.message.sender.id,
             before: trigger.seq,
+            vectors: &vectors,
         };
         self.recaller.look(conn, &request).inspect_err(not_recalled).ok()
     }

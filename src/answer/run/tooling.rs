@@ -236,6 +236,7 @@ impl Place {
             utc_offset: self.zone.ahead_secs(self.trigger.message.sent_at),
             by: self.trigger.message.sender.id,
             before: self.trigger.seq,
+            vectors: &[],
         };
         let found = self.recaller.recall(conn, &request)?.messages;
         let found = found.into_iter().map(|one| Found { message: one.message, topic: one.topic });

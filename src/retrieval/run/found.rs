@@ -33,8 +33,9 @@ impl Found {
         }
         if let Some(embedder) = embedder {
             for one in messages.iter_mut().filter(|one| one.vector.is_empty()) {
-                let made = candidates.vectors.get(&one.seq).cloned();
-                one.vector = made.unwrap_or_else(|| embedder.embed(&one.text));
+                let made = candidates.vectors.get(&one.seq).map(Vec::as_slice);
+                let known = made.or_else(|| reading.request.vector(one.seq));
+                one.vector = known.map_or_else(|| embedder.embed(&one.text), <[f32]>::to_vec);
             }
         }
         Ok(Self { messages })

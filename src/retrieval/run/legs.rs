@@ -47,7 +47,7 @@ pub struct Candidates {
     pub proposals: Vec<Proposal>,
     pub sessions: BTreeMap<SessionId, LegScores>,
     pub frequencies: Frequencies,
-    /// Of the newest messages, which have no stored ones yet.
+    /// Of those of the newest messages that had none yet.
     pub vectors: HashMap<Seq, Vec<f32>>,
 }
 
@@ -206,9 +206,14 @@ impl Reading<'_> {
             return Ok(());
         }
         let newest = passages::in_range(self.conn, None, chat, (Seq(from), Seq(before.0 - 1)))?;
-        candidates.vectors = newest.iter().map(|one| (one.seq, embedder.embed(&one.text))).collect();
-        let mut near: Vec<(f64, Seq)> =
-            candidates.vectors.iter().map(|(seq, vector)| (f64::from(dot(vector, &asked)), *seq)).collect();
+        let mut near: Vec<(f64, Seq)> = Vec::new();
+        for one in newest {
+            let vector = match self.request.vector(one.seq) {
+                Some(vector) => vector,
+                None => candidates.vectors.entry(one.seq).or_insert_with(|| embedder.embed(&one.text)),
+            };
+            near.push((f64::from(dot(vector, &asked)), one.seq));
+        }
         near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (vector, seq) in near.into_iter().take(BY_VECTOR).filter(|(cosine, _)| *cosine > 0.0) {
             candidates.add(seq, LegScores { vector, ..LegScores::default() });

@@ -27,6 +27,7 @@ async fn recalled(chat: &str, text: &str, shown: &[u32]) -> Vec<u32> {
                 utc_offset: 0,
                 by: asker,
                 before: Seq(1_000),
+                vectors: &[],
             };
             let recaller = Recaller::new(Embedder::shipped().ok().map(Arc::new));
             let found = recaller.look(tx, &request)?.best(tx, &shown)?;
@@ -119,6 +120,7 @@ async fn recalled_of_summaries(is_in_recent: bool) -> Recalled {
                 utc_offset: 0,
                 by: said[0].sender.id,
                 before: Seq(1_000),
+                vectors: &[],
             };
             Recaller::new(Some(embedder)).recall(tx, &request)
         })

@@ -96,6 +96,7 @@ impl Bench {
                 utc_offset: 0,
                 by: crate::testkit::user("ben"),
                 before: Seq(420),
+                vectors: &[],
             };
             recaller.recall(conn, &request)
         };
