@@ -24,7 +24,8 @@ pub struct CandidateSet<'a> {
     pub conversation: Vec<Index>,
     /// The part of the conversation that is scored, oldest first, at most [`WINDOW`].
     pub candidates: Vec<Index>,
-    /// How many of the candidates are from further back than the newest, which are unbroken.
+    /// How many of the candidates are from further back than the newest, which are unbroken: none unless the trigger is a
+    /// reply. So the others find what was worked out before.
     pub older: usize,
     by_address: BTreeMap<Address, Index>,
 }
@@ -55,7 +56,7 @@ impl<'a> CandidateSet<'a> {
         let anchor = parent.and_then(|parent| by_address.get(&parent).copied());
         let begin = history.recent.iter().map(order).min();
         let newest = conversation.partition_point(|place| begin.is_some_and(|begin| order(messages[*place]) < begin));
-        let older = nearest(&conversation[..newest], anchor);
+        let older = anchor.map_or_else(Vec::new, |anchor| nearest(&conversation[..newest], anchor));
         let room = WINDOW - older.len();
         let newest = newest.max(conversation.len().saturating_sub(room));
         let candidates = [older.as_slice(), &conversation[newest..]].concat();
@@ -106,11 +107,10 @@ impl<'a> CandidateSet<'a> {
     }
 }
 
-/// Of `older` messages of the conversation those nearest to the anchor, or the newest without one, oldest first.
-fn nearest(older: &[Index], anchor: Option<Index>) -> Vec<Index> {
-    let centre = anchor.or(older.last().copied()).unwrap_or_default();
+/// Of `older` messages of the conversation those nearest to the anchor, oldest first.
+fn nearest(older: &[Index], anchor: Index) -> Vec<Index> {
     let mut nearest = older.to_vec();
-    nearest.sort_by_key(|place| (place.abs_diff(centre), *place));
+    nearest.sort_by_key(|place| (place.abs_diff(anchor), *place));
     nearest.truncate(OLDER);
     nearest.sort_unstable();
     nearest

@@ -1,7 +1,7 @@
 //! What each candidate means: its vector without what is usual in the window, since two messages of one chat are alike anyway.
 
 use crate::context::features::corpus::Corpus;
-use crate::context::replies::similarity::dot;
+use crate::context::replies::similarity::{add, dot};
 use crate::context::strands::Consensus;
 
 #[derive(Debug)]
@@ -52,8 +52,4 @@ impl Meanings {
         let cosine = |vector: &Vec<f32>| f64::from(dot(vector, centred)) / own / length(vector);
         self.vectors.iter().map(cosine).collect()
     }
-}
-
-fn add(sum: &mut [f32], vector: &[f32], share: f32) {
-    sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);
 }

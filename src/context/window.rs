@@ -178,6 +178,7 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
         (None, Some(answer)) => picked.add_talk_since(pool, answer),
         (None, None) => {
             pick_strand(&mut picked, pool, &strand);
+            picked.add_older_parents(pool);
             if is_short_talk(pool) {
                 picked.add_cluster(&cluster(pool, params));
             }

@@ -1,9 +1,11 @@
 //! One forest after the other: its segments, and which of them take up the same matter.
 
+use std::hash::BuildHasherDefault;
+
 use crate::context::features::corpus::Corpus;
 use crate::context::features::token::Quick;
 use crate::context::index_set::IndexSet;
-use crate::context::matters::link::{Bond, SegmentLink, bond, rows};
+use crate::context::matters::link::{Scored, SegmentLink, bond};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 
@@ -12,41 +14,56 @@ use crate::context::matters::segment::Segment;
 pub struct Assignment<'a> {
     corpus: &'a Corpus<'a>,
     segment_link: &'a SegmentLink,
-    segments: Quick<IndexSet, Segment>,
-    /// By the members of segment and matter.
-    bonds: Quick<(IndexSet, IndexSet), Bond>,
+    segments: Quick<IndexSet, (usize, Segment)>,
+    /// Numbers of matters by their members, from 0.
+    numbers: Quick<IndexSet, usize>,
+    /// By the numbers of matter and segment.
+    bonds: Quick<(usize, usize), Scored>,
 }
 
 impl<'a> Assignment<'a> {
     pub fn new(corpus: &'a Corpus<'a>, segment_link: &'a SegmentLink) -> Self {
-        Self { corpus, segment_link, segments: Quick::default(), bonds: Quick::default() }
+        /// About as many as two hundred messages come to: growing a map copies it.
+        const BONDS: usize = 4_096;
+        let (segments, numbers) = (Quick::default(), Quick::default());
+        let bonds = Quick::with_capacity_and_hasher(BONDS, BuildHasherDefault::default());
+        Self { corpus, segment_link, segments, numbers, bonds }
     }
 
     /// The matters of one forest, the oldest first, from its `segments`; `chances` decide, one for each candidate.
     pub fn forest(&mut self, segments: &[IndexSet], chances: &[f32]) -> Vec<IndexSet> {
-        let Self { corpus, segment_link, segments: known, bonds } = self;
-        let mut matters: Vec<Matter> = Vec::new();
+        let Self { corpus, segment_link, segments: known, numbers, bonds } = self;
+        let mut matters: Vec<(usize, Matter)> = Vec::new();
         for members in segments {
-            let segment = &*known.entry(*members).or_insert_with(|| Segment::new(members.places().collect(), corpus));
-            let bond = |matter: &Matter| {
-                let known = bonds.entry((*members, matter.members));
-                (*known.or_insert_with(|| bond(corpus, (segment, matter))), matter.count)
+            let next = known.len();
+            let new = || (next, Segment::new(members.places().collect(), corpus));
+            let (number, segment) = &*known.entry(*members).or_insert_with(new);
+            let bond = |(of, matter): &(usize, Matter)| {
+                let known = bonds.entry((*of, *number));
+                (*known.or_insert_with(|| segment_link.scored(&bond(corpus, (segment, matter)))), matter.count)
             };
-            let at_hand: Vec<(Bond, usize)> = matters.iter().map(bond).collect();
-            let probabilities = likelihoods(segment_link, corpus.slowness, &at_hand);
-            match drawn(&probabilities, f64::from(chances[segment.start()])) {
-                Some(chosen) => matters[chosen].add(segment, corpus),
-                None => matters.push(Matter::begun_by(segment, corpus)),
-            }
+            let at_hand: Vec<(Scored, usize)> = matters.iter().map(bond).collect();
+            let probabilities = likelihoods(segment_link.scores(&at_hand, corpus.slowness));
+            let place = match drawn(&probabilities, f64::from(chances[segment.start()])) {
+                Some(chosen) => {
+                    matters[chosen].1.add(segment, corpus);
+                    chosen
+                }
+                None => {
+                    matters.push((0, Matter::begun_by(segment, corpus)));
+                    matters.len() - 1
+                }
+            };
+            let (of, matter) = &mut matters[place];
+            let next = numbers.len();
+            *of = *numbers.entry(matter.members).or_insert(next);
         }
-        matters.iter().map(|matter| matter.members).collect()
+        matters.iter().map(|(_, matter)| matter.members).collect()
     }
 }
 
-/// How likely a segment takes up each of the matters; what is missing to 1 is that it begins a new one.
-fn likelihoods(segment_link: &SegmentLink, slowness: f64, at_hand: &[(Bond, usize)]) -> Vec<f64> {
-    let slow = segment_link.slow * slowness;
-    let mut scores: Vec<f64> = rows(at_hand).map(|row| segment_link.terms.score(&row) + slow).collect();
+/// How likely a segment takes up each of the matters, by their scores; what is missing to 1 is that it begins a new one.
+fn likelihoods(mut scores: Vec<f64>) -> Vec<f64> {
     let highest = scores.iter().copied().fold(0.0, f64::max);
     let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();
     scores.iter_mut().for_each(|score| *score = (*score - highest).exp() / sum);

@@ -49,6 +49,43 @@ pub struct SegmentLink {
 #[derive(Debug, Clone, Copy)]
 pub struct Bond(Row);
 
+/// As much of a bond as its score needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Scored {
+    /// What the features add that do not compare.
+    alone: f64,
+    /// Meaning, words and people.
+    compared: Compared,
+}
+
+type Compared = [f64; ABOVE_MEAN.len()];
+
+impl Bond {
+    fn compared(&self) -> Compared {
+        ABOVE_MEAN.map(|feature| self.0[feature])
+    }
+}
+
+impl SegmentLink {
+    pub fn scored(&self, bond: &Bond) -> Scored {
+        let alone = self.terms.terms.iter().zip(&bond.0).take(COMPARED).map(|(term, value)| term.weigh(*value)).sum();
+        Scored { alone, compared: bond.compared() }
+    }
+
+    /// The scores of a segment with each earlier matter. Each bond comes with the number of the matter's members.
+    pub fn scores(&self, bonds: &[(Scored, usize)], slowness: f64) -> Vec<f64> {
+        let means = means(bonds.iter().map(|(bond, count)| (bond.compared, *count)));
+        let (so_far, compared) = (self.terms.terms[COMPARED], &self.terms.terms[COMPARED + 1..]);
+        let so_far = so_far.weigh((bonds.len() as f64).ln_1p());
+        let score = |(bond, _): &(Scored, usize)| {
+            let above = bond.compared.iter().zip(means).zip(compared);
+            let parts = above.map(|((value, mean), term)| term.weigh(value - mean));
+            self.terms.bias + parts.fold(bond.alone + so_far, |sum, part| sum + part) + self.slow * slowness
+        };
+        bonds.iter().map(score).collect()
+    }
+}
+
 /// Looks at a segment and a matter.
 pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond {
     let start = segment.start();
@@ -79,21 +116,25 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
 
 /// The features of a segment with each earlier matter. Each bond comes with the number of the matter's members.
 pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
-    let total: f64 = bonds.iter().map(|(_, count)| *count as f64).sum();
-    // What is usual here is no sign: means over all matters are subtracted.
-    let mean = |feature: usize| {
-        let sum: f64 = bonds.iter().map(|(Bond(row), count)| row[feature] * *count as f64).sum();
-        if total > 0.0 { sum / total } else { 0.0 }
-    };
-    let means = ABOVE_MEAN.map(mean);
-    bonds.iter().map(move |(Bond(row), _)| {
-        let mut row = *row;
+    let means = means(bonds.iter().map(|(bond, count)| (bond.compared(), *count)));
+    bonds.iter().map(move |(bond, _)| {
+        let mut row = bond.0;
         row[COMPARED] = (bonds.len() as f64).ln_1p();
-        for (place, (feature, mean)) in (COMPARED + 1..).zip(ABOVE_MEAN.iter().zip(means)) {
-            row[place] = row[*feature] - mean;
+        for (place, (value, mean)) in (COMPARED + 1..).zip(bond.compared().iter().zip(means)) {
+            row[place] = value - mean;
         }
         row
     })
+}
+
+/// What is usual here is no sign: these means over all matters, which come with the number of their members, are subtracted.
+fn means(matters: impl Iterator<Item = (Compared, usize)>) -> Compared {
+    let (mut sums, mut total) = (Compared::default(), 0.0);
+    for (compared, count) in matters {
+        sums.iter_mut().zip(compared).for_each(|(sum, value)| *sum += value * count as f64);
+        total += count as f64;
+    }
+    sums.map(|sum| if total > 0.0 { sum / total } else { 0.0 })
 }
 
 /// How much more the segment's people speak in the matter than elsewhere, and the cosine of both.

@@ -3,6 +3,7 @@
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{flag, minutes};
 use crate::context::relatedness::matrix::Matrix;
+use crate::context::replies::similarity::{add, dot};
 use crate::context::strands::{Consensus, Partitions};
 
 pub const FEATURES: usize = 15;
@@ -29,18 +30,21 @@ pub type Row = [f64; FEATURES];
 /// Everything that pairs are compared by.
 pub struct Pairwise<'a> {
     corpus: &'a Corpus<'a>,
+    consensus: &'a Consensus,
     strands: &'a Partitions,
     matters: &'a Partitions,
     /// The log odds of having been in one matter in so many forests.
     agreed: Vec<f64>,
-    /// The share of the forests in which two lie in one segment.
-    segments: Matrix,
     /// The candidates that use each stem, ascending.
     holders: Vec<Vec<usize>>,
-    /// Products of the words of any two, the rare ones heavier, and of the words and people of their segments.
+    /// Products of the words of any two, the rare ones heavier, and the same summed over the segment of the first.
     words: Matrix,
-    segment_words: Matrix,
-    segment_people: Matrix,
+    of_segments: Matrix,
+    /// How much of each one's segment each person says.
+    people: Matrix,
+    /// Lengths of a segment's words and people.
+    word_lengths: Vec<f32>,
+    people_lengths: Vec<f32>,
     /// ln of how many messages each one's segment has.
     sizes: Vec<f64>,
 }
@@ -49,29 +53,43 @@ impl<'a> Pairwise<'a> {
     /// `strands` and `matters` are those of every forest.
     pub fn new(
         corpus: &'a Corpus<'a>,
-        consensus: &Consensus,
+        consensus: &'a Consensus,
         (strands, matters): (&'a Partitions, &'a Partitions),
     ) -> Self {
         let log_odds = |share: f64| ((share + 0.03) / (1.03 - share)).ln();
         let forests = matters.share().recip().round() as u32;
         let count = corpus.utterances.len();
-        let all: Vec<usize> = (0..count).collect();
-        let is_by_one = |one: usize, other: usize| f32::from(u8::from(corpus.authors[one] == corpus.authors[other]));
-        let segments = Matrix::symmetric(count, |one, other| consensus.share(one, other) as f32);
         let holders = holders(corpus);
         let words = word_products(corpus, &holders);
-        Self {
-            segment_words: segments.around(&all, &words),
-            segment_people: segments.around(&all, &Matrix::symmetric(count, is_by_one)),
+        let (mut of_segments, mut people) = (Matrix::zeros(count, count), Matrix::zeros(count, corpus.people));
+        for place in 0..count {
+            for (other, share) in consensus.with(place) {
+                add(of_segments.row_mut(place), words.row(other), share as f32);
+                people.row_mut(place)[corpus.authors[other]] += share as f32;
+            }
+        }
+        let mut pairwise = Self {
+            people_lengths: people.rows().map(|row| dot(row, row).sqrt()).collect(),
+            word_lengths: Vec::new(),
             sizes: consensus.sizes().into_iter().map(f64::ln).collect(),
             agreed: (0..=forests).map(|times| log_odds(f64::from(times) * matters.share())).collect(),
             corpus,
+            consensus,
             strands,
             matters,
-            segments,
             holders,
             words,
-        }
+            of_segments,
+            people,
+        };
+        pairwise.word_lengths = (0..count).map(|place| pairwise.segment_words(place, place).sqrt()).collect();
+        pairwise
+    }
+
+    /// The product of the words of two segments.
+    fn segment_words(&self, one: usize, other: usize) -> f32 {
+        let row = self.of_segments.row(one);
+        self.consensus.with(other).map(|(place, share)| row[place] * share as f32).sum()
     }
 
     /// The features of each of `places` with `target`, in the order of their names.
@@ -79,11 +97,17 @@ impl<'a> Pairwise<'a> {
         let (in_strand, in_matter) = (self.strands.times_with(target), self.matters.times_with(target));
         let (share, rarest) = (self.strands.share(), self.rarest_shared(target));
         let silences = self.longest_silences(target);
+        let cosine = |product: f32, lengths: &[f32], place: usize| {
+            f64::from(product / (lengths[target].max(1e-6) * lengths[place].max(1e-6)))
+        };
+        let segment_words = |place| cosine(self.segment_words(target, place), &self.word_lengths, place);
+        let people = self.people.row(target);
+        let segment_people = |place| cosine(dot(people, self.people.row(place)), &self.people_lengths, place);
         let features = |place: &usize| {
             let (first, last) = (target.min(*place), target.max(*place));
             let (earlier, later) = (&self.corpus.utterances[first], &self.corpus.utterances[last]);
             [
-                f64::from(self.segments.row(target)[*place]),
+                f64::from(self.in_segment(target, *place)),
                 f64::from(in_strand[*place]) * share,
                 self.agreed[usize::from(in_matter[*place])],
                 flag(earlier.author == later.author),
@@ -94,9 +118,9 @@ impl<'a> Pairwise<'a> {
                 ((last - first) as f64).ln_1p(),
                 silences[*place],
                 f64::from(self.words.cosine(target, *place)),
-                f64::from(self.segment_words.cosine(target, *place)),
+                segment_words(*place),
                 rarest[*place] / 5.0,
-                f64::from(self.segment_people.cosine(target, *place)),
+                segment_people(*place),
                 self.sizes[*place],
                 self.sizes[target],
             ]
@@ -130,7 +154,7 @@ impl<'a> Pairwise<'a> {
 
     /// The share of the forests in which two lie in one segment.
     pub fn in_segment(&self, one: usize, other: usize) -> f32 {
-        self.segments.row(one)[other]
+        self.consensus.share(one, other) as f32
     }
 }
 

@@ -90,3 +90,8 @@ pub fn dot(a: &Vector, b: &Vector) -> f32 {
     let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
     lanes.iter().sum::<f32>() + rest
 }
+
+/// Adds a share of a vector to a sum of the same length.
+pub fn add(sum: &mut Vector, vector: &Vector, share: f32) {
+    sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);
+}

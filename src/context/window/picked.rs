@@ -35,6 +35,16 @@ impl Picked {
         }
     }
 
+    /// Adds what the messages picked so far reply to, where it is too old to be scored with them.
+    pub fn add_older_parents(&mut self, pool: &CandidateSet<'_>) {
+        for (place, (_, score)) in self.0.clone() {
+            let is_older = |parent: &Index| pool.candidates.binary_search(parent).is_err();
+            if let Some(parent) = pool.parent(place).filter(is_older) {
+                self.add(parent, Reason::Chain, score * CHAIN_DECAY);
+            }
+        }
+    }
+
     /// Adds what was picked before, as far as it is still there.
     pub fn add_given(&mut self, pool: &CandidateSet<'_>, given: &[Chosen]) {
         for place in pool.conversation.iter().copied() {
