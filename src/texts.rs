@@ -5,6 +5,7 @@
 //! *Entry*: [`texts`] with the language of a chat.
 
 mod answer;
+mod chat;
 mod memory;
 mod why;
 
@@ -13,6 +14,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 pub use answer::{DigestTexts, FollowUpTexts};
+pub use chat::{ConceptTexts, NoteTexts, SettingsTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
 
@@ -100,6 +102,9 @@ pub struct Texts {
     pub follow_up: FollowUpTexts,
     pub memory: MemoryTexts,
     pub recap: RecapTexts,
+    pub notes: NoteTexts,
+    pub concepts: ConceptTexts,
+    pub settings: SettingsTexts,
 }
 
 impl Texts {
@@ -107,6 +112,11 @@ impl Texts {
     pub fn day_of(&self, (day, month): (u32, u32)) -> String {
         let name = self.months.get(month as usize).map(String::as_str).unwrap_or_default();
         filled(&self.date, &[("day", &day.to_string()), ("month", name)])
+    }
+
+    /// `5 Jan 2026`.
+    pub fn date_of(&self, (day, month, year): (u32, u32, i32)) -> String {
+        format!("{} {year}", self.day_of((day, month)))
     }
 }
 

@@ -9,6 +9,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::answer::plain::{escape_markdown, one_line};
 use crate::domain::{Captured, Concept, ConceptId, ConversationContext};
+use crate::texts::{ConceptTexts, filled};
 
 /// Concepts that a conversation has in scope at most: those referenced last.
 pub const MAX_ACTIVE: usize = 32;
@@ -115,16 +116,16 @@ fn described(concept: &Concept) -> String {
 }
 
 /// `/concepts`: what is in scope here first, then what else the chat knows. Markdown.
-pub fn listing(context: &ConversationContext, known: &[Concept]) -> String {
+pub fn listing(context: &ConversationContext, known: &[Concept], texts: &ConceptTexts) -> String {
     let (active, other): (Vec<&Concept>, Vec<&Concept>) =
         known.iter().partition(|concept| context.active.contains(&concept.id));
     if known.is_empty() {
-        return "I have noted no concepts in this chat yet. They come with my answers.".to_owned();
+        return texts.none.clone();
     }
     let line = |concept: &&Concept| {
         let others = match concept.alt_labels.as_slice() {
             [] => String::new(),
-            others => format!(" (also: {})", escape_markdown(&others.join(", "))),
+            others => format!(" ({})", filled(&texts.also, &[("names", &escape_markdown(&others.join(", ")))])),
         };
         let definition = match concept.definition.as_str() {
             "" => String::new(),
@@ -134,7 +135,7 @@ pub fn listing(context: &ConversationContext, known: &[Concept]) -> String {
     };
     let mut parts = Vec::new();
     let mut room = LISTED;
-    for (head, concepts) in [("In scope in this conversation:", &active), ("Known in this chat:", &other)] {
+    for (head, concepts) in [(&texts.here, &active), (&texts.known, &other)] {
         let lines: Vec<String> = concepts.iter().take(room).map(line).collect();
         room -= lines.len();
         if !lines.is_empty() {
@@ -142,7 +143,7 @@ pub fn listing(context: &ConversationContext, known: &[Concept]) -> String {
         }
     }
     let left = known.len().saturating_sub(LISTED);
-    parts.extend((left > 0).then(|| format!("And {left} more.")));
+    parts.extend((left > 0).then(|| filled(&texts.and_more, &[("n", &left.to_string())])));
     parts.join("\n\n")
 }
 
@@ -162,6 +163,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::texts::texts;
 
     fn concept(id: u128, label: &str, others: &[&str], definition: &str) -> Concept {
         let alt_labels = others.iter().map(|other| (*other).to_owned()).collect();
@@ -245,7 +247,7 @@ mod tests {
             Known in this chat:
 
             - **VAT** (also: Value-added tax) – a tax"#]]
-        .assert_eq(&listing(&context, &known));
-        assert!(listing(&context, &[]).starts_with("I have noted no concepts"));
+        .assert_eq(&listing(&context, &known, &texts("eng").concepts));
+        assert!(listing(&context, &[], &texts("eng").concepts).starts_with("I have noted no concepts"));
     }
 }

@@ -82,6 +82,7 @@ mod tests {
             - Just @chime\_bot, or "@chime\_bot thoughts?": I look at what you were talking about and help with that.
             - @chime\_bot in a reply to a message: I start from that message, however old it is.
             - /why in a reply to one of my answers: which messages I used, and why.
+            - /recap 2h: what was said. /memory: what I remember. /notes: what this chat saved. /settings@chime\_bot: how I answer, for admins. /privacy@chime\_bot: what I keep, and how to have it forgotten.
 
             I read a tag, not what follows it: to go on, tag me again or reply to my answer."#]].assert_eq(&help("chime_bot", false, crate::texts::texts("eng")));
     }

@@ -307,6 +307,12 @@ pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedErr
 fn model_remedy(error: &LlmError) -> String {
     match error {
         LlmError::Refused { check: Check::Key, .. } => "set OPENAI_API_KEY to a key of this server".to_owned(),
+        // Without a word of the server's own it may be that nothing answers at this address.
+        LlmError::Refused { check: Check::Model, reason } if reason == "HTTP 404" => {
+            "correct OPENAI_BASE_URL, which usually ends in /v1, or set MODEL to a name that the server lists at \
+             OPENAI_BASE_URL/models"
+                .to_owned()
+        }
         LlmError::Refused { check: Check::Model, .. } => {
             "set MODEL to a name that the server lists at OPENAI_BASE_URL/models".to_owned()
         }

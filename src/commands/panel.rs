@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::domain::{Button, Grounding};
+use crate::texts::{Texts, filled};
 
 /// Before the data of every button of the panel.
 const PREFIX: &str = "settings";
@@ -64,61 +65,51 @@ impl Change {
 }
 
 impl Panel {
-    /// Above the buttons.
-    pub fn markdown(&self) -> String {
+    /// Above the buttons, of which only somebody who `may_change` something is told.
+    pub fn markdown(&self, may_change: bool, texts: &Texts) -> String {
+        let words = &texts.settings;
+        let who = if may_change { &words.admins_change } else { &words.only_admins };
         let memory = match self.memory {
-            None => "off for every chat, as whoever runs me has it",
-            Some(true) => "on: ended sessions are summarized",
-            Some(false) => "off: nothing is summarized",
+            None => &words.memory_nowhere,
+            Some(true) => &words.memory_on,
+            Some(false) => &words.memory_off,
         };
         let grounding = match self.grounding {
-            Grounding::Open => "open: I may add what I know of the world, without a source",
-            Grounding::Strict => "strict: I answer only from what was said here, with sources",
+            Grounding::Open => &words.open,
+            Grounding::Strict => &words.strict,
         };
-        let streaming = match self.streaming {
-            true => "on: you can watch me write",
-            false => "off: I send an answer when it is whole",
-        };
-        format!(
-            "Settings of this chat. Admins change them with the buttons below.\n\n\
-             - **Answers**: {grounding}\n- **Memory**: {memory}\n\
-             - **Streaming**: {streaming}\n- **Sessions** end after a silence of {}",
-            shown(self.session_idle)
-        )
+        let streaming = if self.streaming { &words.streaming_on } else { &words.streaming_off };
+        let sessions = filled(&words.sessions, &[("idle", &shown(self.session_idle, texts))]);
+        format!("{} {who}\n\n- {grounding}\n- {memory}\n- {streaming}\n- {sessions}", words.head)
     }
 
     /// A row for each setting.
-    pub fn buttons(&self) -> Vec<Vec<Button>> {
+    pub fn buttons(&self, texts: &Texts) -> Vec<Vec<Button>> {
+        let words = &texts.settings;
         let button = |label: &str, change: Change, holds: bool| Button {
             label: format!("{}{label}", if holds { CHOSEN } else { "" }),
             data: change.data(),
         };
         let grounding = Grounding::ALL.map(|grounding| {
             let label = match grounding {
-                Grounding::Open => "Open answers",
-                Grounding::Strict => "Strict answers",
+                Grounding::Open => &words.open_button,
+                Grounding::Strict => &words.strict_button,
             };
             button(label, Change::Grounding(grounding), grounding == self.grounding)
         });
         let memory = self.memory.map(|holds| {
-            [true, false]
-                .map(|is_on| button(&format!("Memory {}", on_off(is_on)), Change::Memory(is_on), is_on == holds))
+            [(true, &words.memory_on_button), (false, &words.memory_off_button)]
+                .map(|(is_on, label)| button(label, Change::Memory(is_on), is_on == holds))
         });
-        let streaming = [true, false].map(|is_on| {
-            button(&format!("Streaming {}", on_off(is_on)), Change::Streaming(is_on), is_on == self.streaming)
-        });
-        let idle = IDLES.map(|idle| button(&shown(idle), Change::SessionIdle(idle), idle == self.session_idle));
+        let streaming = [(true, &words.streaming_on_button), (false, &words.streaming_off_button)]
+            .map(|(is_on, label)| button(label, Change::Streaming(is_on), is_on == self.streaming));
+        let idle = IDLES.map(|idle| button(&shown(idle, texts), Change::SessionIdle(idle), idle == self.session_idle));
         let memory = memory.map(|row| row.to_vec());
         [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), Some(idle.to_vec())]
             .into_iter()
             .flatten()
             .collect()
     }
-}
-
-/// To somebody who may look and not change.
-pub fn admins_only(panel: &Panel) -> String {
-    panel.markdown().replacen("Admins change them with the buttons below.", "Only admins can change them.", 1)
 }
 
 fn on_off(is_on: bool) -> &'static str {
@@ -129,16 +120,18 @@ fn parse_on_off(raw: &str) -> Option<bool> {
     [true, false].into_iter().find(|is_on| on_off(*is_on) == raw)
 }
 
-fn shown(span: Duration) -> String {
-    match span.as_secs() / 60 {
-        minutes if minutes >= 120 && minutes % 60 == 0 => format!("{} h", minutes / 60),
-        minutes => format!("{minutes} min"),
-    }
+fn shown(span: Duration, texts: &Texts) -> String {
+    let (unit, number) = match span.as_secs() / 60 {
+        minutes if minutes >= 120 && minutes % 60 == 0 => (&texts.why.hours, minutes / 60),
+        minutes => (&texts.why.minutes, minutes),
+    };
+    filled(unit, &[("n", &number.to_string())])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::texts::texts;
 
     const PANEL: Panel = Panel {
         grounding: Grounding::Open,
@@ -149,7 +142,7 @@ mod tests {
 
     #[test]
     fn every_button_leads_to_its_change_and_marks_what_holds() {
-        let buttons = PANEL.buttons();
+        let buttons = PANEL.buttons(texts("eng"));
         assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 4]);
         for button in buttons.iter().flatten() {
             assert!(Change::parse(&button.data).is_some_and(|change| change.data() == button.data), "{button:?}");
@@ -171,8 +164,15 @@ mod tests {
     #[test]
     fn without_memory_anywhere_there_is_no_button_for_it() {
         let panel = Panel { memory: None, ..PANEL };
-        assert_eq!(panel.buttons().len(), 3);
-        assert!(panel.markdown().contains("off for every chat"));
-        assert!(admins_only(&panel).contains("Only admins"));
+        assert_eq!(panel.buttons(texts("eng")).len(), 3);
+        assert!(panel.markdown(true, texts("eng")).contains("off for every chat"));
+        assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
+    }
+
+    #[test]
+    fn the_panel_speaks_the_language_of_the_chat() {
+        let told = PANEL.markdown(true, texts("deu"));
+        assert!(told.starts_with("Einstellungen dieses Chats.") && told.ends_with("Stille von 60 Min."), "{told}");
+        assert_eq!(PANEL.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");
     }
 }

@@ -245,7 +245,7 @@ fn find(
     let explained = if command == CommandName::Why {
         explain(conn, &message, (chat.zone(zone), texts))?
     } else if command == CommandName::Concepts {
-        Some(concepts_of(conn, &message, bot)?)
+        Some(concepts_of(conn, &message, (bot, texts))?)
     } else {
         None
     };
@@ -276,10 +276,11 @@ fn explain(
 }
 
 /// The concepts of the chat, those in scope first.
-fn concepts_of(conn: &Reader, message: &StoredMessage, bot: &BotIdentity) -> store::Result<Notice> {
+fn concepts_of(conn: &Reader, message: &StoredMessage, (bot, texts): (&BotIdentity, &Texts)) -> store::Result<Notice> {
     let key = ContextKey { bot: bot.id, chat: message.chat, thread: message.message.thread };
     let context = store::concepts::load(conn, key)?.unwrap_or_default();
-    let markdown = concepts::listing(&context, &store::concepts::of_chat(conn, message.chat)?);
+    let known = store::concepts::of_chat(conn, message.chat)?;
+    let markdown = concepts::listing(&context, &known, &texts.concepts);
     let rests_on = store::concepts::grounds(conn, message.chat)?;
     Ok(Notice::Concepts { markdown, chat: message.chat, rests_on })
 }

@@ -147,7 +147,7 @@ pub const CONTEXT_TOKENS: Key =
 pub const EMBEDDING: Key = Key::new(
     "EMBEDDING",
     "model2vec:/srv/models/potion-base-8M",
-    "What tells how near two texts are: `local`, the model inside the program; `off`; `model2vec:<folder>`, another \
+    "Embedding model used for the similarity of texts: `local`, the one inside the program; `off`; `model2vec:<folder>`, another \
      static model with a WordPiece tokenizer; or `openai:<model>`, a model of the server at `OPENAI_BASE_URL`, to which \
      every message then goes.",
 )

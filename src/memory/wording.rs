@@ -98,8 +98,7 @@ fn section(
 
 /// `5 Jan 2026`.
 fn date(at: Timestamp, zone: Zone, texts: &Texts) -> String {
-    let (day, month, year) = zone.day(at);
-    format!("{} {year}", texts.day_of((day, month)))
+    texts.date_of(zone.day(at))
 }
 
 /// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`.

@@ -98,6 +98,21 @@ async fn a_group_to_which_a_stranger_adds_the_bot_is_told_how_to_be_allowed_and_
 }
 
 #[tokio::test]
+async fn a_group_that_is_not_allowed_is_told_before_anybody_speaks() {
+    World::with(&CLOSED, async |w| {
+        claim(w, "ann").await;
+        let chat = w.telegram.add_chat(NewChat::supergroup("Silence"));
+        let eve = w.telegram.add_member(chat, "eve");
+        w.telegram.add_bot_to(chat, Standing::Member, eve);
+        let told = w.next_sent().await;
+        assert!(told.chat == chat && told.text.starts_with("I work only in chats"), "{}", told.text);
+        w.settled().await;
+        assert!(has_left(w, chat));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_owner_who_adds_the_bot_is_heard_even_when_the_chat_speaks_first() {
     World::with(&CLOSED, async |w| {
         let owner = claim(w, "ann").await;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chime::domain::{ChatId, UserId};
+use chime::sandbox::faults::Fault;
 use chime::sandbox::{BotAction, Cursor, NewChat, NewMember, Post, SandboxMessage, Standing};
 use chime::testkit::World;
 use serde_json::Value;
@@ -39,6 +40,21 @@ async fn the_creator_of_a_group_gets_all_that_is_kept_of_it_in_private() {
         let file: Value = serde_json::from_str(text).expect("the file is JSON");
         assert_eq!(file["messages"][0]["text"], "the boat is at the lake");
         assert_eq!(file["chat"]["id"], w.chat.0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_whose_arrival_is_never_known_is_sent_twice_at_most() {
+    World::run(async |w| {
+        let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Creator));
+        w.telegram.add_chat(NewChat::private("cat"));
+        w.telegram.fault("sendDocument", Fault::DropAfter, 9);
+        let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
+        while w.next_sent().await.reply_to != Some(asked) {}
+        assert_eq!(uploads(w).len(), 2);
+        w.telegram.clear_faults();
+        w.ignore_what_was_sent();
     })
     .await;
 }

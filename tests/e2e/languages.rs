@@ -27,6 +27,16 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
         let told = w.answer_to(privacy).await.text;
         assert!(told.starts_with("Ich speichere die Nachrichten") && !told.contains(['{', '}']), "{told}");
         let said = w.say("ben", "das war nichts");
+        for (ask, begins) in [
+            ("/notes", "Dieser Chat hat keine Notizen gespeichert. Schick /note"),
+            ("/concepts", "In diesem Chat habe ich noch keine Begriffe notiert."),
+            ("/settings@bot", "Einstellungen dieses Chats. Nur Admins können sie ändern."),
+            ("/note x", "Nur Admins dieses Chats können Notizen speichern"),
+        ] {
+            let asked = w.say("ben", ask);
+            let told = w.answer_to(asked).await.text;
+            assert!(told.starts_with(begins), "{told}");
+        }
         let forget = w.reply("ben", said, "/forget");
         assert_eq!(w.answer_to(forget).await.text, "Gelöscht: 1 Nachricht.");
         let out = w.say("ben", "/optout");

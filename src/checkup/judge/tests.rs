@@ -160,6 +160,7 @@ fn each_failure_of_a_model_has_its_own_remedy() {
         refused(Check::Credit),
         refused(Check::Access),
         refused(Check::Model),
+        LlmError::Refused { reason: "HTTP 404".to_owned(), check: Check::Model },
         refused(Check::Address),
         refused(Check::Request),
         LlmError::Throttled { retry_after: None },
@@ -175,6 +176,7 @@ fn each_failure_of_a_model_has_its_own_remedy() {
             FAIL model: gpt: the server refuses (HTTP 4xx); do: check the account's credit and limits
             FAIL model: gpt: the server refuses (HTTP 4xx); do: check that OPENAI_API_KEY may use this model
             FAIL model: gpt: the server refuses (HTTP 4xx); do: set MODEL to a name that the server lists at OPENAI_BASE_URL/models
+            FAIL model: gpt: the server refuses (HTTP 404); do: correct OPENAI_BASE_URL, which usually ends in /v1, or set MODEL to a name that the server lists at OPENAI_BASE_URL/models
             FAIL model: gpt: the server refuses (HTTP 4xx); do: check OPENAI_BASE_URL, which ends in /v1
             FAIL model: gpt: the server refuses (HTTP 4xx); do: check that this model can chat
             FAIL model: gpt: the model server asks us to slow down; do: check again in a minute, or raise the account's limits

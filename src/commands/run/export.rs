@@ -65,7 +65,7 @@ impl Commands {
 
     async fn export_now(&self, job: &Job, order: &Order) -> store::Result<Outcome> {
         let message = &order.message.message;
-        let exported = self.send_export(message.chat, message.sender.id).await?;
+        let exported = self.send_export(message.chat, message.sender.id, job.attempts).await?;
         match exported.told(order.texts()) {
             // In private the file speaks for itself.
             Some(_) if matches!(exported, Exported::Sent) && order.chat.chat.kind == ChatKind::Private => {
@@ -126,7 +126,7 @@ impl Commands {
         let texts = texts(row.map_or(Language::DEFAULT, |row| row.language).code());
         let told = match self.standing(at.chat, asked_by).await {
             Asked::Standing(Standing::Creator | Standing::Admin) => {
-                let exported = self.send_export(at.chat, asked_by).await?;
+                let exported = self.send_export(at.chat, asked_by, job.attempts).await?;
                 match exported.told(texts) {
                     Some(told) => told,
                     None => return self.nothing_sent(job, exported).await,
@@ -149,7 +149,7 @@ impl Commands {
         Ok(Outcome::Finished)
     }
 
-    async fn send_export(&self, chat: ChatId, to: UserId) -> store::Result<Exported> {
+    async fn send_export(&self, chat: ChatId, to: UserId, attempts: u32) -> store::Result<Exported> {
         let mut file = Bounded::default();
         match export(&self.store, chat, &mut file).await {
             Ok(_) => {}
@@ -161,6 +161,11 @@ impl Commands {
         Ok(match self.telegram.send_file(ChatId(to.0), "chat.json", file.bytes).await {
             Ok(()) => Exported::Sent,
             Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => Exported::CannotWrite,
+            // It may have arrived. Once more does little harm, and a file every few seconds would.
+            Err(error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. })) if attempts == 0 => {
+                Exported::NotNow(Outcome::Failed(format!("sending an export: {error}")))
+            }
+            Err(TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => Exported::Sent,
             Err(error) => Exported::NotNow(of_telegram(&error, "sending an export", self.now())),
         })
     }

@@ -4,6 +4,7 @@ use crate::commands::run::{Commands, Order, of_telegram};
 use crate::scheduler::run::Outcome;
 use crate::store::{self, inbox};
 use crate::telegram::{AttachedFile, TelegramError, attached_file};
+use crate::texts::NoteTexts;
 
 /// Larger texts are no notes.
 const LARGEST_BYTES: usize = 1024 * 1024;
@@ -14,8 +15,27 @@ pub(super) enum FileText {
     NoFile,
     Text(String),
     /// Why it is not saved.
-    Unusable(&'static str),
+    Unusable(FileFault),
     NotNow(Outcome),
+}
+
+/// Why a file is no note.
+pub(super) enum FileFault {
+    Kind,
+    Large,
+    Gone,
+    Unreadable,
+}
+
+impl FileFault {
+    pub(super) fn told(self, texts: &NoteTexts) -> &str {
+        match self {
+            Self::Kind => &texts.file_kind,
+            Self::Large => &texts.file_large,
+            Self::Gone => &texts.file_gone,
+            Self::Unreadable => &texts.file_unreadable,
+        }
+    }
 }
 
 impl Commands {
@@ -25,24 +45,19 @@ impl Commands {
         let kept = self.store.read(move |conn| inbox::of_message(conn, chat, id)).await?;
         let Some(file) = kept.and_then(|raw| attached_file(&raw)) else { return Ok(FileText::NoFile) };
         if !is_text(&file) {
-            return Ok(FileText::Unusable(NO_TEXT_FILE));
+            return Ok(FileText::Unusable(FileFault::Kind));
         }
         if file.bytes.is_some_and(|bytes| bytes > LARGEST_BYTES as u64) {
-            return Ok(FileText::Unusable(TOO_LARGE));
+            return Ok(FileText::Unusable(FileFault::Large));
         }
         Ok(match self.telegram.download(&file.id, LARGEST_BYTES).await {
             Ok(Some(bytes)) => text(bytes),
-            Ok(None) => FileText::Unusable(TOO_LARGE),
-            Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => FileText::Unusable(GONE),
+            Ok(None) => FileText::Unusable(FileFault::Large),
+            Err(TelegramError::Gone { .. } | TelegramError::Refused { .. }) => FileText::Unusable(FileFault::Gone),
             Err(error) => FileText::NotNow(of_telegram(&error, "fetching a file", self.now())),
         })
     }
 }
-
-const NO_TEXT_FILE: &str = "I save text files as notes: .txt and .md.";
-const TOO_LARGE: &str = "That file has more than 1 MB, which is too much for a note.";
-const GONE: &str = "Telegram does not give me that file. Please send it again.";
-const NOT_UTF_8: &str = "I cannot read that file: it is not UTF-8 text, or it is empty.";
 
 fn is_text(file: &AttachedFile) -> bool {
     let name = file.name.to_lowercase();
@@ -57,6 +72,6 @@ fn text(bytes: Vec<u8>) -> FileText {
     let text = text.map(|text| text.trim_start_matches('\u{feff}').replace("\r\n", "\n"));
     match text.filter(|text| text.chars().any(char::is_alphanumeric)) {
         Some(text) => FileText::Text(text),
-        None => FileText::Unusable(NOT_UTF_8),
+        None => FileText::Unusable(FileFault::Unreadable),
     }
 }

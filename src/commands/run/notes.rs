@@ -10,6 +10,7 @@ use crate::domain::{Job, Seq, Zone};
 use crate::scheduler::run::Outcome;
 use crate::store::notes::{NewNote, Note};
 use crate::store::{self, consent, messages, notes};
+use crate::texts::{Texts, filled};
 
 /// A chat that needs more keeps its texts elsewhere.
 const MOST_NOTES: usize = 200;
@@ -41,7 +42,7 @@ impl Commands {
         let message = &order.message.message;
         match self.may_change(message.chat, message.sender.id).await? {
             Right::Yes => {}
-            Right::No => return self.say(job, &order, ONLY_ADMINS.to_owned()).await,
+            Right::No => return self.say(job, &order, order.texts().notes.only_admins.clone()).await,
             Right::NotNow(outcome) => return Ok(outcome),
         }
         let request = request(&order.args, message.reply_to.is_some());
@@ -52,12 +53,15 @@ impl Commands {
                     let sources = self.with_parent(&order).await?;
                     return self.save_note(job, &order, text, sources).await;
                 }
-                FileText::Unusable(why) => return self.say(job, &order, why.to_owned()).await,
+                FileText::Unusable(why) => {
+                    let told = why.told(&order.texts().notes).to_owned();
+                    return self.say(job, &order, told).await;
+                }
                 FileText::NotNow(outcome) => return Ok(outcome),
             }
         }
         match request {
-            Request::Unclear => self.say(job, &order, HOW_TO.to_owned()).await,
+            Request::Unclear => self.say(job, &order, order.texts().notes.how.clone()).await,
             Request::Delete(number) => self.delete_note(job, &order, number).await,
             Request::Save(text) => self.save_note(job, &order, text, vec![order.message.seq]).await,
             Request::SaveParent => {
@@ -71,7 +75,7 @@ impl Commands {
                         let sources = vec![parent.seq, order.message.seq];
                         self.save_note(job, &order, parent.message.text, sources).await
                     }
-                    None => self.say(job, &order, NOTHING_THERE.to_owned()).await,
+                    None => self.say(job, &order, order.texts().notes.nothing_there.clone()).await,
                 }
             }
         }
@@ -98,18 +102,15 @@ impl Commands {
             .await?;
         let pieces = pieces(&text);
         if out.is_some() {
-            return self.say(job, order, OPTED_OUT.to_owned()).await;
+            return self.say(job, order, order.texts().notes.opted_out.clone()).await;
         }
         if count >= MOST_NOTES || in_pieces + pieces.len() > MOST_PIECES {
-            return self.say(job, order, FULL.to_owned()).await;
+            return self.say(job, order, order.texts().notes.full.clone()).await;
         }
         let note = NewNote { chat, title: title(&text), saved_at: self.clock.now(), sources, pieces };
         // Its number is known before it is written, since nobody else writes notes of this chat meanwhile.
         let next = self.store.read(move |conn| notes::next_number(conn, chat)).await?;
-        let told = format!(
-            "Saved as note n{next}. I use it where it bears on a question, and cite it. /notes lists what is saved, \
-             `/note delete n{next}` deletes it."
-        );
+        let told = filled(&order.texts().notes.saved, &[("n", &next.to_string())]);
         self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::add(tx, &note).map(drop)).await?;
         Ok(Outcome::Finished)
     }
@@ -119,9 +120,10 @@ impl Commands {
         let is_there =
             self.store.read(move |conn| notes::of_chat(conn, chat)).await?.iter().any(|note| note.number == number);
         let told = match is_there {
-            true => format!("Deleted note n{number}."),
-            false => format!("There is no note n{number}. /notes lists what is saved."),
+            true => &order.texts().notes.deleted,
+            false => &order.texts().notes.no_such,
         };
+        let told = filled(told, &[("n", &number.to_string())]);
         self.answer(job, &order.message, &Notice::Own(told), move |tx| notes::remove(tx, chat, number).map(drop))
             .await?;
         Ok(Outcome::Finished)
@@ -131,26 +133,21 @@ impl Commands {
         let chat = order.chat.key;
         let found = self.store.read(move |conn| notes::of_chat(conn, chat)).await?;
         let rests_on = found.iter().flat_map(|note| note.sources.iter().copied()).collect();
-        let notice = Notice::Notes { markdown: listing(&found, order.chat.zone(self.zone)), chat, rests_on };
+        if found.is_empty() {
+            let texts = &order.texts().notes;
+            return self.say(job, &order, format!("{} {}", texts.none, texts.how)).await;
+        }
+        let markdown = listing(&found, order.chat.zone(self.zone), order.texts());
+        let notice = Notice::Notes { markdown, chat, rests_on };
         self.answer_showing(job, &order.message, &notice).await?;
         Ok(Outcome::Finished)
     }
 }
 
-const ONLY_ADMINS: &str = "Only admins of this chat can save and delete notes. /notes lists what is saved.";
-const HOW_TO: &str = "Send /note with a text, /note in a reply to a message or to a .txt or .md file, or such a file with \
-                      /note below it, and I save it as a note of this chat. `/note delete n3` deletes one.";
-const NOTHING_THERE: &str = "I have no text of that message, so there is nothing to save.";
-const OPTED_OUT: &str = "You asked me to keep nothing of what you write, and a note would. Another admin can save it.";
-const FULL: &str = "This chat has as many notes as I keep. Delete one first: `/note delete n3`.";
-
-fn listing(notes: &[Note], zone: Zone) -> String {
-    if notes.is_empty() {
-        return format!("This chat has saved no notes. {HOW_TO}");
-    }
-    let line =
-        |note: &Note| format!("- n{} {} ({})", note.number, escape_markdown(&note.title), zone.date(note.saved_at));
-    format!("Notes of this chat:\n\n{}", notes.iter().map(line).collect::<Vec<_>>().join("\n"))
+fn listing(notes: &[Note], zone: Zone, texts: &Texts) -> String {
+    let date = |note: &Note| texts.date_of(zone.day(note.saved_at));
+    let line = |note: &Note| format!("- n{} {} ({})", note.number, escape_markdown(&note.title), date(note));
+    format!("{}\n\n{}", texts.notes.head, notes.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::access::run::is_owner;
 use crate::answer::notices::notices;
 use crate::answer::run::format_own;
 use crate::commands::notice::Notice;
-use crate::commands::panel::{Change, Panel, admins_only};
+use crate::commands::panel::{Change, Panel};
 use crate::commands::run::forget::Asked;
 use crate::commands::run::{Commands, Order};
 use crate::domain::{ChatId, Job, Press, ReplyTarget, UserId};
@@ -13,6 +13,7 @@ use crate::scheduler::run::Outcome;
 use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Priority, Writer, chat_settings, chats, jobs, memory, presses};
+use crate::texts::texts;
 
 /// Whether somebody may change the settings of a chat.
 pub(super) enum Right {
@@ -27,12 +28,15 @@ impl Commands {
         let panel = self.panel(&order.chat).await?;
         match self.may_change(message.chat, message.sender.id).await? {
             Right::NotNow(outcome) => return Ok(outcome),
-            Right::No => self.answer(job, &order.message, &Notice::Own(admins_only(&panel)), |_| Ok(())).await?,
+            Right::No => {
+                let told = Notice::Own(panel.markdown(false, order.texts()));
+                self.answer(job, &order.message, &told, |_| Ok(())).await?;
+            }
             Right::Yes => {
                 let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
-                let parts = format_own(&panel.markdown());
+                let parts = format_own(&panel.markdown(true, order.texts()));
                 let own = NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts);
-                self.settle(job, NewReply { buttons: panel.buttons(), ..own }, |_| Ok(())).await?;
+                self.settle(job, NewReply { buttons: panel.buttons(order.texts()), ..own }, |_| Ok(())).await?;
             }
         }
         Ok(Outcome::Finished)
@@ -89,8 +93,9 @@ impl Commands {
     /// The panel as things stand now. One that cannot be shown again is right after the next press.
     async fn show_again(&self, press: &Press, chat: &ChatRow) -> store::Result<()> {
         let panel = self.panel(chat).await?;
-        for content in format_own(&panel.markdown()).iter().take(1) {
-            let edited = self.telegram.edit(press.chat, press.message, content, &panel.buttons()).await;
+        let texts = texts(chat.language.code());
+        for content in format_own(&panel.markdown(true, texts)).iter().take(1) {
+            let edited = self.telegram.edit(press.chat, press.message, content, &panel.buttons(texts)).await;
             if let Err(error) = edited {
                 tracing::info!(%error, "the panel could not be shown again");
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::access::run::{is_owner, served};
 use crate::access::{Access, is_unclaimed};
-use crate::domain::{Arrival, ChatId, ChatKind, CommandName, JobPayload, Membership, Timestamp};
+use crate::domain::{Arrival, Chat, ChatId, ChatKind, CommandName, JobPayload, Membership, Timestamp};
 use crate::ingest::run::apply::Setting;
 use crate::store::{self, Writer, admission, chats, jobs};
 use crate::trigger::{self, Rules, Trigger, TriggerKind};
@@ -52,6 +52,8 @@ pub fn enter(tx: &Writer<'_>, membership: &Membership, setting: &Setting, now: T
         // Whoever unblocks the bot has not said anything yet.
         (Access::Refused, ChatKind::Private) => {}
         (Access::Refused, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
+            // Nothing may have been said there yet. What it is called is none of what is kept.
+            chats::upsert(tx, &Chat { title: None, username: None, ..chat.clone() })?;
             jobs::add_or_move(tx, &JobPayload::Leave { chat: chat.id }, now)?;
         }
     }
