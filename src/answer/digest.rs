@@ -67,6 +67,23 @@ mod tests {
     }
 
     #[test]
+    fn where_the_matter_is_only_tags_what_was_said_around_them_is_shown() {
+        let mut recent = transcript(
+            "10:00 ann#1 the boat leaks\n10:01 bob#2 I have tar\n10:02 cat#3 @bot hm\n10:03 cat#4 @bot and hers",
+        );
+        let trigger = recent.pop().expect("a trigger");
+        let history = History::new(trigger, recent, Vec::new());
+        let mut window = get_smart_context(&history, &Params::new(str::len));
+        for entry in &mut window.entries {
+            let is_tag = entry.message.message.text.starts_with("@bot");
+            entry.reason = if is_tag { Reason::Strand } else { Reason::Nearby };
+        }
+        let bot = identity();
+        let told = digest(&window, Query { ask: "and hers", bot: &bot }, None, texts("eng"));
+        assert!(told.ends_with("leaks” [source: m1]\n- **bob**: “I have tar” [source: m2]"), "{told}");
+    }
+
+    #[test]
     fn a_short_window_is_shown_whole_in_order_of_time() {
         check(
             "

@@ -77,6 +77,11 @@ pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize
             is_in.then_some((place, anchor + base + WORDS_OF_ASK * matched))
         })
         .collect();
+    if ranked.is_empty() && has_focus {
+        // The matter is made of tags and answers that went before: what was said around them is all there is to show.
+        let shown = window.entries.iter().enumerate().filter(|(_, entry)| may_show(entry));
+        ranked = shown.map(|(place, _)| (place, place as f64)).collect();
+    }
     ranked.sort_by(|(a, one), (b, other)| other.partial_cmp(one).unwrap_or(Ordering::Equal).then(b.cmp(a)));
     ranked.truncate(most);
     ranked.sort_unstable_by_key(|(place, _)| *place);

@@ -252,7 +252,7 @@ pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
 pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET language = :language WHERE chat_key = :key
-             AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = :key)",
+             AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN :key << 32 AND (:key << 32) | 64 AND is_stub = 0)",
     )?
     .execute(named_params! { ":language": language.code(), ":key": key.0 })?;
     Ok(())

@@ -152,6 +152,20 @@ pub fn suggestion_of(conn: &Reader, answer: AnswerId) -> Result<Option<Suggestio
     .transpose()
 }
 
+/// Whether `member` asked one of the questions of the run of suggestions that `answer` belongs to.
+pub fn took_part(conn: &Reader, answer: AnswerId, member: UserId) -> Result<bool> {
+    let found = conn
+        .prepare_cached(
+            "SELECT 1 FROM follow_up JOIN answer ON answer.id = follow_up.answer_id
+             JOIN message ON message.id = (answer.chat_key << 32) | answer.trigger_seq
+             WHERE follow_up.chain = (SELECT chain FROM follow_up WHERE answer_id = :id) AND message.user_id = :member
+             LIMIT 1",
+        )?
+        .query_row(named_params! { ":id": answer.0.to_string(), ":member": member.0 }, |_| Ok(()))
+        .optional()?;
+    Ok(found.is_some())
+}
+
 /// The items of one answer, in its order.
 pub fn items_of(conn: &Reader, answer: AnswerId) -> Result<Vec<Item>> {
     let mut statement = conn.prepare_cached(

@@ -519,3 +519,24 @@ async fn a_model_that_hangs_over_an_ask_is_cut_off_and_counted() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_member_who_went_on_with_anothers_suggestion_goes_on_with_it_again() {
+    World::run(async |w| {
+        let books = ask(w, "ann", "@bot suggest books under 20 euros", BOOKS).await;
+        ask_back(w, "ben", books.id, "@bot more", "Nothing else comes to mind.").await;
+        for number in 0..6 {
+            w.say("cat", &format!("the boiler makes noise number {number}"));
+            w.say("dan", "it is the pump, I called the plumber");
+        }
+        w.settled().await;
+        let cheaper = ask(w, "ben", "@bot cheaper", "Then take Solaris.").await;
+        assert_eq!(cheaper.text, "Then take Solaris.");
+        let before = resolved(w, &cheaper).await.follows;
+        let (chat, id) = (books.chat, books.id);
+        let first =
+            w.read_store(move |conn| Ok(outbox::by_message(conn, chat, id)?.and_then(|part| part.answer))).await;
+        assert_eq!(before, first);
+    })
+    .await;
+}

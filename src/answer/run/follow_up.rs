@@ -84,7 +84,11 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> store::Result<GoingOn> {
     let strand: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
     let standpoint = Standpoint { member: asked.member, reply: reply.to, strand: &strand };
     let may_ask = !asked.is_bare;
-    match origin(&earlier, &standpoint) {
+    let origin = match origin(&earlier, &standpoint) {
+        Origin::Open(candidates) => taken_part(conn, asked, candidates)?,
+        known => known,
+    };
+    match origin {
         Origin::Nothing => Ok(GoingOn { reading: read(asked, asked.ask, false), may_ask, ..GoingOn::default() }),
         Origin::Found(answer, found_by) => {
             let reading = read(asked, asked.ask, true);
@@ -94,6 +98,16 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> store::Result<GoingOn> {
         }
         Origin::Open(candidates) => Ok(open(conn, asked, &suggestions, &candidates)?),
     }
+}
+
+/// Of suggestions made to others, the newest that the member went on with before: then there is nothing to ask back.
+fn taken_part(conn: &Reader, asked: &Asked<'_>, candidates: Vec<AnswerId>) -> store::Result<Origin> {
+    for candidate in &candidates {
+        if follow_ups::took_part(conn, *candidate, asked.member)? {
+            return Ok(Origin::Found(*candidate, FoundBy::Member));
+        }
+    }
+    Ok(Origin::Open(candidates))
 }
 
 /// The reply that an ask is, as far as suggestions go.
