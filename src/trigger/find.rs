@@ -46,6 +46,8 @@ pub struct Rules<'a> {
     /// `false` also where a chat does not want replies to count.
     pub parent_is_answer: bool,
     pub languages: &'a Languages,
+    /// What the bot said just before, where the message replies to nothing.
+    pub said_before: Option<&'a Message>,
 }
 
 /// Whether `message` addresses the bot, and how. `parent` is the message replied to, where it is known.
@@ -77,7 +79,8 @@ pub fn find(
         How::Mention | How::Reply | How::Private | How::Command => is_mere_reaction(message, &ask, rules.languages),
     };
     // "Shall I list them?" "Yes": that is no thanks.
-    let is_consent = is_reply && parent.is_some_and(asks) && consents(&ask, rules.languages);
+    let answered = if is_reply { parent } else { rules.said_before };
+    let is_consent = answered.is_some_and(asks) && consents(&ask, rules.languages);
     if is_thanks && !is_consent {
         return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
     }

@@ -592,6 +592,18 @@ async fn yes_to_a_question_of_the_bot_is_no_thanks() {
         assert_eq!(w.answer_to(nod).await.text, "Two of each.");
         let thanks = w.reply("cat", asked.id, "thanks a lot!");
         assert_eq!(w.next_reaction().await, (thanks, vec!["👍".to_owned()]));
+        // In private nobody replies, and in a group the name is enough.
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        w.model.script(["Shall I go on?", "On it goes.", "Shall we?", "We shall."]);
+        for (chat, ask, yes) in [(private, "tell me of boats", "yes"), (w.chat, "@bot hm, boats?", "@bot ok")] {
+            let asked = w.say_in(chat, "ann", ask);
+            let question = w.answer_to(asked).await;
+            w.record_of(&question).await;
+            let yes = w.say_in(chat, "ann", yes);
+            let goes_on = w.answer_to(yes).await;
+            w.record_of(&goes_on).await;
+            assert!(["On it goes.", "We shall."].contains(&goes_on.text.as_str()), "{}", goes_on.text);
+        }
     })
     .await;
 }

@@ -203,7 +203,7 @@ fn parse(
         Some(parent) => messages::find(conn, message.chat, parent)?.map(|stored| stored.message),
         None => None,
     };
-    let rules = Rules { parent_is_answer: true, languages };
+    let rules = Rules { parent_is_answer: true, languages, said_before: None };
     let found = trigger::find(message, parent.as_ref(), bot, kind, &rules);
     Ok(found.map(|found| found.parsed()).unwrap_or_default())
 }

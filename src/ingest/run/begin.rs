@@ -1,6 +1,8 @@
 //! What a message sets in motion once it is stored.
 
-use crate::domain::{Arrival, BACKLOG_SETTLES, ChatKey, Conversation, JobPayload, Message, MessageAt, ParsedTrigger};
+use crate::domain::{
+    Arrival, BACKLOG_SETTLES, ChatKey, Conversation, JobPayload, Message, MessageAt, ParsedTrigger, Role,
+};
 use crate::ingest::run::admission::{self, Request, Start};
 use crate::ingest::run::album::{self, Begun};
 use crate::ingest::run::apply::{Applied, Moment, Setting};
@@ -8,7 +10,7 @@ use crate::ingest::run::keep;
 use crate::ingest::run::split_ask;
 use crate::ingest::{Came, Said, Task, task_for};
 use crate::store::outbox::Purpose;
-use crate::store::{self, Writer, backlog, consent, jobs, messages, outbox, scrub};
+use crate::store::{self, Writer, backlog, chats, consent, jobs, messages, outbox, scrub};
 use crate::trigger::{self, Rules, Trigger, TriggerKind};
 
 /// Where the words are that a job is to read.
@@ -168,8 +170,27 @@ fn find_trigger(
     setting: &Setting,
 ) -> store::Result<Option<Trigger>> {
     let parent = arrival.parent.as_ref();
-    let rules = Rules { parent_is_answer: is_answer(tx, parent)?, languages: setting.languages };
+    let rules = Rules { parent_is_answer: is_answer(tx, parent)?, languages: setting.languages, said_before: None };
+    let found = trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules);
+    if !found.as_ref().is_some_and(|found| found.kind == TriggerKind::Thanks && message.reply_to.is_none()) {
+        return Ok(found);
+    }
+    // What would be thanks may be the answer to a question of ours.
+    let said_before = answer_before(tx, message)?;
+    let rules = Rules { said_before: said_before.as_ref(), ..rules };
     Ok(trigger::find(message, parent, &setting.bot, arrival.chat.kind, &rules))
+}
+
+/// The answer of ours that a few words without a reply may be about: it stands just before them.
+fn answer_before(tx: &Writer<'_>, message: &Message) -> store::Result<Option<Message>> {
+    /// In a group somebody may have come between.
+    const JUST_BEFORE: usize = 3;
+    let Some(row) = chats::find(tx, message.chat)? else { return Ok(None) };
+    let conversation = Conversation { chat: row.key, thread: message.thread };
+    let before = messages::before(tx, conversation, (message.sent_at, message.id), JUST_BEFORE)?;
+    let own = before.into_iter().map(|stored| stored.message).filter(|said| said.role == Role::Assistant);
+    let Some(last) = own.max_by_key(|said| said.id.0) else { return Ok(None) };
+    Ok(if is_answer(tx, Some(&last))? { Some(last) } else { None })
 }
 
 /// Whether the parent is an answer of ours, rather than a notice or the output of a command.

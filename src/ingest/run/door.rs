@@ -61,7 +61,7 @@ pub fn enter(tx: &Writer<'_>, membership: &Membership, setting: &Setting, now: T
 }
 
 fn command_in(arrival: &Arrival, setting: &Setting) -> Option<(CommandName, String)> {
-    let rules = Rules { parent_is_answer: false, languages: setting.languages };
+    let rules = Rules { parent_is_answer: false, languages: setting.languages, said_before: None };
     let found = trigger::find(&arrival.message, arrival.parent.as_ref(), &setting.bot, arrival.chat.kind, &rules)?;
     match found {
         Trigger { kind: TriggerKind::Command(command, args), .. } => Some((command, args)),
