@@ -263,6 +263,18 @@ pub fn by_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Opt
         .transpose()
 }
 
+/// Whether a message is a recap, asked for or by itself.
+pub fn is_recap(conn: &Reader, chat: ChatId, message: MessageId) -> Result<bool> {
+    let found = conn
+        .prepare_cached(
+            "SELECT 1 FROM outbox WHERE telegram_chat_id = :chat AND message_id = :message
+                 AND (reply_key GLOB 'recap:*' OR reply_key GLOB 'chat_recap:*') AND reply_key NOT GLOB '*:here'",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":message": message.0 }, |_| Ok(()))
+        .optional()?;
+    Ok(found.is_some())
+}
+
 /// The messages that carry an answer in its chat.
 pub fn messages_of(conn: &Reader, answer: AnswerId) -> Result<Vec<(ChatId, MessageId)>> {
     let mut statement = conn.prepare_cached(

@@ -148,6 +148,46 @@ async fn a_recap_goes_with_a_message_that_it_shows_and_with_whoever_opts_out() {
 }
 
 #[tokio::test]
+async fn a_reply_to_a_recap_is_an_ask_and_one_to_another_command_is_none() {
+    World::run(async |w| {
+        let said = w.say("ann", "we decided: the red tent comes along to the lake");
+        w.say("bob", "I pay the deposit of 410 for the campsite tomorrow");
+        w.settled().await;
+        w.model.script(["- {u1} decided on the red tent [m1]", "Bob pays it [source: m2]."]);
+        let ask = w.reply("cat", said, "/recap");
+        let recap = w.answer_to(ask).await;
+        w.settled().await;
+        let more = w.reply("cat", recap.id, "and who pays?");
+        assert!(w.answer_to(more).await.text.starts_with("Bob pays it [1]."));
+        let prompt = w.prompt(2).await;
+        assert!(prompt.contains("User is replying to this specific message") && prompt.contains("Recap"), "{prompt}");
+        let topics = w.say("cat", "/topics");
+        let listed = w.answer_to(topics).await;
+        w.settled().await;
+        w.reply("cat", listed.id, "ok then");
+        w.settled().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_wrote_only_just_now_is_told_what_came_since() {
+    World::with(&NO_MODEL, async |w| {
+        w.say("eve", "hello, may I ask something?");
+        w.settled().await;
+        w.clock.advance(Duration::from_secs(60));
+        w.say("ann", "we decided: the red tent comes along to the lake");
+        w.say("bob", "I pay the deposit of 410 for the campsite tomorrow");
+        w.settled().await;
+        let ask = w.say("eve", "/recap since I was here");
+        assert!(w.answer_to(ask).await.text.contains("red tent"));
+        let ask = w.say("zoe", "/recap since I was here");
+        assert!(w.answer_to(ask).await.text.starts_with("I know of nothing that you wrote here before."));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_one_member_missed_goes_to_them_in_private_where_they_allow_it() {
     World::with(&NO_MODEL, async |w| {
         let start = w.say("eve", "hello, I am off to the sauna");

@@ -41,7 +41,9 @@ impl Commands {
                 let (chat, user) = (order.chat.key, order.message.message.sender.id);
                 let before = asked_at.minus(A_SECOND);
                 let wrote = move |conn: &store::Reader| messages::moments_of(conn, chat, user, before, MOMENTS);
-                match last_seen(asked_at, &self.store.read(wrote).await?) {
+                let wrote = self.store.read(wrote).await?;
+                // Who was here for the first time just now is told what came since then.
+                match last_seen(asked_at, &wrote).or(wrote.last().copied()) {
                     Some(at) => self.start_recap(job, &order, at.plus(A_SECOND), true).await,
                     None => self.say_of_recaps(job, &order, order.texts().recap.never_here.clone()).await,
                 }

@@ -193,10 +193,15 @@ fn answer_before(tx: &Writer<'_>, message: &Message) -> store::Result<Option<Mes
     Ok(if is_answer(tx, Some(&last))? { Some(last) } else { None })
 }
 
-/// Whether the parent is an answer of ours, rather than a notice or the output of a command.
+/// Whether the parent is an answer or a recap of ours, rather than a notice or the output of another command.
 fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> store::Result<bool> {
     let Some(parent) = parent else { return Ok(false) };
-    Ok(outbox::by_message(tx, parent.chat, parent.id)?.is_some_and(|part| part.purpose == Purpose::Answer))
+    let part = outbox::by_message(tx, parent.chat, parent.id)?;
+    match part.map(|part| part.purpose) {
+        Some(Purpose::Answer) => Ok(true),
+        Some(Purpose::Command) => outbox::is_recap(tx, parent.chat, parent.id),
+        Some(Purpose::Notice) | None => Ok(false),
+    }
 }
 
 fn is_about_privacy(kind: &TriggerKind) -> bool {
