@@ -424,6 +424,8 @@ mod tests {
             assert_eq!(named(&format!("{answer} said so.")), "Ana said so.", "{answer}");
         }
         assert_eq!(named("[u3 Ana] and (u4) agree."), "[Ana] and (Bob) agree.");
+        let indented = "- one\n  - two\n\n```\nif x:\n    y()\n```";
+        assert_eq!(named(indented), indented);
         assert_eq!(named("[source: u3] [source: m1, u4]"), "[source: u3] [source: m1, u4]");
     }
 

@@ -207,7 +207,7 @@ pub enum FoundBy {
     Reply,
     /// The newest suggestion in the strand of the ask.
     Strand,
-    /// The newest suggestion to the same member in this session.
+    /// The newest suggestion of this session that the same member asked for, or went on with.
     Member,
 }
 

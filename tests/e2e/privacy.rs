@@ -683,6 +683,23 @@ async fn notice(w: &mut World, chat: ChatId) {
 }
 
 #[tokio::test]
+async fn of_two_first_answers_one_tells_what_is_kept() {
+    World::run(async |w| {
+        w.announce();
+        w.restart().await;
+        w.model.script([Reply::Held("At nine.".to_owned()), Reply::Text("By boat.".to_owned())]);
+        w.say("ann", "@bot when do we leave?");
+        w.model.wait_for_requests(1).await.expect("it is asked");
+        w.say("bob", "@bot and how?");
+        let first = w.next_sent().await.text;
+        w.model.release();
+        let told = [first, w.next_sent().await.text];
+        assert_eq!(told.iter().filter(|text| text.contains("For everybody here")).count(), 1, "{told:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_chat_is_told_once_what_is_kept_of_it() {
     World::with(&[("RETENTION_DAYS", "90"), ("OPERATOR_CONTACT", "@ann_o")], async |w| {
         w.announce();

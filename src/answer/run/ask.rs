@@ -289,7 +289,13 @@ impl Answering {
         let remembered = if was_asked { question.remembered(&built.citable) } else { Vec::new() };
         let used = used(&checked.text, &checked.valid, &remembered);
         let mut parts = format_parts(&checked.text, &links, &question.names(&self.parts.bot));
-        let introduced = question.introduction.take().map(|words| introduction::append(&mut parts, words));
+        let introduced = match question.introduction.take() {
+            // Another first answer may have told it meanwhile.
+            Some(words) if self.parts.introduction.is_due(&self.parts.store, question.chat.key).await? => {
+                Some(introduction::append(&mut parts, words))
+            }
+            Some(_) | None => None,
+        };
         let bills: Vec<Bill> = question.bills.drain(..).chain(draft.bill.clone()).collect();
         let record = record(&question, built, draft, checked, now, watch);
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));

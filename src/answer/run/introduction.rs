@@ -4,7 +4,7 @@ use crate::domain::{ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
 use crate::privacy::wording::Promise;
 use crate::privacy::{joined, joined_in_private};
 use crate::store::chats::{self, ChatRow};
-use crate::store::{self, Reader, Writer, memory, outbox};
+use crate::store::{self, Reader, Store, Writer, memory, outbox};
 use crate::telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
 
 /// What a chat is promised with its first answer.
@@ -16,6 +16,11 @@ pub struct Introduction {
 }
 
 impl Introduction {
+    /// Whether the chat was not told yet, as things stand now.
+    pub async fn is_due(&self, store: &Store, chat: ChatKey) -> store::Result<bool> {
+        store.read(move |conn| Ok(!chats::is_announced(conn, chat)?)).await
+    }
+
     /// The words for `chat`, unless it knows them.
     pub fn due(&self, conn: &Reader, chat: &ChatRow) -> store::Result<Option<FormattedText>> {
         if !self.announces || chats::is_announced(conn, chat.key)? {
