@@ -38,9 +38,11 @@ impl Picked {
     /// Adds what the messages picked so far reply to, where it is too old to be scored with them.
     pub fn add_older_parents(&mut self, pool: &CandidateSet<'_>) {
         for (place, (_, score)) in self.0.clone() {
-            let is_older = |parent: &Index| pool.candidates.binary_search(parent).is_err();
+            let is_older = |parent: &Index| {
+                pool.candidates.binary_search(parent).is_err() && pool.conversation.binary_search(parent).is_ok()
+            };
             if let Some(parent) = pool.parent(place).filter(is_older) {
-                self.add(parent, Reason::Chain, score * CHAIN_DECAY);
+                self.add(parent, Reason::Strand, score * CHAIN_DECAY);
             }
         }
     }
