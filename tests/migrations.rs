@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 29] = [
+const SAMPLES: [&str; 30] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -37,8 +37,9 @@ const SAMPLES: [&str; 29] = [
     include_str!("data/migrations/0027.sql"),
     include_str!("data/migrations/0028.sql"),
     include_str!("data/migrations/0029.sql"),
+    include_str!("data/migrations/0030.sql"),
 ];
-const MIGRATIONS: [&str; 29] = [
+const MIGRATIONS: [&str; 30] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -68,6 +69,7 @@ const MIGRATIONS: [&str; 29] = [
     include_str!("../migrations/0027_tool_refusals.sql"),
     include_str!("../migrations/0028_no_link_rows.sql"),
     include_str!("../migrations/0029_memory_indexes.sql"),
+    include_str!("../migrations/0030_answer_uses.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.
