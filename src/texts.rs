@@ -57,6 +57,7 @@ pub struct Texts {
     pub privacy_forget_all: String,
     pub export_sent: String,
     pub export_who: String,
+    pub export_anonymous: String,
     pub export_write_first: String,
     pub export_large: String,
     pub export_announced: String,

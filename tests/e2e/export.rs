@@ -59,6 +59,17 @@ async fn a_file_whose_arrival_is_never_known_is_sent_twice_at_most() {
     .await;
 }
 
+#[tokio::test]
+async fn who_asks_in_the_name_of_the_group_is_told_why_no_file_can_be_sent() {
+    World::run(async |w| {
+        let ann = stand(w, "ann", Standing::Creator);
+        let asked = w.telegram.say(w.chat, Post::new(ann, "/export", w.clock.now()).as_chat(w.chat));
+        assert!(w.answer_to(asked).await.text.contains("I cannot tell whom to send the file to"));
+        assert_eq!(uploads(w), []);
+    })
+    .await;
+}
+
 /// Makes `name` what `standing` says.
 fn stand(w: &World, name: &str, standing: Standing) -> UserId {
     w.telegram.add_member(w.chat, NewMember::named(name).standing(standing))

@@ -45,7 +45,8 @@ impl Exported {
 impl Commands {
     pub(super) async fn export(&self, job: &Job, order: Order) -> store::Result<Outcome> {
         if order.is_in_the_name_of_the_chat() {
-            return self.say_anonymous(job, &order).await.map(|()| Outcome::Finished);
+            let told = Notice::Own(order.texts().export_anonymous.clone());
+            return self.answer(job, &order.message, &told, |_| Ok(())).await.map(|()| Outcome::Finished);
         }
         let message = &order.message.message;
         let (chat, sender, access) = (message.chat, message.sender.id, self.access.clone());
