@@ -20,8 +20,14 @@ pub struct StrandSummary {
     pub sources: BTreeSet<Seq>,
 }
 
-/// The summary that stands for most of `seqs`.
-pub fn of_messages(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<Option<StrandSummary>> {
+/// Of the summaries that stand for fewer messages than `below`, the one that stands for most of `seqs`, and of equals the
+/// newest.
+pub fn of_messages(
+    conn: &Reader,
+    chat: ChatKey,
+    seqs: impl IntoIterator<Item = Seq>,
+    below: usize,
+) -> Result<Option<StrandSummary>> {
     let mut statement =
         conn.prepare_cached("SELECT strand_id FROM strand_source WHERE chat_key = :chat AND seq = :seq")?;
     let mut counts = BTreeMap::<i64, usize>::new();
@@ -31,10 +37,14 @@ pub fn of_messages(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = 
             *counts.entry(id?).or_default() += 1;
         }
     }
-    match counts.into_iter().max_by_key(|(id, count)| (*count, *id)) {
-        Some((id, _)) => find(conn, chat, id),
-        None => Ok(None),
+    let mut known: Vec<(usize, i64)> = counts.into_iter().map(|(id, count)| (count, id)).collect();
+    known.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, id) in known {
+        if let Some(summary) = find(conn, chat, id)?.filter(|it| it.sources.len() < below) {
+            return Ok(Some(summary));
+        }
     }
+    Ok(None)
 }
 
 fn find(conn: &Reader, chat: ChatKey, id: i64) -> Result<Option<StrandSummary>> {

@@ -16,6 +16,11 @@ use crate::store::{self, Priority, Reader, memory, messages, summaries};
 
 /// Tokens of messages that a summary is extended by at once.
 const PART_TOKENS: usize = 6000;
+/// A summary that stands for so many messages is not extended: a talk that never ends is summed up by one after the other.
+/// What is shown of a summary rests on all of its messages, and so does the answer.
+const MOST_MESSAGES: usize = 400;
+/// Of the messages that any summary may stand for.
+const ANY: usize = usize::MAX;
 
 /// The next part of a strand that its summary does not stand for yet.
 struct Part {
@@ -107,7 +112,7 @@ pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> store::Re
     if memory::is_off(conn, chat)? {
         return Ok(None);
     }
-    let Some(found) = strand_summaries::of_messages(conn, chat, oldest.iter().copied())? else { return Ok(None) };
+    let Some(found) = strand_summaries::of_messages(conn, chat, oldest.iter().copied(), ANY)? else { return Ok(None) };
     let names = summaries::member_names(conn, chat)?;
     Ok(Some(StrandSummary { text: members::named(&found.text, &names), ..found }))
 }
@@ -115,7 +120,13 @@ pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> store::Re
 /// None where everything of `oldest` is summed up. A summary that was made without a model is made anew by the model `by`,
 /// unless that has failed to write one.
 fn next_part(conn: &Reader, chat: ChatKey, oldest: &[Seq], by: Option<&str>) -> store::Result<Option<Part>> {
-    let before = strand_summaries::of_messages(conn, chat, oldest.iter().copied())?;
+    let stands_for = |below| strand_summaries::of_messages(conn, chat, oldest.iter().copied(), below);
+    let is_full =
+        |it: &StrandSummary| it.sources.len() >= MOST_MESSAGES && !oldest.iter().all(|seq| it.sources.contains(seq));
+    let before = match stands_for(ANY)? {
+        Some(full) if is_full(&full) => stands_for(MOST_MESSAGES)?,
+        other => other,
+    };
     let is_kept = |it: &&StrandSummary| it.method == SummaryMethod::Model || by.is_none_or(|model| it.model == model);
     let so_far = before.as_ref().filter(is_kept);
     let known = so_far.map(|it| it.sources.clone()).unwrap_or_default();

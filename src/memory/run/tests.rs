@@ -237,6 +237,34 @@ proptest! {
     }
 }
 
+/// Each answer rests on all messages that the summary it was shown stands for.
+#[tokio::test]
+async fn a_talk_that_never_ends_is_summed_up_by_one_summary_after_the_other() {
+    const DAYS: u32 = 8;
+    const OLDEST: u32 = 140;
+    let bench = Bench::new().await;
+    let begin = bench.memory.clock.now();
+    for day in 0..DAYS {
+        bench.write(move |tx| take_in_a_day(tx, begin.plus(24 * HOUR * day), day * 200, 200)).await;
+    }
+    for first in (1..=DAYS * 200 - OLDEST).step_by(35) {
+        let oldest: Vec<Seq> = (first..first + OLDEST).map(Seq).collect();
+        let payload = JobPayload::Strand { chat: CHAT, key: CHAT_KEY, thread: None, messages: oldest.clone() };
+        let (wanted, now) = (payload.clone(), bench.memory.clock.now());
+        let job = bench.write(move |tx| {
+            jobs::add_or_move(tx, &payload, now)?;
+            jobs::find(tx, &payload)
+        });
+        bench.do_one(&job.await.unwrap_or_else(|| panic!("no job {wanted:?}"))).await;
+        let shown = bench.write(move |tx| {
+            let shown = strand::strand_summary(tx, CHAT_KEY, &oldest)?.expect("a summary");
+            Ok((shown.sources.len(), oldest.iter().all(|seq| shown.sources.contains(seq))))
+        });
+        let (count, is_whole) = shown.await;
+        assert!(is_whole && count <= 540, "from {first}: stands for {count}");
+    }
+}
+
 /// A year of a busy group, without a model: sessions, folds and caps hold at every step.
 #[tokio::test]
 async fn a_year_of_a_busy_group_keeps_every_cap() {

@@ -172,7 +172,7 @@ impl Bench {
                 for session in sessions::begun_from(tx, HERE, (Timestamp::default(), MessageId(i64::MIN)), 100)? {
                     told.push(format!("{:?}", tags::of_session(tx, session.id)?));
                 }
-                let strand = strand_summaries::of_messages(tx, CHAT_KEY, [Seq(1)])?;
+                let strand = strand_summaries::of_messages(tx, CHAT_KEY, [Seq(1)], usize::MAX)?;
                 told.push(format!("{:?}", strand.map(|it| (it.text, it.sources))));
                 told.push(format!("no vector: {:?}", summary_vectors::missing(tx, "scripted", 9)?));
                 told.push(format!("open and parked: {:?}", jobs::counts(tx)?));
