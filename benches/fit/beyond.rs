@@ -2,15 +2,16 @@
 //! and the tags that may be about it look for it there.
 
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use chime::context::training::{
-    About, BESIDE, BEYOND_FEATURES, BEYOND_NAMES, BeyondWeights, MOST_OF_A_WORD, ReadSpan, Said, Sought, Span, Word,
-    around, beside, compared, spans,
+    ACCEPTED, BEYOND_FEATURES, BEYOND_NAMES, BeyondWeights, Candidate, Sought, beyond_values,
 };
-use chime::context::{History, MessageFeatures, Params, Scorers, get_smart_context, without_bots};
+use chime::context::{History, Params, get_smart_context, without_bots};
 use chime::domain::{MessageId, Seq, StoredMessage, Timestamp, UserId, estimate_tokens};
 use chime::eval::pack::PackQuery;
+use chime::retrieval::{Archive as Older, Lexicon, Met, by_words};
 use chime::store::{Language, stems};
 
 use crate::chats::Chat;
@@ -23,8 +24,8 @@ const POOL: usize = 30;
 const OLDER: usize = 15;
 /// Messages of the older part that stay together.
 const TOGETHER: usize = 25;
-/// Messages on either side of a hit that may belong with it, as in the daemon.
-const AROUND: usize = 8;
+/// Messages that are looked at of those that hold a word, as in the daemon.
+const OF_A_WORD: usize = 200;
 
 /// A tag that looked further back.
 struct Looked {
@@ -35,40 +36,39 @@ struct Looked {
     gold: usize,
     picked: usize,
     hits: usize,
-    spans: Vec<Spotted>,
+    found: Vec<Spotted>,
     /// The same had just the right ones been picked: what is fitted on, since what was picked wrongly leads to what is wrong.
     lessons: Vec<Spotted>,
 }
 
+/// A message that was found.
 struct Spotted {
-    features: Vec<f64>,
-    /// The share of the hits that the tag is about.
-    share: f64,
-    /// What comes with it: how many messages, how many of them right.
-    size: usize,
-    right: usize,
+    features: [f64; BEYOND_FEATURES],
+    is_right: bool,
 }
 
 /// What is less likely to be about the same is not taken: set by the figures that are printed.
-const THRESHOLD: f64 = 0.35;
+const THRESHOLD: f64 = 0.25;
+/// What a message counts: they come by the hundred.
+const WEIGHT: f32 = 0.1;
 
 /// Fits what is taken from further back, prints how it does on chats that it did not see, and gives the file.
 pub fn weights(chats: &[Chat], folds: usize) -> Outcome<String> {
     let words: Vec<Vec<HashSet<String>>> = chats.iter().map(words_of).collect();
     let looked: Vec<Looked> = (0..chats.len()).flat_map(|chat| looked(chats, &words, chat)).collect();
     let mut examples = Examples::new(BEYOND_NAMES.len());
-    for (one, span) in looked.iter().flat_map(|one| one.lessons.iter().map(move |span| (one, span))) {
-        examples.row(span.features.iter().map(|value| *value as f32), span.share as f32, 0.0);
-        let none = Some((1.0 - span.share) as f32);
-        examples.close(Weighed { none, weight: 1.0, fold: chats[one.chat].fold });
+    for (one, spotted) in looked.iter().flat_map(|one| one.lessons.iter().map(move |spotted| (one, spotted))) {
+        let is_right = f32::from(u8::from(spotted.is_right));
+        examples.row(spotted.features.iter().map(|value| *value as f32), is_right, 0.0);
+        examples.close(Weighed { none: Some(1.0 - is_right), weight: WEIGHT, fold: chats[one.chat].fold });
     }
     let restraint = Restraint { ridge: 20.0, is_clamped: true, iterations: 150 };
     let written = |left_out| written::beyond(&fit(&examples, left_out, restraint), THRESHOLD, &BEYOND_NAMES);
     let of_folds = (0..folds).map(|fold| serde_json::from_str(&written(Some(fold))));
     let of_folds: Vec<BeyondWeights> = of_folds.collect::<serde_json::Result<_>>()?;
-    let found = looked.iter().filter(|one| one.spans.iter().any(|span| span.share > 0.3)).count();
-    let all = looked.iter().flat_map(|one| &one.spans).filter(|span| span.share > 0.3).count();
-    println!("{} tags, {} spans, {all} right, in {found} tags", looked.len(), examples.len());
+    let found = looked.iter().filter(|one| one.found.iter().any(|spotted| spotted.is_right)).count();
+    let all = looked.iter().flat_map(|one| &one.found).filter(|spotted| spotted.is_right).count();
+    println!("{} tags, {} messages, {all} right, in {found} tags", looked.len(), examples.len());
     for percent in [0, 15, 20, 25, 30, 35, 40, 50] {
         println!("{}", report(chats, &looked, &of_folds, f64::from(percent) / 100.0));
     }
@@ -101,19 +101,18 @@ fn look(chats: &[Chat], words: &[Vec<HashSet<String>>], number: usize, query: &P
     let evidence = Arc::clone(&chat.prepared.evidence);
     let history = History { ask, is_tag, evidence, ..History::new(trigger, recent, Vec::new()) };
     let window = get_smart_context(&history, &Params::new(estimate_tokens));
-    let picked: HashMap<i64, f64> =
-        window.entries.iter().map(|entry| (entry.message.message.id.0, entry.score)).collect();
+    let picked: HashMap<i64, f64> = window.focus().map(|entry| (entry.message.message.id.0, entry.score)).collect();
     let gold: HashSet<i64> = query.gold.context.iter().copied().collect();
-    let spans = archive.spans(&history, &picked, &gold);
+    let found = archive.found(&history, &picked, &gold);
     let right: HashMap<i64, f64> = gold.iter().map(|id| (*id, 1.0)).collect();
-    let lessons = archive.spans(&history, &right, &gold);
+    let lessons = archive.found(&history, &right, &gold);
     Some(Looked {
         chat: number,
         starts_new: query.ask.variant == "new",
         gold: gold.len(),
         picked: picked.len(),
         hits: picked.keys().filter(|id| gold.contains(id)).count(),
-        spans,
+        found,
         lessons,
     })
 }
@@ -121,7 +120,6 @@ fn look(chats: &[Chat], words: &[Vec<HashSet<String>>], number: usize, query: &P
 /// All that is older than the pool: the older part of the group, and other groups around it.
 struct Archive {
     messages: Vec<StoredMessage>,
-    readings: Vec<Arc<MessageFeatures>>,
     /// The id in its own chat, of what is of this chat.
     own: Vec<Option<i64>>,
     said: HashMap<String, Vec<u32>>,
@@ -150,7 +148,6 @@ impl Archive {
         let texts: Vec<String> = chat.prepared.messages.iter().map(|stored| stored.message.text.clone()).collect();
         let mut archive = Self {
             messages: Vec::new(),
-            readings: Vec::new(),
             own: Vec::new(),
             said: HashMap::new(),
             language: Language::judge(&texts).unwrap_or(Language::DEFAULT),
@@ -194,64 +191,49 @@ impl Archive {
             let which = stored.message.sender.id.0.unsigned_abs() as usize % people.len();
             stored.message.sender.id = people[which];
         }
-        self.readings.push(chat.prepared.evidence.reading(&chat.prepared.messages[at]));
         words.iter().for_each(|word| self.said.entry(word.clone()).or_default().push(seq));
         self.messages.push(stored);
     }
 
-    fn spans(&self, history: &History, picked: &HashMap<i64, f64>, gold: &HashSet<i64>) -> Vec<Spotted> {
-        let pool: Vec<&StoredMessage> = history.recent.iter().collect();
-        let readings: Vec<Arc<MessageFeatures>> = pool.iter().map(|stored| history.evidence.reading(stored)).collect();
-        let places: Vec<(usize, f64)> = (pool.iter().enumerate())
-            .filter_map(|(place, stored)| Some((place, *picked.get(&stored.message.id.0)?)))
-            .collect();
-        let before = pool[0].seq;
-        let about = About {
-            trigger: &history.trigger,
-            ask: &history.ask,
-            candidates: &pool,
-            readings: &readings,
-            picked: &places,
-            before,
+    /// What is found with these messages picked, each with its share.
+    fn found(&self, history: &History, picked: &HashMap<i64, f64>, gold: &HashSet<i64>) -> Vec<Spotted> {
+        let candidate = |stored| -> Candidate<'_> {
+            let StoredMessage { message, .. }: &StoredMessage = stored;
+            (stored, history.evidence.reading(stored), picked.get(&message.id.0).copied().unwrap_or(0.0))
         };
-        let Some(sought) = Sought::of(&about) else { return Vec::new() };
-        let said: Vec<Said> = sought.words.iter().map(|word| self.newest(word)).collect();
-        let read: Vec<ReadSpan> = spans(&said, before).into_iter().map(|span| self.hear(span)).collect();
-        let is_right = |at: usize| self.own[at].is_some_and(|id| gold.contains(&id));
-        let spotted = |(features, read): ([f64; BEYOND_FEATURES], ReadSpan)| {
-            let hits: Vec<usize> = read.span.hits.iter().map(|seq| seq.0 as usize - 1).collect();
-            let (begin, end) =
-                (hits[0].saturating_sub(AROUND), self.messages.len().min(hits[hits.len() - 1] + AROUND + 1));
-            let of_hits: Vec<Seq> = read.span.hits.clone();
-            let links = &Scorers::shipped().links;
-            let taken = around(&self.messages[begin..end], &self.readings[begin..end], &of_hits, links);
-            Spotted {
-                features: features.to_vec(),
-                share: hits.iter().filter(|at| is_right(**at)).count() as f64 / hits.len() as f64,
-                size: taken.len(),
-                right: taken.iter().filter(|at| is_right(begin + **at)).count(),
-            }
+        let talk: Vec<Candidate<'_>> = history.recent.iter().map(candidate).collect();
+        let Some(sought) = Sought::of((&history.trigger, &history.ask), &talk, talk[0].0.seq) else {
+            return Vec::new();
         };
-        compared(&sought, &read).into_iter().zip(read).map(spotted).collect()
+        let mut lexicon = Lexicon::new(self.language, None);
+        let found = match by_words(self, (self.language, &sought.words), sought.before, &mut lexicon) {
+            Ok(found) => found,
+            Err(never) => match never {},
+        };
+        let spotted = |met: Met| Spotted {
+            features: beyond_values(&sought, &met),
+            is_right: self.own[met.message.seq.0 as usize - 1].is_some_and(|id| gold.contains(&id)),
+        };
+        found.into_iter().map(spotted).collect()
+    }
+}
+
+impl Older for Archive {
+    type Error = Infallible;
+
+    fn count(&self) -> Result<f64, Infallible> {
+        Ok(self.messages.len() as f64)
     }
 
-    fn newest(&self, word: &Word) -> Said {
-        let stems = stems(&word.text, self.language);
-        let [stem] = stems.as_slice() else { return Said::default() };
+    fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
         let at = self.said.get(stem).map_or(&[][..], Vec::as_slice);
-        Said { newest: at.iter().rev().take(MOST_OF_A_WORD).map(|seq| Seq(*seq)).collect(), weight: word.weight }
+        let newest = at.iter().rev().map(|seq| Seq(*seq)).filter(|seq| *seq < before);
+        Ok((newest.take(OF_A_WORD).collect(), at.len() as f64))
     }
 
-    fn hear(&self, span: Span) -> ReadSpan {
-        let at = |seq: &Seq| seq.0 as usize - 1;
-        let (Some(first), Some(last)) = (span.hits.first(), span.hits.last()) else {
-            return ReadSpan { span, messages: Vec::new(), stems: Vec::new() };
-        };
-        let near = BESIDE as usize;
-        let range = at(first).saturating_sub(near)..self.messages.len().min(at(last) + near + 1);
-        let messages = beside(self.messages[range].to_vec(), &span.hits);
-        let stems = messages.iter().map(|stored| self.readings[at(&stored.seq)].stems.clone()).collect();
-        ReadSpan { span, messages, stems }
+    fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
+        let (from, to) = (from.0.saturating_sub(1) as usize, (to.0 as usize).min(self.messages.len()));
+        Ok(self.messages.get(from..to).unwrap_or_default().to_vec())
     }
 }
 
@@ -260,20 +242,17 @@ impl Archive {
 fn report(chats: &[Chat], looked: &[Looked], of_folds: &[BeyondWeights], threshold: f64) -> String {
     let f1 = |hits: usize, size: usize, gold: usize| 2.0 * hits as f64 / (size + gold).max(1) as f64;
     let mut sums: HashMap<&str, (f64, f64, f64)> = HashMap::new();
-    let (mut taken, mut right, mut accepted, mut good) = (0, 0, 0, 0);
+    let (mut taken, mut right) = (0, 0);
     for one in looked {
         let weights = &of_folds[chats[one.chat].fold];
-        let mut likely: Vec<(f64, &Spotted)> = (one.spans.iter())
-            .map(|span| (weights.probability(&std::array::from_fn(|at| span.features[at])), span))
-            .filter(|(probability, _)| *probability >= threshold && threshold > 0.0)
+        let mut likely: Vec<(f64, &Spotted)> = (one.found.iter())
+            .filter(|spotted| weights.is_sure(&spotted.features, threshold) && threshold > 0.0)
+            .map(|spotted| (weights.probability(&spotted.features), spotted))
             .collect();
         likely.sort_by(|a, b| b.0.total_cmp(&a.0));
-        likely.truncate(2);
-        let size: usize = likely.iter().map(|(_, span)| span.size).sum();
-        let more: usize = likely.iter().map(|(_, span)| span.right).sum();
+        likely.truncate(ACCEPTED);
+        let (size, more) = (likely.len(), likely.iter().filter(|(_, spotted)| spotted.is_right).count());
         (taken, right) = (taken + size, right + more);
-        accepted += likely.len();
-        good += likely.iter().filter(|(_, span)| span.share > 0.0).count();
         let kind = if one.starts_new { "new" } else { chats[one.chat].kind.name() };
         let (without, with) = match kind {
             "new" => (0.0, size as f64),
@@ -286,5 +265,5 @@ fn report(chats: &[Chat], looked: &[Looked], of_folds: &[BeyondWeights], thresho
         .map(|(kind, (without, with, count))| format!("{kind} {:.4} -> {:.4} ({count})", without / count, with / count))
         .collect();
     lines.sort();
-    format!("{threshold:.2}: {}; {accepted} spans, {good} good; {taken} messages, {right} right", lines.join(", "))
+    format!("{threshold:.2}: {}; {taken} messages, {right} right", lines.join(", "))
 }

@@ -101,6 +101,14 @@ pub struct Term {
     pub high: f64,
 }
 
+impl Score {
+    /// The same with all weights divided by a number, the bias too.
+    pub fn divided_by(&self, by: f64) -> Self {
+        let term = |term: &Term| Term { weight: term.weight / by, ..*term };
+        Self { bias: self.bias / by, terms: self.terms.iter().map(term).collect() }
+    }
+}
+
 /// Fits a score to the choices of all folds but `left_out`.
 pub fn fit(examples: &Examples, left_out: Option<usize>, restraint: Restraint) -> Score {
     Fitted::to(examples, left_out, restraint, &[]).score()

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::learn::{Score, Term};
 
+/// What is drawn is sharpened: all weights of what takes up a matter are divided by it.
+const TEMPERATURE: f64 = 0.7;
+
 /// Both files.
 #[derive(Debug, Clone)]
 pub struct Written {
@@ -52,7 +55,6 @@ struct Matters {
 
 #[derive(Debug, Clone, Deserialize)]
 struct SegmentLink {
-    temperature: f64,
     slow: f64,
     #[serde(flatten)]
     table: Table,
@@ -100,7 +102,10 @@ impl Written {
                 }
                 return;
             }
-            Part::SegmentLink => &mut self.matters.segment_link.table,
+            Part::SegmentLink => {
+                self.matters.segment_link.table = Table::of(&score.divided_by(TEMPERATURE), names);
+                return;
+            }
             Part::FocusBare => &mut self.matters.focus_bare,
             Part::FocusText => &mut self.matters.focus_text,
             Part::Pairwise => &mut self.matters.pairwise,
@@ -130,8 +135,7 @@ impl Written {
     pub fn matters(&self) -> String {
         let Matters { far, segment_link, novelty, focus_bare, focus_text, pairwise, refine } = &self.matters;
         let set = format!("\"threshold\": {}, \"price\": {}, ", short(novelty.threshold), short(novelty.price));
-        let drawn =
-            format!("\"temperature\": {}, \"slow\": {}, ", short(segment_link.temperature), short(segment_link.slow));
+        let drawn = format!("\"slow\": {}, ", short(segment_link.slow));
         let parts = [
             format!("\"far\": {}", short(*far)),
             format!("\"segment_link\": {{{drawn}{}}}", segment_link.table.written()),

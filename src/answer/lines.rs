@@ -55,13 +55,17 @@ impl<'a> Scribe<'a> {
         let address = |entry: &Entry| (entry.message.message.chat, entry.message.message.id);
         let shown: BTreeMap<(ChatId, MessageId), Seq> =
             window.entries.iter().map(|entry| (address(entry), entry.message.seq)).collect();
-        let left_out: BTreeSet<Seq> = window.left_out.iter().copied().collect();
         let has_surroundings = window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
         let mut lines = Vec::new();
         let mut previous: Option<&Entry> = None;
         for entry in &window.entries {
             let previous_message = previous.map(|previous| &previous.message);
-            lines.extend(notes_between(previous_message, &entry.message, (&left_out, window.known_from), self.zone));
+            lines.extend(notes_between(
+                previous_message,
+                &entry.message,
+                (&window.left_out, window.known_from),
+                self.zone,
+            ));
             let message = &entry.message.message;
             let target = message.reply_to.and_then(|parent| shown.get(&(message.chat, parent)).copied());
             let mark = if has_surroundings && entry.part() == Part::Focus { FOCUS_MARK } else { "" };

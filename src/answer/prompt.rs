@@ -716,7 +716,7 @@ mod tests {
         let history = History::new(trigger, recent, Vec::new());
         let mut window = get_smart_context(&history, &Params::new(estimate));
         window.entries.retain(|entry| entry.message.seq != Seq(2));
-        (window.left_out, window.known_from) = (vec![Seq(2)], Some(Seq(2)));
+        (window.left_out, window.known_from) = (BTreeSet::from([Seq(2)]), Some(Seq(2)));
         let lines = Scribe::new("Chime", "K7Q2X", Zone::UTC).window(&window);
         assert!(lines.contains("\n[more than 1 message not shown]\n"), "{lines}");
     }

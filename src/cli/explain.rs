@@ -19,6 +19,7 @@ use crate::domain::{
     StoredMessage, TokenCalibration, clip, parse_message_link, utf16_slice,
 };
 use crate::embed::Embedder;
+use crate::retrieval::run::Recaller;
 use crate::store::{self, Reader, Store, answers, chats, messages, usage};
 use crate::trigger::{Languages, Rules, ask_of, find, is_generic};
 
@@ -52,12 +53,14 @@ pub async fn run(options: ExplainOptions) -> Exit {
     };
     let params = context_params(&context);
     // Without it the choice is made all the same, as in the daemon.
-    let readings = match &embedding {
-        EmbeddingConfig::OpenAi(model) => Readings::with_kept_vectors(model.clone()),
-        embedding => Readings::new(Embedder::load(embedding).ok().flatten().map(Arc::new)),
+    let embedder = Embedder::load(&embedding).ok().flatten().map(Arc::new);
+    let recaller = Recaller::new(embedder.clone());
+    let readings = match embedding {
+        EmbeddingConfig::OpenAi(model) => Readings::with_kept_vectors(model),
+        _ => Readings::new(embedder),
     };
     let decided = match Store::open_to_read(&store.path) {
-        Ok(store) => store.read(move |conn| decide(conn, &place, &params, &readings)).await,
+        Ok(store) => store.read(move |conn| decide(conn, &place, &params, (&readings, &recaller))).await,
         Err(error) => Err(error),
     };
     match decided {
@@ -90,7 +93,7 @@ fn decide(
     conn: &Reader,
     place: &MessagePlace,
     params: &Params,
-    readings: &Readings,
+    (readings, recaller): (&Readings, &Recaller),
 ) -> store::Result<Option<Decision>> {
     let (chat, message) = match place {
         MessagePlace::Ids(chat, message) => (*chat, *message),
@@ -108,7 +111,7 @@ fn decide(
     };
     let params = &Params { token_budget: calibration.room(params.token_budget), ..params.clone() };
     let history = gather(conn, asked, params, readings)?;
-    let (window, explained) = (window(conn, &history, params, readings), explain(&history, params));
+    let (window, explained) = (window(conn, &history, params, recaller), explain(&history, params));
     let slots = answer.map_or_else(Vec::new, |record| record.slots);
     let chosen = window.entries.iter().map(|entry| &entry.message);
     let said = history.recent.iter().chain(chosen).map(|stored| (stored.message.id, in_a_line(stored))).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::context::features::message::{Address, address};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::history::History;
-use crate::context::retrieval::found::Bridged;
+use crate::context::retrieval::rerank::Judged;
 use crate::domain::{MessageId, Origin, Seq, StoredMessage, Timestamp};
 
 /// Candidates from further back than the newest, at most: an old anchor with what surrounds it.
@@ -31,13 +31,13 @@ pub struct CandidateSet<'a> {
 }
 
 impl<'a> CandidateSet<'a> {
-    /// `bridged` comes from further back than the history.
-    pub fn new(history: &'a History, bridged: &'a [Bridged]) -> Self {
+    /// `found` comes from further back than the history.
+    pub fn new(history: &'a History, found: &'a [Judged]) -> Self {
         let trigger = &history.trigger;
         let parent = parent_address(trigger);
         let mut unique: BTreeMap<Address, &StoredMessage> = BTreeMap::new();
-        let bridged = bridged.iter().map(|one| &one.message);
-        for candidate in history.recent.iter().chain(&history.linked).chain(bridged) {
+        let found = found.iter().map(|one| &one.message);
+        for candidate in history.recent.iter().chain(&history.linked).chain(found) {
             if may_enter(candidate, trigger) || Some(address(candidate)) == parent {
                 let known = unique.entry(address(candidate)).or_insert(candidate);
                 if known.message.origin == Origin::Snapshot {

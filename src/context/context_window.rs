@@ -1,5 +1,7 @@
 //! What the picker gives: the messages of one answer, each with its reason.
 
+use std::collections::BTreeSet;
+
 use crate::context::retrieval::rerank::Judged;
 use crate::domain::{Alternative, Chosen, MessageId, Omitted, Part, Reason, Seq, StoredMessage};
 
@@ -17,14 +19,14 @@ pub struct ContextWindow {
     /// What was considered and left out, for people to read: the nearest few.
     pub omitted: Vec<Omitted>,
     /// Every message of the conversation that is known and left out, ascending.
-    pub left_out: Vec<Seq>,
+    pub left_out: BTreeSet<Seq>,
     /// Of what is older than this message only what was picked is known, and not how much is left out.
     pub known_from: Option<Seq>,
     /// Everything that was considered, the likeliest first.
     pub ranked: Vec<MessageId>,
     /// Where two matters are truly open: which one is taken, and what belongs to the other.
     pub alternative: Option<Alternative>,
-    /// What was found further back, the likeliest first, taken or not.
+    /// What was found further back, the likeliest first, accepted or not.
     pub further_back: Vec<Judged>,
 }
 

@@ -22,6 +22,15 @@ pub struct Column {
     pub rows: Vec<(f64, f64)>,
 }
 
+/// The columns of features with these `names`, from the values and what they add, by candidate.
+pub fn columns<const N: usize>(family: &str, names: &[&str; N], rows: &[([f64; N], [f64; N])]) -> Vec<Column> {
+    let column = |(place, name): (usize, &&str)| Column {
+        name: format!("{family}.{name}"),
+        rows: rows.iter().map(|(values, parts)| (values[place], parts[place])).collect(),
+    };
+    names.iter().enumerate().map(column).collect()
+}
+
 /// The features of each of `count` candidates. What a feature adds everywhere decides nothing, so the average is taken off.
 pub fn by_candidate(columns: &[Column], count: usize) -> Vec<Vec<Feature>> {
     let means: Vec<f64> = columns

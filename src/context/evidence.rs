@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::context::features::mentions::Turn;
 use crate::context::features::message::{Address, MessageFeatures, address, without_bots};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::features::token::Quick;
@@ -44,9 +43,7 @@ impl Evidence {
 
 /// Antecedents of the message at `place` among `readings` (oldest first), from the text alone: what is worth keeping.
 pub fn antecedents_by(model: &ReplyModel, readings: &[Arc<MessageFeatures>], place: usize) -> Antecedents {
-    let past: Vec<Turn<'_>> =
-        readings[place.saturating_sub(WINDOW)..place].iter().map(|reading| reading.turn()).collect();
-    Past::of(&past, readings[place].turn()).antecedents(model, false).kept()
+    Past::of(&readings[..place], &readings[place]).antecedents(model, false).kept()
 }
 
 /// Antecedents of every message of a conversation (oldest first), from the text alone.
@@ -63,20 +60,11 @@ pub fn antecedent_rows(
 /// Fingerprints of messages, each with the up to [`WINDOW`] before it that it is scored against. The same fingerprint
 /// means the same antecedents. `marks` are those of the messages, oldest first; of the first `earlier` none is made.
 pub fn fingerprints(marks: &[u64], earlier: usize) -> Vec<i64> {
-    let mut sum = 0;
-    // Sums up to each place: what is between two of them is their difference.
-    let sums: Vec<u64> = std::iter::once(0)
-        .chain(marks.iter().map(|mark| {
-            sum ^= mark;
-            sum
-        }))
-        .collect();
-    (earlier..marks.len())
-        .map(|place| {
-            let past = sums[place] ^ sums[place.saturating_sub(WINDOW)];
-            (past ^ marks[place].rotate_left(1)).cast_signed()
-        })
-        .collect()
+    let fingerprint = |place: usize| {
+        let past = marks[place.saturating_sub(WINDOW)..place].iter().fold(0, |all, mark| all ^ mark);
+        (past ^ marks[place].rotate_left(1)).cast_signed()
+    };
+    (earlier..marks.len()).map(fingerprint).collect()
 }
 
 #[cfg(test)]

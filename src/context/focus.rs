@@ -2,12 +2,12 @@
 //!
 //! A tag without words points at a talk that is under way or was left open; one with words asks about its words.
 
-use crate::context::contributions::Column;
+use crate::context::contributions::{Column, columns};
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical::rarity;
 use crate::context::linear::Terms;
 use crate::context::meanings::Meanings;
-use crate::context::strands::Consensus;
+use crate::context::strands::{Consensus, Partitions};
 use crate::domain::UserId;
 
 pub const FEATURES: usize = 17;
@@ -39,9 +39,12 @@ const RAREST: usize = 11;
 pub struct Tag<'a> {
     pub utterance: Utterance<'a>,
     /// Whom it names.
-    pub mentions: &'a [UserId],
-    /// How likely it goes on from each candidate, by stage one.
+    pub mentions: Vec<UserId>,
+    /// How likely it starts something new by the reply model, and how likely it goes on from each candidate.
+    pub unlinked: f64,
     pub links: Vec<f64>,
+    /// How many of its words speak of the people here, of what they said, or of their days.
+    pub ours: usize,
     /// The answer of the bot that it replies to, and what that rests on; nothing where it replies to something else.
     pub rests_on: Vec<usize>,
     pub is_reply: bool,
@@ -54,14 +57,20 @@ pub struct Tag<'a> {
     pub cluster: usize,
 }
 
-/// The candidates and what hangs together among them.
-#[derive(Clone, Copy)]
+/// The candidates and what hangs together among them, over all forests.
 pub struct Scene<'a> {
     pub corpus: &'a Corpus<'a>,
-    pub consensus: &'a Consensus,
-    pub meanings: &'a Meanings,
+    pub consensus: Consensus,
+    meanings: Meanings,
     /// The meanings of whole segments.
-    pub of_segments: &'a Meanings,
+    of_segments: Meanings,
+}
+
+impl<'a> Scene<'a> {
+    pub fn of(corpus: &'a Corpus<'a>, segments: &Partitions) -> Self {
+        let (consensus, meanings) = (Consensus::of(segments), Meanings::of(corpus));
+        Self { corpus, of_segments: meanings.of_segments(&consensus), meanings, consensus }
+    }
 }
 
 /// How likely the tag points at each candidate; sums to 1.
@@ -84,18 +93,14 @@ pub fn targets(tag: &Tag<'_>, rows: &[Values], terms: &Terms<FEATURES>) -> Vec<f
 
 /// What each feature of a candidate is, and what it adds to the score of the tag's hanging on it.
 pub fn focus_columns(rows: &[Values], terms: &Terms<FEATURES>) -> Vec<Column> {
-    let parts: Vec<Values> = rows.iter().map(|values| terms.parts(values)).collect();
-    let column = |(place, name): (usize, &&str)| Column {
-        name: format!("tag.{name}"),
-        rows: rows.iter().zip(&parts).map(|(values, parts)| (values[place], parts[place])).collect(),
-    };
-    NAMES.iter().enumerate().map(column).collect()
+    let rows: Vec<(Values, Values)> = rows.iter().map(|values| (*values, terms.parts(values))).collect();
+    columns("tag", &NAMES, &rows)
 }
 
 pub type Values = [f64; FEATURES];
 
 /// The features of each candidate.
-pub fn features(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
+pub fn features(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     let mut rows = pointing(tag, scene);
     if !tag.is_bare {
         asking(tag, scene, &mut rows);
@@ -112,10 +117,11 @@ pub fn lack_words(tag: &Tag<'_>, rows: &[Values]) -> Vec<bool> {
 }
 
 /// What does not depend on the tag's words.
-fn pointing(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
+fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     let Scene { corpus, consensus, .. } = scene;
     let count = corpus.utterances.len();
-    let newest_own = corpus.utterances.iter().rposition(|utterance| utterance.author == tag.utterance.author);
+    let newest_own =
+        corpus.utterances.iter().rposition(|utterance| utterance.features.author == tag.utterance.features.author);
     let mass = consensus.gathered(tag.links.iter().copied().enumerate());
     let row = |place: usize| {
         let utterance = &corpus.utterances[place];
@@ -129,8 +135,8 @@ fn pointing(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
             newest_own.map_or(0.0, |newest| consensus.share(newest, place)),
             answered(place, scene),
             // How much it says.
-            (utterance.stems.len() as f64).ln_1p(),
-            (utterance.chars as f64).ln_1p(),
+            (utterance.features.stems.len() as f64).ln_1p(),
+            (utterance.features.chars as f64).ln_1p(),
             // No long silence lies between it and the tag.
             flag(place + tag.cluster >= count),
         ]);
@@ -140,39 +146,39 @@ fn pointing(tag: &Tag<'_>, scene: Scene<'_>) -> Vec<Values> {
 }
 
 /// How surely the bot spoke in the burst of a candidate, there or later.
-fn answered(place: usize, Scene { corpus, consensus, .. }: Scene<'_>) -> f64 {
+fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>) -> f64 {
     let ours = consensus.with(place).filter(|(other, _)| *other >= place && corpus.utterances[*other].is_ours);
     ours.map(|(_, share)| share).fold(0.0, f64::max)
 }
 
 /// What the tag's words say of each candidate.
-fn asking(tag: &Tag<'_>, scene: Scene<'_>, rows: &mut [Values]) {
+fn asking(tag: &Tag<'_>, scene: &Scene<'_>, rows: &mut [Values]) {
     let Scene { corpus, meanings, of_segments, .. } = scene;
     let rarest = rarest_words(tag, scene);
-    let meaning = meanings.centred(tag.utterance.vector);
+    let meaning = meanings.centred(&tag.utterance.features.vector);
     let (alike, segment_alike) = (meanings.cosines(&meaning), of_segments.cosines(&meaning));
     for (place, values) in rows.iter_mut().enumerate() {
         let utterance = &corpus.utterances[place];
         values[WORDS..].copy_from_slice(&[
-            flag(utterance.is_question),
-            flag(tag.mentions.contains(&utterance.author)),
+            flag(utterance.features.is_question),
+            flag(tag.mentions.contains(&utterance.features.author)),
             rarest[place] / 5.0,
             // How much it, and its whole segment, means what the tag means.
             alike[place],
             segment_alike[place],
             // It names a day that the tag names, or was said on one.
-            flag(utterance.days.iter().any(|day| tag.utterance.days.contains(day))),
-            flag(tag.utterance.days.contains(&((utterance.at / 86_400.0) as i32))),
-            flag(utterance.calls_bot),
+            flag(utterance.features.days.iter().any(|day| tag.utterance.features.days.contains(day))),
+            flag(tag.utterance.features.days.contains(&((utterance.at / 86_400.0) as i32))),
+            flag(utterance.features.calls_bot),
         ]);
     }
 }
 
 /// Rarity of the rarest word of the tag that each candidate's segment has.
-fn rarest_words(tag: &Tag<'_>, Scene { corpus, consensus, .. }: Scene<'_>) -> Vec<f64> {
+fn rarest_words(tag: &Tag<'_>, Scene { corpus, consensus, .. }: &Scene<'_>) -> Vec<f64> {
     let count = corpus.utterances.len();
     let mut rarest = vec![0.0_f64; count];
-    for number in tag.utterance.stems.iter().filter_map(|stem| corpus.numbers.get(stem)) {
+    for number in tag.utterance.features.stems.iter().filter_map(|stem| corpus.numbers.get(stem)) {
         let rarity = rarity(count + 1, f64::from(corpus.spread[*number]) + 1.0);
         let holders = (0..count).filter(|place| corpus.stems[*place].contains(number));
         let present = consensus.gathered(holders.map(|place| (place, 1.0)));

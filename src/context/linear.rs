@@ -3,40 +3,44 @@
 use serde::Deserialize;
 
 /// A linear score: each feature clamped to the range seen in training, times its weight.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Table")]
 pub struct Terms<const N: usize> {
     pub bias: f64,
     pub terms: [Term; N],
 }
 
 /// What one feature adds.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub struct Term {
+    #[serde(rename = "w")]
     pub weight: f64,
+    #[serde(rename = "lo")]
     pub low: f64,
+    #[serde(rename = "hi")]
     pub high: f64,
 }
 
-/// A term as it is written.
+/// A score as it is written, its terms in the order of the features.
 #[derive(Deserialize)]
-pub struct Row {
-    pub name: String,
-    pub w: f64,
-    pub lo: f64,
-    pub hi: f64,
+struct Table {
+    bias: f64,
+    terms: Vec<Term>,
+}
+
+impl<const N: usize> TryFrom<Table> for Terms<N> {
+    type Error = String;
+
+    /// The last features may have no terms: they count nothing.
+    fn try_from(table: Table) -> Result<Self, String> {
+        let mut terms = [Term::default(); N];
+        let written = terms.get_mut(..table.terms.len()).ok_or_else(|| format!("more than {N} terms"))?;
+        written.copy_from_slice(&table.terms);
+        Ok(Self { bias: table.bias, terms })
+    }
 }
 
 impl<const N: usize> Terms<N> {
-    /// Rows by the places of their `names`; a feature without a row counts nothing.
-    pub fn of(bias: f64, rows: &[Row], names: &[&str; N]) -> Result<Self, String> {
-        let mut terms = [Term::default(); N];
-        for Row { name, w, lo, hi } in rows {
-            let place = names.iter().position(|known| known == name).ok_or_else(|| format!("no feature `{name}`"))?;
-            terms[place] = Term { weight: *w, low: *lo, high: *hi };
-        }
-        Ok(Self { bias, terms })
-    }
-
     pub fn score(&self, values: &[f64; N]) -> f64 {
         self.bias + self.terms.iter().zip(values).map(|(term, value)| term.weigh(*value)).sum::<f64>()
     }

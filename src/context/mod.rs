@@ -22,12 +22,12 @@
 //! 6. **Novelty** (`novelty`): how likely a tag takes up nothing at all; the more, the dearer each token.
 //! 7. **Selection** (`select`): the set with the highest expected F1 over these guesses is the *focus* of the window; where two
 //!    matters are as likely, the second is kept beside it. `pick` ties 3 to 7 together.
-//! 8. **Further back** (`retrieval`): with what was asked and picked as a query, the full-text index proposes passages older than
-//!    all candidates; they are reranked, and what is accepted is expanded by its own talk.
+//! 8. **Further back** (`retrieval`): with what was asked and picked as a query, the engine of recall finds messages older than
+//!    all candidates, and a classifier reranks them by its features.
 //! 9. **Surroundings** (`window/surroundings`): what the same ranking puts next, with recency as a nudge, and what was said last.
 //! 10. **Budget** (`budget`): packed by part and score into `CONTEXT_TOKENS`; `window` is the door that runs 8 to 10.
 //!
-//! `seed` is the first design's rule (a time gap and an anchor), kept as a baseline, a feature, and for talks of a few messages.
+//! `seed` is the first design's rule (a time gap and an anchor), kept as a baseline and a feature.
 //! `explain` takes the same steps and writes down what each feature added (`contributions`). All weights are linear (`linear`,
 //! `weights`) and fitted by `benches/fit` with rows from `pick/training`.
 
@@ -52,7 +52,6 @@ mod relatedness;
 mod replies;
 mod retrieval;
 pub mod run;
-mod scorers;
 mod seed;
 mod select;
 mod strands;
@@ -70,13 +69,10 @@ pub use params::Params;
 pub use pick::training;
 pub use replies::antecedents::{Antecedent, Antecedents};
 pub use replies::model::ReplyModel;
-pub use retrieval::archive::{Archive, find as find_further_back};
-pub use retrieval::found::Found;
-pub use retrieval::passages::MOST_OF_A_WORD;
-pub use retrieval::query::{Sought, Word};
-pub use retrieval::rerank::Judged;
-pub use scorers::Scorers;
+pub use retrieval::query::Sought;
+pub use retrieval::rerank::{Judged, Weights as FurtherBackWeights, judged};
 pub use seed::SeedRule;
+pub use weights::Scorers;
 pub use window::{Focused, get_smart_context, get_smart_context_with};
 
 #[cfg(test)]

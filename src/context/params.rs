@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::context::scorers::Scorers;
 use crate::context::seed::SeedRule;
+use crate::context::weights::Scorers;
 
 /// How far to look and how much to take.
 #[derive(Debug, Clone)]

@@ -15,21 +15,18 @@ use crate::context::evidence::Evidence;
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical;
 use crate::context::features::lexical::{says_little, telling_part};
-use crate::context::features::mentions::Turn;
 use crate::context::features::message::{MessageFeatures, address};
-use crate::context::features::rhythm::{WINDOW, silence_ranks, slowness};
-use crate::context::features::token::Token;
+use crate::context::features::rhythm::{WINDOW, slowness};
+use crate::context::focus::Tag;
 use crate::context::history::{History, Sources};
-use crate::context::novelty::TagSummary;
 use crate::context::replies::antecedents::{Antecedents, Past};
 use crate::context::replies::model::ReplyModel;
-use crate::context::scorers::Scorers;
 use crate::context::seed::SeedRule;
 use crate::context::select::ambiguity::Rivals;
 use crate::context::select::expected_f1::Taken;
 use crate::context::strands::SampledStrands;
-use crate::context::weights::Weights;
-use crate::domain::{MessageId, Role, StoredMessage, UserId};
+use crate::context::weights::Scorers;
+use crate::domain::{MessageId, Role, StoredMessage};
 use crate::trigger::Languages;
 
 /// A trigger as the scorer reads it.
@@ -97,7 +94,7 @@ pub fn pick(
     let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
     let trigger = candidates.read(asking);
-    candidates.pick(&candidates.matching(asking, &trigger, scorers), most, seen)
+    candidates.pick(&candidates.tag(asking, &trigger), &scorers.matters, most, seen)
 }
 
 impl<'a> Candidates<'a> {
@@ -145,38 +142,52 @@ impl Candidates<'_> {
         trigger
     }
 
-    /// What is known of a trigger among the candidates.
-    fn matching<'b>(&'b self, asking: Asking<'b>, trigger: &'b MessageFeatures, scorers: &'b Scorers) -> Matching<'b> {
-        let stems: Vec<&[Token]> = self.readings.iter().map(|reading| reading.stems.as_slice()).collect();
-        let bare = says_little(asking.text, |stem| stems.iter().any(|known| known.binary_search(&stem).is_ok()));
-        let turns: Vec<Turn<'_>> = self.readings.iter().map(|reading| reading.turn()).collect();
-        let past = Past::of(&turns, trigger.turn());
-        let links = past.antecedents(&scorers.links, bare);
+    /// What is known of a trigger among the candidates; `trigger` is what was read off it.
+    fn tag<'b>(&self, asking: Asking<'_>, trigger: &'b MessageFeatures) -> Tag<'b> {
+        let message = asking.message;
+        let is_known = |stem| self.readings.iter().any(|reading| reading.stems.binary_search(&stem).is_ok());
+        let is_bare = says_little(asking.text, is_known);
+        let past = Past::of(self.readings, trigger);
+        let links = past.antecedents(self.links, is_bare);
         let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
-        let reply = distance_of(asking.message.message.reply_to, &ids);
-        Matching {
-            asking,
-            trigger,
-            links: reply.map_or_else(|| links.clone(), |distance| links.clone().with_reply(distance)),
-            is_reply: reply.is_some(),
-            bare,
-            is_narrowed: trigger.stems.len() < lexical::stems(asking.text).len(),
-            stems,
+        let reply = distance_of(message.message.reply_to, &ids);
+        let links = match reply {
+            Some(distance) => links.with_reply(distance),
+            None => links,
+        };
+        Tag {
+            utterance: utterance(message, trigger, None),
             mentions: past.mentions(),
-            weights: &scorers.matters,
+            unlinked: f64::from(links.starts_new()),
+            links: self.linked(&links),
+            ours: Languages::shipped().ours_in(asking.text),
+            rests_on: self.rested_on(asking.sources),
+            is_reply: reply.is_some(),
+            is_tag: asking.is_tag,
+            is_bare,
+            is_narrowed: trigger.stems.len() < lexical::stems(asking.text).len(),
+            cluster: asking.seed.cluster(self.messages.iter().rev().copied(), message.message.sent_at).count(),
         }
     }
 
-    fn utterances(&self) -> Vec<Utterance<'_>> {
-        let candidates = self.messages.iter().zip(self.readings).zip(&self.replies);
-        candidates.map(|((stored, reading), reply)| utterance(stored, reading, *reply)).collect()
+    /// An answer of the bot and what it rests on, as far as they are candidates.
+    fn rested_on(&self, sources: Option<&Sources>) -> Vec<usize> {
+        let is_of = |stored: &StoredMessage, sources: &Sources| {
+            stored.message.id == sources.of || sources.used.iter().any(|(seq, _)| *seq == stored.seq)
+        };
+        let places = sources
+            .into_iter()
+            .flat_map(|sources| (0..self.messages.len()).filter(move |place| is_of(self.messages[*place], sources)));
+        places.collect()
     }
 
-    /// The candidates made ready to be compared. How slow the chat is shows also in how long a `trigger` comes after them.
-    pub(in crate::context) fn corpus(&self, trigger: Option<&StoredMessage>) -> Corpus<'_> {
-        let moments: Vec<f64> = self.messages.iter().copied().map(seconds).collect();
-        let silences: Vec<f64> = silence_ranks(&moments).into_iter().map(f64::from).collect();
-        Corpus::new(self.utterances(), silences, slowness(moments.into_iter().chain(trigger.map(seconds))))
+    /// The candidates made ready to be compared. How slow the chat is shows also in how long a trigger comes `after` them.
+    pub(in crate::context) fn corpus(&self, after: Option<f64>) -> Corpus<'_> {
+        let candidates = self.messages.iter().zip(self.readings).zip(&self.replies);
+        let utterances: Vec<Utterance<'_>> =
+            candidates.map(|((stored, reading), reply)| utterance(stored, reading, *reply)).collect();
+        let slowness = slowness(utterances.iter().map(|utterance| utterance.at).chain(after));
+        Corpus::new(utterances, slowness)
     }
 
     /// How likely the trigger goes on from each candidate.
@@ -191,48 +202,8 @@ impl Candidates<'_> {
     }
 }
 
-/// A trigger among the candidates.
-struct Matching<'a> {
-    asking: Asking<'a>,
-    trigger: &'a MessageFeatures,
-    links: Antecedents,
-    /// The trigger replies to a candidate.
-    is_reply: bool,
-    /// The trigger says too little to go by.
-    bare: bool,
-    /// Words of it were left out beside a rarer one.
-    is_narrowed: bool,
-    /// The candidates' stems.
-    stems: Vec<&'a [Token]>,
-    /// Whom the trigger speaks to.
-    mentions: Vec<UserId>,
-    weights: &'a Weights,
-}
-
-impl Matching<'_> {
-    fn summary(&self) -> TagSummary<'_> {
-        TagSummary {
-            unlinked: f64::from(self.links.starts_new()),
-            stems: (!self.bare).then_some(&self.trigger.stems),
-            known: &self.stems,
-            ours: Languages::shipped().ours_in(self.asking.text),
-        }
-    }
-}
-
-fn utterance<'a>(stored: &StoredMessage, reading: &'a MessageFeatures, reply: Option<usize>) -> Utterance<'a> {
-    Utterance {
-        at: seconds(stored),
-        author: reading.speech.author,
-        is_ours: stored.message.role == Role::Assistant,
-        stems: &reading.stems,
-        is_question: reading.speech.is_question,
-        chars: reading.speech.chars,
-        vector: &reading.vector,
-        reply,
-        days: &reading.days,
-        calls_bot: reading.calls_bot,
-    }
+fn utterance<'a>(stored: &StoredMessage, features: &'a MessageFeatures, reply: Option<usize>) -> Utterance<'a> {
+    Utterance { at: seconds(stored), is_ours: stored.message.role == Role::Assistant, reply, features }
 }
 
 fn seconds(stored: &StoredMessage) -> f64 {

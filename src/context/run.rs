@@ -1,10 +1,9 @@
 //! Fetches what the pure part needs: one read of the store, no network, no model.
 //!
-//! In reading order: [`gather`] and [`window`]; `archive` (what is further back); `precomputed` (what is known of the messages
+//! In reading order: [`gather`] and [`window`]; `precomputed` (what is known of the messages
 //! it fetches), `cache` (where that is remembered), `warm` (who sees to it before anybody asks), `vectors` (the same for what
 //! a server makes of them).
 
-mod archive;
 mod cache;
 mod precomputed;
 mod vectors;
@@ -24,10 +23,11 @@ use crate::context::features::token::{Quick, QuickSet};
 use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
-use crate::context::retrieval::found::Found;
 use crate::context::retrieval::query::Sought;
+use crate::context::retrieval::rerank::{Weights, judged};
 use crate::context::window::Focused;
 use crate::domain::{MessageId, Part, Role, StoredMessage};
+use crate::retrieval::run::Recaller;
 use crate::store::{self, Reader, answers, messages, outbox};
 
 /// Replies to one message that are looked at.
@@ -80,8 +80,8 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
 }
 
 /// The window that `history` gives, with what is found further back than it reaches.
-pub fn window(conn: &Reader, history: &History, params: &Params, readings: &Readings) -> ContextWindow {
-    window_around(conn, (history, Focused::of(history, params)), params, readings, |_| None)
+pub fn window(conn: &Reader, history: &History, params: &Params, recaller: &Recaller) -> ContextWindow {
+    window_around(conn, (history, Focused::of(history, params)), params, recaller, |_| None)
 }
 
 /// The same around a focus that was picked before, and beside the summary that stands for a part of the trigger's strand,
@@ -90,12 +90,16 @@ pub fn window_around(
     conn: &Reader,
     (history, focused): (&History, Focused),
     params: &Params,
-    readings: &Readings,
+    recaller: &Recaller,
     summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
-    let look = |sought: Sought| archive::look_further_back(conn, (history, params), &sought, readings);
-    let found = focused.sought(history).map_or_else(Found::default, look);
-    focused.fill(history, params, &found, summarize)
+    // It only enriches: where the index cannot be read, there is nothing.
+    let look = |sought: &Sought| {
+        let met = recaller.by_words(conn, history.trigger.conversation(), &sought.words, sought.before);
+        let told = met.inspect_err(|error| tracing::warn!(%error, "nothing older than the last messages is looked at"));
+        judged(sought, told.unwrap_or_default(), Weights::shipped())
+    };
+    focused.window(history, params, look, summarize)
 }
 
 /// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes

@@ -1,5 +1,5 @@
 //! The first design's rule: a conversation is the run of messages before the trigger with no long silence in it, and the
-//! message that the trigger replies to. A baseline for figures, a feature of candidates, and all of a short talk.
+//! message that the trigger replies to. A baseline for figures, and a feature of candidates.
 
 use std::time::Duration;
 

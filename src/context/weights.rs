@@ -1,18 +1,19 @@
-//! The fitted numbers of this room, from `weights.json`.
+//! The fitted numbers of this room.
+
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
-use crate::context::linear::{Row, Terms};
-use crate::context::matters::link;
+use crate::context::focus;
+use crate::context::linear::Terms;
 use crate::context::matters::link::SegmentLink;
 use crate::context::novelty::NoveltyModel;
 use crate::context::relatedness::{pairwise, refine};
-use crate::context::{focus, novelty};
+use crate::context::replies::model::ReplyModel;
 
 /// Fitted on the labelled chats of `data/chats` by `cargo bench --bench fit`; the figures that are published of them were
 /// measured on chats that they had not seen. `far`, the threshold of the novelty and the price of a token were set, not fitted.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "File")]
 pub struct Weights {
     /// Seconds of silence that end a segment, unless a reply bridges them.
     pub far: f64,
@@ -32,67 +33,36 @@ impl Weights {
     pub const WRITTEN: &str = include_str!("weights.json");
 }
 
-/// The file as it is written.
-#[derive(Deserialize)]
-struct File {
-    far: f64,
-    segment_link: Table,
-    novelty: Table,
-    focus_bare: Table,
-    focus_text: Table,
-    pairwise: Table,
-    refine: Vec<Table>,
+/// The fitted numbers that choose, together: those that ship, or others while weights are being fitted.
+#[derive(Debug, Clone)]
+pub struct Scorers {
+    /// Which message goes on from which.
+    pub links: ReplyModel,
+    /// What a tag is about.
+    pub matters: Weights,
 }
 
-/// A part of the file. Some have numbers that were set beside those that were fitted.
-#[derive(Deserialize)]
-pub struct Table {
-    bias: f64,
-    terms: Vec<Row>,
-    #[serde(default)]
-    pub threshold: f64,
-    #[serde(default)]
-    price: f64,
-    #[serde(default)]
-    slow: f64,
-    /// What is drawn is sharpened: all weights are divided by it.
-    #[serde(default = "unchanged")]
-    temperature: f64,
-}
+#[expect(clippy::expect_used, reason = "the files are part of the program, and tests read them")]
+static SHIPPED: LazyLock<Arc<Scorers>> =
+    LazyLock::new(|| Arc::new(Scorers::read(ReplyModel::WRITTEN, Weights::WRITTEN).expect("files of the right form")));
 
-fn unchanged() -> f64 {
-    1.0
-}
-
-impl Table {
-    pub fn terms<const N: usize>(&self, names: &[&str; N]) -> Result<Terms<N>, String> {
-        let mut terms = Terms::of(self.bias, &self.terms, names)?;
-        terms.bias /= self.temperature;
-        terms.terms.iter_mut().for_each(|term| term.weight /= self.temperature);
-        Ok(terms)
+impl Scorers {
+    pub fn shipped() -> Arc<Self> {
+        Arc::clone(&SHIPPED)
     }
-}
 
-impl TryFrom<File> for Weights {
-    type Error = String;
-
-    fn try_from(file: File) -> Result<Self, String> {
-        let File { far, segment_link: segment, novelty: gate, focus_bare, focus_text, pairwise, refine } = file;
-        Ok(Self {
-            far,
-            segment_link: SegmentLink { slow: segment.slow, terms: segment.terms(&link::NAMES)? },
-            novelty: NoveltyModel { threshold: gate.threshold, price: gate.price, terms: gate.terms(&novelty::NAMES)? },
-            focus_bare: focus_bare.terms(&focus::NAMES)?,
-            focus_text: focus_text.terms(&focus::NAMES)?,
-            pairwise: pairwise.terms(&pairwise::NAMES)?,
-            refine: refine.iter().map(|look| look.terms(&refine::NAMES)).collect::<Result<_, _>>()?,
-        })
+    /// From the two files as they are written.
+    pub fn read(links: &str, matters: &str) -> serde_json::Result<Self> {
+        Ok(Self { links: serde_json::from_str(links)?, matters: serde_json::from_str(matters)? })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::context::{matters::link, novelty};
 
     #[test]
     fn the_shipped_weights_can_be_read() {
@@ -104,5 +74,20 @@ mod tests {
         let Weights { novelty, focus_bare, focus_text, pairwise, refine, .. } = &weights;
         assert!(is_fitted(&novelty.terms.terms) && is_fitted(&focus_bare.terms) && is_fitted(&focus_text.terms));
         assert!(is_fitted(&pairwise.terms) && refine.iter().all(|look| is_fitted(&look.terms)));
+    }
+
+    #[test]
+    fn terms_are_written_in_the_order_of_the_features() {
+        let written: Value = serde_json::from_str(Weights::WRITTEN).expect("JSON");
+        let check = |part: &Value, names: &[&str]| {
+            let terms = part["terms"].as_array().expect("terms").iter();
+            assert_eq!(terms.map(|term| &term["name"]).collect::<Vec<_>>(), names);
+        };
+        check(&written["segment_link"], &link::NAMES);
+        check(&written["novelty"], &novelty::NAMES);
+        check(&written["focus_bare"], &focus::NAMES[..focus::WORDS]);
+        check(&written["focus_text"], &focus::NAMES);
+        check(&written["pairwise"], &pairwise::NAMES);
+        written["refine"].as_array().expect("looks").iter().for_each(|look| check(look, &refine::NAMES));
     }
 }

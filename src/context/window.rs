@@ -14,31 +14,32 @@ use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
 use crate::context::pick;
 use crate::context::pick::Asking;
-use crate::context::retrieval::found::{Bridged, Found};
-use crate::context::retrieval::query::{About, Sought};
+use crate::context::retrieval::query::{Candidate, Sought};
+use crate::context::retrieval::rerank::Judged;
 use crate::context::select::expected_f1::Taken;
 use crate::context::window::picked::Picked;
 use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Role, Seq, StoredMessage};
 use crate::trigger::{Languages, is_generic};
 
-/// A talk of fewer messages than this has no strands to tell apart: all of it that no long silence cuts off comes in, and
-/// what is no more than possible; unless replies say what belongs together.
+/// A talk of fewer messages than this is shown whole: there is no other conversation to ask for.
 const FEW: usize = 8;
-/// Messages that do not belong are given less than half of this, as a rule.
-const POSSIBLE: f32 = 0.15;
 /// Messages this likely are of the strand, whether the window takes them or not.
 const SURE: f32 = 0.5;
 const OMITTED_SHOWN: usize = 20;
 const ANCHOR_SCORE: f64 = 1.0;
 /// What is this likely was found further back, and a trigger that it was found for starts nothing new.
 const FOUND: f64 = 0.15;
+/// What a message from further back counts against a candidate that is as likely: without it fewer of those are shown.
+const FAR: f64 = 1.3;
+/// And it is never as sure as what was picked.
+const UNSURE: f64 = 0.49;
 /// Tokens of surroundings for a trigger that starts something new.
 const NEW_MATTER_TOKENS: usize = 400;
 
 /// Picks the messages that a trigger is about, as far as the token budget goes: the message it replies to always, what the
 /// answer it goes on with rests on, and what is likely about the same.
 pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
-    get_smart_context_with(history, params, |_| Found::default(), |_| None)
+    get_smart_context_with(history, params, |_| Vec::new(), |_| None)
 }
 
 /// The same, and what `look` finds further back than the history reaches, if anything older may belong to it. Where
@@ -46,12 +47,10 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
 pub fn get_smart_context_with(
     history: &History,
     params: &Params,
-    look: impl FnOnce(&Sought) -> Found,
+    look: impl FnOnce(&Sought) -> Vec<Judged>,
     summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
-    let focused = Focused::of(history, params);
-    let found = focused.sought(history).map_or_else(Found::default, |sought| look(&sought));
-    focused.fill(history, params, &found, summarize)
+    Focused::of(history, params).window(history, params, look, summarize)
 }
 
 /// What a trigger is about among the newest messages, before anything further back is looked at. Working it out takes most of
@@ -67,37 +66,33 @@ impl Focused {
         Self { picked, strand }
     }
 
-    /// What to look for further back: only where the history does not reach back to the beginning of the talk.
-    pub fn sought(&self, history: &History) -> Option<Sought> {
-        sought(history, &CandidateSet::new(history, &[]), &self.picked)
-    }
-
-    /// The window around the focus, with what was `found` further back.
-    pub fn fill(
+    /// The window around the focus, with what `look` finds further back than the history reaches.
+    pub fn window(
         self,
         history: &History,
         params: &Params,
-        found: &Found,
+        look: impl FnOnce(&Sought) -> Vec<Judged>,
         summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
     ) -> ContextWindow {
         let Self { picked, strand } = self;
         let pool = CandidateSet::new(history, &[]);
+        let found = sought(history, &pool, &picked).map_or_else(Vec::new, |sought| look(&sought));
         let alternative = alternative(&strand, history, &pool).filter(|_| history.given.is_none());
         let mut likely: BTreeMap<Seq, f32> = (pool.candidates.iter().zip(&strand.marginals))
             .map(|(place, share)| (pool.messages[*place].seq, *share))
             .collect();
-        likely.extend(found.nearby.iter().map(|one| (one.message.seq, one.probability as f32)));
+        let nearby = || found.iter().filter(|one| !one.is_accepted);
+        likely.extend(nearby().map(|one| (one.message.seq, (FAR * one.probability).min(UNSURE) as f32)));
         let ranked = ranked(&strand.marginals, &pool);
-        let further_back: Vec<Bridged> = found.bridged.iter().chain(&found.nearby).cloned().collect();
-        let wider = (!further_back.is_empty()).then(|| CandidateSet::new(history, &further_back));
+        let wider = (!found.is_empty()).then(|| CandidateSet::new(history, &found));
         let (pool, mut picked) = match wider {
             Some(wider) => {
-                let picked = picked.with_bridged(&pool, &wider, &found.bridged);
+                let picked = picked.with_bridged(&pool, &wider, &found);
                 (wider, picked)
             }
             None => (pool, picked),
         };
-        let is_new = picked.is_empty() && found.nearby.iter().all(|one| one.probability < FOUND);
+        let is_new = picked.is_empty() && nearby().all(|one| one.probability < FOUND);
         let budget = params.token_budget.min(if is_new { NEW_MATTER_TOKENS } else { usize::MAX });
         let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
         // The summary is in the window too.
@@ -110,17 +105,12 @@ impl Focused {
             anchor_withheld: history.anchor_withheld,
             quoted: quoted(pool.trigger),
             omitted: omitted(&pool, &left_out, &no_room),
-            left_out: left_out
-                .iter()
-                .map(|place| pool.messages[*place].seq)
-                .collect::<BTreeSet<_>>()
-                .into_iter()
-                .collect(),
+            left_out: BTreeSet::from_iter(left_out.iter().map(|place| pool.messages[*place].seq)),
             entries,
             known_from: history.known_from(),
             ranked,
             alternative,
-            further_back: found.judged.clone(),
+            further_back: found,
         }
     }
 }
@@ -177,11 +167,10 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
         (Some(given), _) => picked.add_given(pool, given),
         (None, Some(answer)) => picked.add_talk_since(pool, answer),
         (None, None) => {
-            pick_strand(&mut picked, pool, &strand);
-            picked.add_older_parents(pool);
-            if is_short_talk(pool) {
-                picked.add_cluster(&cluster(pool, params));
+            for taken in &strand.taken {
+                picked.add(pool.candidates[taken.place], Reason::Strand, f64::from(taken.probability));
             }
+            picked.add_older_parents(pool);
         }
     }
     if anchor.is_none() && goes_on_with.is_none() {
@@ -209,46 +198,16 @@ fn quoted(trigger: &StoredMessage) -> Option<String> {
     trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty())
 }
 
-/// What the seed's rule takes of the conversation, nearest first.
-fn cluster(pool: &CandidateSet<'_>, params: &Params) -> Vec<Index> {
-    let now = pool.trigger.message.sent_at;
-    let before = pool.conversation.iter().rev().map(|place| pool.messages[*place]);
-    let taken = params.seed.cluster(before.filter(|stored| stored.message.sent_at <= now), now);
-    taken.filter_map(|stored| pool.place_of(stored)).collect()
-}
-
+/// What to look for further back: only where the history does not reach back to the beginning of the talk.
 fn sought(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> Option<Sought> {
     let before = history.known_from().filter(|_| history.given.is_none())?;
-    let conversation = pool.talk();
-    let readings: Vec<_> = conversation.iter().map(|stored| history.evidence.reading(stored)).collect();
-    let place_of = |(place, share)| Some((pool.candidates.binary_search(&place).ok()?, share));
-    let places: Vec<(usize, f64)> = picked.shares().filter_map(place_of).collect();
-    Sought::of(&About {
-        trigger: &history.trigger,
-        ask: &history.ask,
-        candidates: &conversation,
-        readings: &readings,
-        picked: &places,
-        before,
-    })
-}
-
-fn is_short_talk(pool: &CandidateSet<'_>) -> bool {
-    let is_reply = |place: &Index| pool.messages[*place].message.reply_to.is_some();
-    pool.anchor().is_none() && pool.conversation.len() < FEW && !pool.conversation.iter().any(is_reply)
-}
-
-fn pick_strand(picked: &mut Picked, pool: &CandidateSet<'_>, strand: &pick::Picked) {
-    for taken in &strand.taken {
-        picked.add(pool.candidates[taken.place], Reason::Strand, f64::from(taken.probability));
-    }
-    let oldest = strand.taken.iter().map(|taken| taken.place).min();
-    if let Some(oldest) = oldest.filter(|_| is_short_talk(pool)) {
-        let since = pool.candidates.iter().zip(&strand.marginals).skip(oldest + 1);
-        for (place, probability) in since.filter(|(_, probability)| **probability >= POSSIBLE) {
-            picked.add(*place, Reason::Strand, f64::from(*probability));
-        }
-    }
+    let shares: BTreeMap<Index, f64> = picked.shares().collect();
+    let candidate = |place: &Index| -> Candidate<'_> {
+        let stored = pool.messages[*place];
+        (stored, history.evidence.reading(stored), shares.get(place).copied().unwrap_or(0.0))
+    };
+    let talk: Vec<Candidate<'_>> = pool.candidates.iter().map(candidate).collect();
+    Sought::of((&history.trigger, &history.ask), &talk, before)
 }
 
 fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
@@ -259,7 +218,7 @@ fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
 
 /// What else the trigger may mean. A reply says what it is about, and all of a short talk is there anyway.
 fn alternative(strand: &pick::Picked, history: &History, pool: &CandidateSet<'_>) -> Option<Alternative> {
-    let is_clear = history.trigger.message.reply_to.is_some() || is_short_talk(pool);
+    let is_clear = history.trigger.message.reply_to.is_some() || pool.conversation.len() < FEW;
     let rivals = strand.rivals.as_ref().filter(|_| !is_clear)?;
     let conversation = pool.talk();
     let mut taken: Vec<Seq> = rivals.first.iter().map(|one| conversation[one.place].seq).collect();

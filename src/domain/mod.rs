@@ -52,7 +52,7 @@ pub use job::{
 };
 pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
-pub use packed::{pack, packed_cosine, unpack};
+pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
 pub use refusal::{Because, Refusal, Tell, Told};
 pub use session::{

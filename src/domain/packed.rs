@@ -1,4 +1,4 @@
-//! Vectors as they are stored: a signed byte a value.
+//! Vectors: their product, and how they are stored, a signed byte a value.
 
 /// Values of a unit vector are this many times smaller than one on average, per dimension: `1 / sqrt(dimension)`. A byte
 /// reaches up to so many of these averages; larger values are cut.
@@ -34,6 +34,26 @@ pub fn packed_cosine(a: &[u8], b: &[u8]) -> f32 {
 fn square(byte: u8) -> i32 {
     let value = i32::from(byte.cast_signed());
     value * value
+}
+
+/// The product of two vectors, 0 where one is empty. In lanes, so that the processor adds several at once: one sum would
+/// have to be added in order.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    const LANES: usize = 16;
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut lanes = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for (sum, (a, b)) in lanes.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    lanes.iter().sum::<f32>() + rest
+}
+
+/// Adds a share of a vector to a sum of the same length.
+pub fn add_share(sum: &mut [f32], vector: &[f32], share: f32) {
+    sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);
 }
 
 #[cfg(test)]

@@ -5,14 +5,15 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::context::{
-    Archive, Evidence, Found, History, MOST_OF_A_WORD, MessageFeatures, Params, ReplyModel, Scorers, Sought, Word,
-    antecedent_rows, find_further_back, without_bots,
+    Evidence, FurtherBackWeights, History, Judged, MessageFeatures, Params, ReplyModel, Scorers, Sought,
+    antecedent_rows, judged, without_bots,
 };
 use crate::domain::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId};
 use crate::embed::Embedder;
 use crate::eval::Selector;
 use crate::eval::pack::{Pack, PackMessage, QueryAsk};
 use crate::eval::score::{Figures, Prediction, headings, mean, score};
+use crate::retrieval::{Archive, Lexicon, by_words};
 use crate::store::{Language, stems};
 
 /// What a run over a pack came to.
@@ -136,55 +137,43 @@ impl Prepared {
     }
 
     /// What the daemon would find further back than the window.
-    pub fn look_further_back(&self, ask: &QueryAsk, sought: &Sought) -> Found {
-        let Some(stems) = &self.archive else { return Found::default() };
+    pub fn look_further_back(&self, ask: &QueryAsk, sought: &Sought) -> Vec<Judged> {
+        let Some(stems) = &self.archive else { return Vec::new() };
         let start = self.messages.partition_point(|stored| stored.message.id.0 < ask.window.0);
-        let older = Older { chat: self, stems: &stems[..start] };
-        match find_further_back(&older, sought, &Scorers::shipped().links) {
-            Ok(found) => found,
+        let older = Older { messages: &self.messages[..start], stems: &stems[..start] };
+        let mut lexicon = Lexicon::new(self.language, None);
+        match by_words(&older, (self.language, &sought.words), sought.before, &mut lexicon) {
+            Ok(found) => judged(sought, found, FurtherBackWeights::shipped()),
             Err(never) => match never {},
         }
     }
 }
 
-/// What is older than the window of a query, in memory.
-struct Older<'a> {
-    chat: &'a Prepared,
-    /// Of each older message.
-    stems: &'a [HashSet<String>],
-}
-
-impl Older<'_> {
-    fn slice(&self, from: usize, to: usize) -> Vec<StoredMessage> {
-        let messages = &self.chat.messages[..self.stems.len()];
-        messages.get(from.min(messages.len())..to.min(messages.len())).unwrap_or_default().to_vec()
-    }
+/// What is older than the window of a query, in memory, numbered from 1.
+pub struct Older<'a> {
+    pub messages: &'a [StoredMessage],
+    /// Of each message.
+    pub stems: &'a [HashSet<String>],
 }
 
 impl Archive for Older<'_> {
     type Error = Infallible;
 
-    fn newest(&self, word: &Word, before: Seq) -> Result<Vec<Seq>, Infallible> {
-        let stems = stems(&word.text, self.chat.language);
-        let has = |held: &HashSet<String>| !stems.is_empty() && stems.iter().all(|stem| held.contains(stem));
-        let places = (1..).map(Seq).zip(self.stems).filter(|(seq, held)| *seq < before && has(held));
+    fn count(&self) -> Result<f64, Infallible> {
+        Ok(self.messages.len() as f64)
+    }
+
+    fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+        let places = (1..).map(Seq).zip(self.stems).filter(|(seq, held)| *seq < before && held.contains(stem));
         let mut newest: Vec<Seq> = places.map(|(seq, _)| seq).collect();
         newest.reverse();
-        newest.truncate(MOST_OF_A_WORD);
-        Ok(newest)
+        let held = newest.len() as f64;
+        Ok((newest, held))
     }
 
     fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
-        Ok(self.slice(from.0.saturating_sub(1) as usize, to.0 as usize))
-    }
-
-    fn around(&self, hit: Seq, (back, forth): (usize, usize)) -> Result<Vec<StoredMessage>, Infallible> {
-        let at = hit.0.saturating_sub(1) as usize;
-        Ok(self.slice(at.saturating_sub(back), at + forth + 1))
-    }
-
-    fn readings(&self, messages: &[StoredMessage]) -> Result<Vec<Arc<MessageFeatures>>, Infallible> {
-        Ok(messages.iter().map(|stored| self.chat.evidence.reading(stored)).collect())
+        let (from, to) = (from.0.saturating_sub(1) as usize, (to.0 as usize).min(self.messages.len()));
+        Ok(self.messages.get(from..to).unwrap_or_default().to_vec())
     }
 }
 

@@ -192,13 +192,14 @@ impl Bench {
 
     /// Milliseconds that choosing takes; every other trigger says nothing.
     async fn window(&self, trigger: StoredMessage) -> Result<f64, StoreError> {
-        let (readings, watch) = (Arc::clone(&self.readings), self.clock.stopwatch());
+        let (readings, recaller) = (Arc::clone(&self.readings), Arc::clone(&self.recaller));
+        let watch = self.clock.stopwatch();
         let ask = if trigger.seq.0.is_multiple_of(2) { String::new() } else { trigger.message.text.clone() };
         let pick = move |conn: &_| {
             let params = Params::new(estimate_tokens);
             let asked = Asked { trigger, ask, is_tag: true };
             let history = gather(conn, asked, &params, &readings)?;
-            let window = window(conn, &history, &params, &readings);
+            let window = window(conn, &history, &params, &recaller);
             Ok((history, window))
         };
         // The daemon keeps them, too, until the answer is sent.

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use crate::domain::dot;
 use crate::retrieval::features::{Features, Prepared};
 use crate::retrieval::lexicon::{Lexicon, words};
 use crate::retrieval::passage::{Passage, Reading};
 use crate::retrieval::profile::Profile;
 use crate::retrieval::question::Question;
 use crate::retrieval::rank::{Frequencies, Ranked};
-use crate::retrieval::similarity::dot;
 
 /// Okapi BM25's constants: long and short messages of a chat differ little in what they are worth.
 const K1: f64 = 0.9;

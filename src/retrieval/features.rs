@@ -1,10 +1,11 @@
 //! The features of a message for a question. All of them are absolute: none depends on the other candidates.
 
+use crate::domain::dot;
 use crate::retrieval::dates::Span;
 use crate::retrieval::lexicon::Lexicon;
 use crate::retrieval::passage::{Passage, Reading};
 use crate::retrieval::question::Question;
-use crate::retrieval::similarity::{WordSimilarity, dot};
+use crate::retrieval::similarity::WordSimilarity;
 
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +120,10 @@ impl<'q> Prepared<'q> {
         let known = ids.iter().filter(|id| !lexicon.word(**id).vector.is_empty()).count();
         let is_known = ids.is_empty() || known as f64 >= MIN_KNOWN_WORDS * ids.len() as f64;
         let embedded = lexicon.embedder().filter(|_| is_known).map(|embedder| embedder.embed(&question.bare));
-        let mut similar: Vec<WordSimilarity> = ids.into_iter().map(WordSimilarity::new).collect();
+        let mut similar: Vec<WordSimilarity> = ids
+            .into_iter()
+            .map(if question.is_literal { WordSimilarity::by_form } else { WordSimilarity::new })
+            .collect();
         let hits = readings
             .iter()
             .map(|reading| {
@@ -137,6 +141,11 @@ impl<'q> Prepared<'q> {
         }
         let total_idf = idf.iter().sum::<f64>().max(1e-6);
         Self { question, total_idf, idf, vector: embedded.unwrap_or_default(), hits, replies }
+    }
+
+    /// How many words of the question a passage says itself, in one form or another.
+    pub fn words_said(&self, place: usize) -> usize {
+        self.hits[place].iter().filter(|hit| **hit >= 1.0).count()
     }
 
     fn coverage(&self, hits: impl Iterator<Item = f32>) -> f64 {

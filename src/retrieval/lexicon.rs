@@ -47,6 +47,12 @@ pub struct WordsRead {
     entries: Vec<Word>,
 }
 
+impl WordsRead {
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+}
+
 pub struct Word {
     pub stem: String,
     /// No function word.

@@ -6,12 +6,13 @@
 //! *Never*: fetches anything outside `run.rs`; knows what is done with what it finds.
 //! *Entry*: [`Question::read`], then [`rank`] over [`Passage`]s: plain values, from a handful to a few thousand. Every score
 //! is a sum of absolute features, so scores of different chats and questions compare. [`rank_sessions`] ranks sessions by
-//! their best messages and their summaries. [`run::Recaller`] fetches from a chat's past and ranks.
+//! their best messages and their summaries. [`by_words`] looks through one conversation for words. [`run::Recaller`] fetches from a chat's past and ranks.
 //!
 //! In reading order: `languages`, `lexicon`, `dates`, `days`, `question`, `proposals`, `passage`, `similarity`, `features`,
-//! `profile`, `rank`, `baselines`, `sessions`.
+//! `profile`, `rank`, `baselines`, `sessions`, `by_words`.
 
 mod baselines;
+mod by_words;
 mod dates;
 mod days;
 mod features;
@@ -27,6 +28,7 @@ pub mod run;
 mod sessions;
 mod similarity;
 
+pub use by_words::{Archive, Met, Word, by_words};
 pub use dates::{Span, spans_named};
 pub use days::days_named;
 pub use features::Features;

@@ -1,11 +1,14 @@
 //! A message as the engine is given it, and as the engine reads it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::domain::{Timestamp, UserId};
+use crate::domain::{Seq, ThreadId, Timestamp, UserId};
 use crate::retrieval::languages::Tables;
 use crate::retrieval::lexicon::{Lexicon, WordId, words};
+use crate::retrieval::proposals::AROUND;
 use crate::retrieval::question::Question;
+use crate::trigger::names_bot;
 
 /// A message that may answer, or that stands beside one that may.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +26,20 @@ pub struct Passage<'a> {
     pub after: Option<usize>,
     /// The message that it replies to.
     pub replies_to: Option<usize>,
+}
+
+/// Sets what stands before and after each of `passages`, oldest first, from the thread and the number of each: the next one of
+/// the thread, where it is near and there is no long silence between.
+pub(super) fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Option<ThreadId>, Seq)>) {
+    let mut last_of: BTreeMap<Option<ThreadId>, (usize, Seq)> = BTreeMap::new();
+    for (place, (thread, seq)) in places.enumerate() {
+        let Some((before, known)) = last_of.insert(thread, (place, seq)) else { continue };
+        let silence = passages[place].sent_at.since(passages[before].sent_at);
+        if seq.0 - known.0 <= AROUND && silence <= SESSION_SILENCE {
+            passages[place].before = Some(before);
+            passages[before].after = Some(place);
+        }
+    }
 }
 
 /// Silence that ends a session where none is stored.
@@ -75,13 +92,8 @@ fn is_question(text: &str) -> bool {
     said.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?' && c != '？').ends_with(['?', '？'])
 }
 
-/// Telegram lets only bots have such names.
 fn calls_bot(text: &str) -> bool {
-    text.contains('@')
-        && text.split_whitespace().any(|word| {
-            let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '_').to_lowercase();
-            name.starts_with('@') && name.ends_with("bot")
-        })
+    text.contains('@') && text.split_whitespace().any(names_bot)
 }
 
 fn names_time(said: &[String], text: &str, tables: Tables) -> bool {

@@ -1,7 +1,7 @@
 //! Which of a chat's messages are worth reading for a question, by the posting lists of its words and by what other legs say
 //! of them. No text is read for it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::domain::Seq;
 
@@ -29,6 +29,11 @@ const WIDE: u32 = 5;
 const OF_NEAR: f64 = 0.3;
 const OF_WIDE: f64 = 1.0;
 const OF_OWN: f64 = 0.85;
+/// Messages on either side of a proposal that are read with it.
+pub const AROUND: u32 = 5;
+/// Of the best proposals all that bears on them is read; of the others what stands next to them.
+const BEST: usize = 12;
+const NEXT: u32 = 2;
 
 /// Proposes messages, best first; of equals the later one. `others` is what other legs add to the score of a message.
 pub fn proposals(words: &[WordPostings], others: &HashMap<Seq, f64>) -> Vec<Proposal> {
@@ -72,6 +77,31 @@ fn said<'a>(words: &[WordPostings], others: impl Iterator<Item = &'a Seq>) -> Ve
     all
 }
 
+/// Numbers of what is read around `proposals`, best first, as ranges that do not touch, until there are `most` messages; nothing
+/// from `before` on.
+pub fn ranges(proposals: impl Iterator<Item = Seq>, before: Seq, most: u32) -> Vec<(Seq, Seq)> {
+    let (mut ranges, mut read): (BTreeMap<u32, u32>, u32) = (BTreeMap::new(), 0);
+    for (place, seq) in proposals.filter(|seq| *seq < before).enumerate() {
+        if read >= most {
+            break;
+        }
+        let reach = if place < BEST { AROUND } else { NEXT };
+        let (mut from, mut to) = (seq.0.saturating_sub(reach), seq.0.saturating_add(reach).min(before.0 - 1));
+        // Swallows the ranges that it meets.
+        while let Some((known_from, known_to)) = ranges.range(..=to + 1).next_back().map(|(from, to)| (*from, *to)) {
+            if known_to + 1 < from {
+                break;
+            }
+            ranges.remove(&known_from);
+            read -= known_to - known_from + 1;
+            (from, to) = (from.min(known_from), to.max(known_to));
+        }
+        ranges.insert(from, to);
+        read += to - from + 1;
+    }
+    ranges.into_iter().map(|(from, to)| (Seq(from), Seq(to))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +124,27 @@ mod tests {
     fn what_other_legs_say_counts_with_the_words_and_without() {
         assert_eq!(best(&[(1.0, &[1, 20])], &[(20, 0.1), (30, 5.0)]), [30, 20, 1]);
         assert_eq!(best(&[], &[]), [] as [u32; 0]);
+    }
+
+    const READ: u32 = 220;
+
+    fn read(proposals: &[u32], before: u32) -> Vec<(u32, u32)> {
+        ranges(proposals.iter().copied().map(Seq), Seq(before), READ)
+            .into_iter()
+            .map(|(from, to)| (from.0, to.0))
+            .collect()
+    }
+
+    #[test]
+    fn ranges_that_meet_become_one_and_end_before_the_trigger() {
+        assert_eq!(read(&[20, 100, 31, 102], 104), [(15, 36), (95, 103)]);
+        assert_eq!(read(&[3, 50, 60], 55), [(0, 8), (45, 54)]);
+    }
+
+    #[test]
+    fn no_more_is_read_than_the_limit_and_one_range() {
+        let many: Vec<u32> = (1..200).map(|place| place * 1_000).collect();
+        let count: u32 = read(&many, 1_000_000).iter().map(|(from, to)| to - from + 1).sum();
+        assert!((READ..READ + 2 * AROUND + 1).contains(&count), "{count}");
     }
 }

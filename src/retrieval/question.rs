@@ -39,6 +39,8 @@ pub struct Question {
     pub spans: Vec<Span>,
     pub asks_when: bool,
     pub asks_number: bool,
+    /// Words of another form count, and none that only mean the same.
+    pub is_literal: bool,
 }
 
 /// Whether a text asks for a number or a time.
@@ -54,6 +56,21 @@ const MIN_INFLECTED_CHARS: usize = 4;
 const MAX_ENDING_CHARS: usize = 3;
 
 impl Question {
+    /// Of words that were picked elsewhere. It asks for nothing else.
+    pub fn of_words(words: Vec<String>, language: Language) -> Self {
+        Self {
+            tables: Tables::of(language, ""),
+            language,
+            bare: String::new(),
+            words,
+            named: Vec::new(),
+            spans: Vec::new(),
+            asks_when: false,
+            asks_number: false,
+            is_literal: true,
+        }
+    }
+
     /// Reads `text`, which is without the bot's own name.
     pub fn read(text: &str, asked: &Asked<'_>) -> Self {
         let tables = Tables::of(asked.language, text);
@@ -95,6 +112,7 @@ impl Question {
             asks_number: asks(|table| &table.asks_number),
             tables,
             language: asked.language,
+            is_literal: false,
         }
     }
 }

@@ -15,15 +15,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub use keeper::{VectorKeeper, VectorSource};
 pub use looked::Looked;
 
-use crate::domain::{Conversation, Language, Seq, Timestamp, UserId};
+use crate::domain::{Conversation, Language, Seq, StoredMessage, Timestamp, UserId};
 use crate::embed::{Embedder, SHIPPED_NAME};
 use crate::retrieval::lexicon::WordsRead;
 use crate::retrieval::run::found::Found;
 use crate::retrieval::run::summaries::Summaries;
-use crate::retrieval::{Asked, Features, Lexicon, Person, Profile, Question, Recalled, rank};
+use crate::retrieval::{
+    Archive, Asked, Features, Lexicon, Met, Person, Profile, Question, Recalled, Word, by_words, rank,
+};
 use crate::store::spaces::Space;
 use crate::store::vector_codes::VectorCodes;
-use crate::store::{self, Reader, chats, spaces, vectors};
+use crate::store::{self, Reader, StoreError, chats, messages, postings, spaces, vectors};
 
 /// A message that says less of the question than this, its surroundings included, is no answer to it. Of the steps compared by
 /// `cargo bench --bench fit -- --recall` this one parts right messages from those of a chat without an answer best.
@@ -122,6 +124,19 @@ impl Recaller {
         })
     }
 
+    /// What some words lead to in a conversation before a message, by the words alone.
+    pub fn by_words(
+        &self,
+        conn: &Reader,
+        conversation: Conversation,
+        words: &[Word],
+        before: Seq,
+    ) -> store::Result<Vec<Met>> {
+        let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
+        let kept = Kept { conn, conversation };
+        self.with_words(row.language, |lexicon| by_words(&kept, (row.language, words), before, lexicon))
+    }
+
     fn read<'a>(&'a self, conn: &'a Reader, request: &'a RecallRequest<'a>) -> store::Result<Option<Reading<'a>>> {
         let chat = request.conversation.chat;
         let Some(row) = chats::by_key(conn, chat)? else { return Ok(None) };
@@ -185,11 +200,39 @@ impl Recaller {
         let outcome = work(&mut lexicon);
         let read = lexicon.into_read(WORDS_KEPT);
         let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        words.retain(|(known, _)| *known != language);
-        words.insert(0, (language, read));
+        // Of two who read at the same time the one that read more is gone on with.
+        let kept = words.iter().position(|(known, _)| *known == language).map(|place| words.remove(place).1);
+        let most = kept.filter(|kept| kept.count() > read.count()).unwrap_or(read);
+        words.insert(0, (language, most));
         words.truncate(LANGUAGES_KEPT);
         drop(words);
         outcome
+    }
+}
+
+/// A conversation in the store.
+struct Kept<'a> {
+    conn: &'a Reader,
+    conversation: Conversation,
+}
+
+impl Archive for Kept<'_> {
+    type Error = StoreError;
+
+    fn count(&self) -> store::Result<f64> {
+        postings::messages(self.conn, self.conversation.chat)
+    }
+
+    fn holding(&self, stem: &str, before: Seq) -> store::Result<(Vec<Seq>, f64)> {
+        /// Messages that are read of a word's posting list.
+        const OF_A_WORD: u32 = 200;
+        let range = postings::Range { chat: self.conversation.chat, from: Seq(0), before, limit: OF_A_WORD };
+        let found = postings::of_stem(self.conn, &range, stem)?;
+        Ok((found.seqs, found.held))
+    }
+
+    fn between(&self, range: (Seq, Seq)) -> store::Result<Vec<StoredMessage>> {
+        messages::between(self.conn, self.conversation, range)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Ranking sessions: by their best messages, and by what their summaries say.
 
+use crate::domain::dot;
 use crate::retrieval::features::sentences;
 use crate::retrieval::lexicon::{Lexicon, WordId};
 use crate::retrieval::profile::Weights;
 use crate::retrieval::question::Question;
 use crate::retrieval::rank::{Frequencies, Ranked};
-use crate::retrieval::similarity::{WordSimilarity, dot};
+use crate::retrieval::similarity::WordSimilarity;
 
 /// A session to rank.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,6 @@
 //! How much two words mean the same, from 0 to 1.
 
+use crate::domain::dot;
 use crate::retrieval::lexicon::{Lexicon, Word, WordId};
 
 /// Words whose trigrams overlap less are unlike. Above it they are misspelt or inflected forms.
@@ -8,12 +9,18 @@ const MIN_DICE: f64 = 0.45;
 /// One question word against every word of a lexicon, each worked out when it is first asked for.
 pub(super) struct WordSimilarity {
     of: WordId,
+    by_meaning: bool,
     known: Vec<f32>,
 }
 
 impl WordSimilarity {
     pub fn new(of: WordId) -> Self {
-        Self { of, known: Vec::new() }
+        Self { of, by_meaning: true, known: Vec::new() }
+    }
+
+    /// By the forms of words alone.
+    pub fn by_form(of: WordId) -> Self {
+        Self { by_meaning: false, ..Self::new(of) }
     }
 
     pub fn with(&mut self, other: WordId, lexicon: &Lexicon<'_>) -> f32 {
@@ -22,36 +29,21 @@ impl WordSimilarity {
             self.known.resize(lexicon.count().max(place + 1), f32::NAN);
         }
         if self.known[place].is_nan() {
-            self.known[place] = similarity(lexicon.word(self.of), lexicon.word(other));
+            self.known[place] = similarity(lexicon.word(self.of), lexicon.word(other), self.by_meaning);
         }
         self.known[place]
     }
 }
 
 /// 1 for the same stem; otherwise by meaning where the model knows both, or by their letters.
-fn similarity(a: &Word, b: &Word) -> f32 {
+fn similarity(a: &Word, b: &Word, by_meaning: bool) -> f32 {
     if a.stem == b.stem {
         return 1.0;
     }
     let by_letters = dice(&a.trigrams, &b.trigrams);
     let by_letters = if by_letters >= MIN_DICE { by_letters as f32 } else { 0.0 };
-    dot(&a.vector, &b.vector).max(by_letters).clamp(0.0, 1.0)
-}
-
-/// Of vectors of unit length the cosine; 0 where one of them is missing.
-pub(in crate::retrieval) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    /// Sums that go on side by side: one sum alone waits for each addition.
-    const LANES: usize = 16;
-    let (a, b) = (&a[..a.len().min(b.len())], &b[..a.len().min(b.len())]);
-    let (chunks, others) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f32 = chunks.remainder().iter().zip(others.remainder()).map(|(a, b)| a * b).sum();
-    let mut sums = [0.0_f32; LANES];
-    for (a, b) in chunks.zip(others) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f32>() + rest
+    let meaning = if by_meaning { dot(&a.vector, &b.vector) } else { 0.0 };
+    meaning.max(by_letters).clamp(0.0, 1.0)
 }
 
 /// Share of trigrams in common. Both ascend.

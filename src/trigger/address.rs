@@ -92,6 +92,12 @@ fn same(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
+/// Whether a word of a text calls a bot: Telegram lets only bots have such names.
+pub fn names_bot(word: &str) -> bool {
+    let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '_').to_lowercase();
+    name.starts_with('@') && name.ends_with("bot")
+}
+
 /// The username that a link opens: `https://t.me/name`, `https://name.t.me`, `tg://resolve?domain=name`. Links to a
 /// message or an invitation open none.
 fn linked_username(url: &str) -> Option<&str> {

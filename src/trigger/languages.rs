@@ -120,10 +120,16 @@ impl Languages {
         self.stop_words.get(word).is_some_and(|of| of & 1 == 1)
     }
 
-    /// Whether a text asks: a question mark anywhere, or the first words of a question in the language that its stop
+    /// Whether a text asks: a question mark anywhere but inside a link, or the first words of a question in the language that its stop
     /// words speak for ("was machen wir" asks in German, "was there twice" does not in English).
     pub fn is_question(&self, text: &str) -> bool {
-        if text.contains(['?', '？', '¿']) {
+        const MARKS: [char; 3] = ['?', '？', '¿'];
+        let has_mark = |word: &str| {
+            let link = word.find("://").or_else(|| word.find("www."));
+            // A link may still end a question.
+            word.ends_with(MARKS) || word[..link.unwrap_or(word.len())].contains(MARKS)
+        };
+        if text.split_whitespace().any(has_mark) {
             return true;
         }
         let head = text.get(..text.floor_char_boundary(OPENING)).unwrap_or(text);
@@ -370,6 +376,9 @@ mod tests {
             "хто має ключ від гаражу",
             "kim geliyor yarın",
             "kas keegi teab kus võti on",
+            "is it this one https://shop.example/jars?id=7",
+            "was it www.shop.example/jars?",
+            "好吗？https://shop.example",
         ] {
             assert!(asks(text), "{text}");
         }
@@ -379,6 +388,8 @@ mod tests {
             "la llave está debajo de la planta",
             "ключ лежит под цветком",
             "võti on lillepoti all",
+            "the jars: https://shop.example/jars?id=7&size=3",
+            "www.shop.example/jars?id=7 has them",
             "",
             "👍",
         ] {

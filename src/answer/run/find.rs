@@ -71,8 +71,8 @@ impl Answering {
         let summarized = question.oldest_part.summarized(params.estimate);
         let history = Arc::clone(&question.history);
         let focused = picked(Arc::clone(&history), params.clone()).await?;
-        let readings = Arc::clone(&self.parts.readings);
-        let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &readings, |_| summarized));
+        let recaller = Arc::clone(&self.parts.recaller);
+        let window = move |conn: &_| Ok(window_around(conn, (&history, focused), &params, &recaller, |_| summarized));
         question.window = self.parts.store.read(window).await?;
         // What was recalled gives way first.
         question.recalled = Recalled::default();

@@ -213,7 +213,7 @@ impl Reading {
     pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> Windowed {
         let Gathered { history, params, .. } = gathered;
         let mut oldest_part = OldestPart::default();
-        let window = window_around(conn, (history, focused), params, &self.readings, |strand| {
+        let window = window_around(conn, (history, focused), params, &self.recaller, |strand| {
             let strands = self.strands.as_ref()?;
             oldest_part = strands.find(conn, history.trigger.chat, strand);
             oldest_part.summarized(params.estimate)

@@ -45,11 +45,10 @@ pub fn as_json(decision: &Decision) -> Value {
         .collect();
     let further_back: Vec<Value> = (decision.window.further_back.iter())
         .map(|judged| {
-            let ids: Vec<MessageId> = judged.hits.iter().map(|(_, id)| *id).collect();
-            let features: Map<String, Value> = (judged.features.iter())
+            let features: Map<String, Value> = (judged.features().iter())
                 .map(|it| (it.name.clone(), json!({ "value": it.value, "contribution": it.contribution })))
                 .collect();
-            json!({ "ids": ids, "taken": judged.is_accepted, "score": judged.probability, "features": features })
+            json!({ "ids": [judged.message.message.id], "taken": judged.is_accepted, "score": judged.probability, "features": features })
         })
         .collect();
     let ids = |part: Part| -> Vec<MessageId> {
@@ -88,12 +87,11 @@ pub fn in_words(decision: &Decision) -> String {
         None => format!("  #{:<8} {} ({})", omitted.id, said(omitted.id), omitted.why),
     }));
     if !window.further_back.is_empty() {
-        lines.push(format!("older    {} places compared", window.further_back.len()));
+        lines.push(format!("older    {} messages compared", window.further_back.len()));
     }
     lines.extend(window.further_back.iter().map(|judged| {
-        let ids: Vec<String> = judged.hits.iter().map(|(_, id)| format!("#{id}")).collect();
         let became = if judged.is_accepted { "taken" } else { "left" };
-        format!("  {} {became} {:.2}  {}", ids.join(" "), judged.probability, told(&judged.features))
+        format!("  #{} {became} {:.2}  {}", judged.message.message.id, judged.probability, told(&judged.features()))
     }));
     if let Some(alternative) = &window.alternative {
         let other: Vec<String> = alternative.other.iter().map(|chosen| format!("#{}", chosen.id)).collect();

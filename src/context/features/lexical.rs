@@ -38,7 +38,7 @@ pub fn parts(word: &str) -> impl Iterator<Item = &str> {
 /// The stems of a text as numbers, ascending, each once.
 pub fn stems(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
-    each_stem(text, |stem| found.push(token(stem)));
+    each_word(text, |stem, _| found.push(token(stem)));
     found.sort_unstable();
     found.dedup();
     found
@@ -65,11 +65,6 @@ pub fn words_of(text: &str) -> Vec<(Token, String)> {
     let mut found = Vec::new();
     each_word(text, |stem, word| found.push((token(stem), word.to_owned())));
     found
-}
-
-/// Calls `each` with the stems of a text as they come.
-fn each_stem(text: &str, mut each: impl FnMut(&str)) {
-    each_word(text, |stem, _| each(stem));
 }
 
 /// Calls `each` with every stem of a text and the word that it is the beginning of.
@@ -135,7 +130,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let mut found = Vec::new();
-        each_stem(text, |stem| found.push(stem.to_owned()));
+        each_word(text, |stem, _| found.push(stem.to_owned()));
         found.sort();
         found.dedup();
         assert_eq!(found.join(" "), expected);

@@ -2,16 +2,33 @@
 
 use std::borrow::Cow;
 
-use crate::context::features::lexical::stems;
-use crate::context::features::mentions::{Speech, Turn};
-use crate::context::features::token::Token;
-use crate::domain::{ChatId, Message, MessageId, StoredMessage};
+use crate::context::features::lexical::{parts, stems, stems_of_name, words};
+use crate::context::features::token::{Token, token};
+use crate::domain::{ChatId, EntityKind, Message, MessageId, StoredMessage, Timestamp, UserId};
 use crate::retrieval::days_named;
+use crate::trigger::{Languages, names_bot};
+
+/// Bytes of a text that are searched for names.
+const NAMES_WITHIN: usize = 600;
+/// Shorter words are too common to be names or to tell anything.
+const MIN_NAME_CHARS: usize = 3;
 
 /// What one message says by itself, whoever asks: worked out once, good for as long as the message stays the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageFeatures {
-    pub speech: Speech,
+    pub at: Timestamp,
+    pub author: UserId,
+    /// Whom Telegram itself says it mentions.
+    pub mentioned: Box<[UserId]>,
+    /// The word at its start that a colon or comma follows: perhaps whom it is addressed to.
+    pub lead: Option<Token>,
+    /// Words that may be names, in order.
+    pub named: Box<[Token]>,
+    /// What its author is called: first name and username, and the stems of the words of both.
+    pub author_names: Box<[Token]>,
+    pub author_stems: Box<[Token]>,
+    pub is_question: bool,
+    pub chars: usize,
     /// Of unit length; empty where the embedding model does not know the text.
     pub vector: Vec<f32>,
     /// Ascending, each once.
@@ -25,8 +42,23 @@ pub struct MessageFeatures {
 impl MessageFeatures {
     /// Reads `message`, `text` being its words without the names of bots.
     pub fn of(message: &Message, text: &str, vector: Vec<f32>) -> Self {
+        let head = text.get(..text.floor_char_boundary(NAMES_WITHIN)).unwrap_or(text);
+        let (name, username) = (message.sender.name.as_str(), message.sender.username.as_deref());
+        let lead = text.split_once([':', ',']).map(|(lead, _)| lead.trim_start_matches('@'));
+        let mentioned = |kind: &EntityKind| match kind {
+            EntityKind::TextMention { user } => Some(user.id),
+            _ => None,
+        };
         Self {
-            speech: Speech::read(message, text),
+            at: message.sent_at,
+            author: message.sender.id,
+            mentioned: message.entities.iter().filter_map(|entity| mentioned(&entity.kind)).collect(),
+            lead: lead.and_then(name_token),
+            named: words(head).flat_map(|word| parts(word).chain([word])).filter_map(name_token).collect(),
+            author_names: words(name).next().into_iter().chain(username).filter_map(name_token).collect(),
+            author_stems: [Some(name), username].into_iter().flatten().flat_map(stems_of_name).collect(),
+            is_question: Languages::shipped().is_question(text),
+            chars: text.chars().count(),
             vector,
             stems: stems(text),
             days: days_named(text, message.sent_at),
@@ -36,24 +68,24 @@ impl MessageFeatures {
 
     /// What it takes in memory, near enough.
     pub fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.vector) + size_of_val(&*self.stems) + self.speech.bytes()
-    }
-
-    pub fn turn(&self) -> Turn<'_> {
-        Turn { speech: &self.speech, stems: &self.stems, vector: &self.vector }
+        let tokens = self.stems.len() + self.named.len() + self.author_names.len() + self.author_stems.len();
+        size_of::<Self>() + size_of_val(&*self.vector) + tokens * size_of::<Token>() + size_of_val(&*self.mentioned)
     }
 }
 
-/// A text without the names of bots: whom a tag calls is no word of the talk. Telegram lets only bots be called so.
+/// A word that may be a name: long enough, and no stop word of the language that nicknames are made of.
+fn name_token(word: &str) -> Option<Token> {
+    let lower = word.to_lowercase();
+    let is_name = lower.chars().count() >= MIN_NAME_CHARS && !Languages::shipped().is_english_stop_word(&lower);
+    is_name.then(|| token(&lower))
+}
+
+/// A text without the names of bots: whom a tag calls is no word of the talk.
 pub fn without_bots(text: &str) -> Cow<'_, str> {
-    let is_bot = |word: &&str| {
-        let name = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '_').to_lowercase();
-        name.starts_with('@') && name.ends_with("bot")
-    };
-    if !text.contains('@') || !text.split_whitespace().any(|word| is_bot(&word)) {
+    if !text.contains('@') || !text.split_whitespace().any(names_bot) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.split_whitespace().filter(|word| !is_bot(word)).collect::<Vec<_>>().join(" "))
+    Cow::Owned(text.split_whitespace().filter(|word| !names_bot(word)).collect::<Vec<_>>().join(" "))
 }
 
 /// Message ids start anew when a chat becomes a supergroup, so the id alone does not name a message.

@@ -2,26 +2,6 @@
 
 /// Messages before one that may be its antecedent.
 pub const WINDOW: usize = 200;
-/// How long the silence before each message was for its chat, from the moments of the messages in seconds: `-ln(1.02 - q)`,
-/// q being its rank among the silences before it.
-pub fn silence_ranks(moments: &[f64]) -> Vec<f32> {
-    let gaps: Vec<f64> = moments.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0)).collect();
-    (0..moments.len())
-        .map(|place| match place.checked_sub(1) {
-            None => rhythm_of(0.5),
-            Some(last) => {
-                let known = &gaps[last.saturating_sub(WINDOW)..last];
-                rank_among(gaps[last], known)
-            }
-        })
-        .collect()
-}
-
-fn rank_among(gap: f64, known: &[f64]) -> f32 {
-    let below = known.iter().filter(|other| **other < gap).count() as f32;
-    let ties = known.iter().filter(|other| **other == gap).count() as f32;
-    rhythm_of((below + ties / 2.0 + 5.0) / (known.len() as f32 + 10.0))
-}
 
 /// `-ln(1.02 - q)`: how unusual a rank is, 3.9 at most.
 pub fn rhythm_of(quantile: f32) -> f32 {

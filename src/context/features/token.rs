@@ -34,14 +34,6 @@ impl Hasher for QuickHasher {
         self.0 = self.0.wrapping_add(number).wrapping_mul(0xf135_7aea_2e62_a9c5);
     }
 
-    fn write_i64(&mut self, number: i64) {
-        self.write_u64(number.cast_unsigned());
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.write_u64(number as u64);
-    }
-
     fn finish(&self) -> u64 {
         // A table takes the low bits, and multiplying leaves the best ones on top.
         self.0.rotate_left(26)

@@ -1,20 +1,21 @@
 //! Does a segment take up an earlier matter? The features of the two.
 
+use serde::Deserialize;
+
 use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
 use crate::context::focus::{flag, minutes};
 use crate::context::linear::Terms;
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
-use crate::context::replies::similarity::dot;
+use crate::domain::dot;
 
-pub const FEATURES: usize = 19;
+pub const FEATURES: usize = 18;
 /// In the order of their places. The last four compare a matter with the others.
 pub const NAMES: [&str; FEATURES] = [
     "minutes_between",
-    "messages_between",
-    "longest_silence",
-    "overlaps",
+    "answer_between",
+    "minutes_over_answer",
     "people_likelihood",
     "people_cosine",
     "starter_spoke_there",
@@ -32,15 +33,16 @@ pub const NAMES: [&str; FEATURES] = [
     "people_above_mean",
 ];
 /// Where those begin that compare, and the places of what the last three compare: meaning, words and people.
-const COMPARED: usize = 15;
-const ABOVE_MEAN: [usize; 3] = [9, 7, 4];
+const COMPARED: usize = 14;
+const ABOVE_MEAN: [usize; 3] = [8, 6, 3];
 pub type Row = [f64; FEATURES];
 
 /// Whether a segment takes up an earlier matter.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct SegmentLink {
     /// What a slow chat adds to every score: there matters are taken up more often than new ones begun.
     pub slow: f64,
+    #[serde(flatten)]
     pub terms: Terms<FEATURES>,
 }
 
@@ -91,14 +93,15 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
     let start = segment.start();
     let near = matter.members.last_before(start).unwrap_or(matter.first);
     let seconds = (corpus.utterances[start].at - corpus.utterances[near].at).abs();
+    let is_answered = corpus.answers[start] > corpus.answers[near];
     let (people_likelihood, people_cosine) = people(corpus, segment, matter);
     let (word_cosine, rarest) = words(corpus, segment, matter);
     let mut row = [0.0; FEATURES];
     row[..COMPARED].copy_from_slice(&[
         minutes(seconds),
-        (start.abs_diff(near) as f64).ln_1p(),
-        corpus.silences[near.min(start)..=near.max(start)].iter().skip(1).copied().fold(0.0, f64::max),
-        flag(matter.members.last() > Some(start)),
+        // What is said after an answer of the bot may be about anything, however soon.
+        flag(is_answered),
+        flag(is_answered) * minutes(seconds),
         people_likelihood,
         people_cosine,
         flag(matter.authors[corpus.authors[start]] > 0.0),
@@ -107,7 +110,7 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
         meaning(segment, matter),
         (matter.count as f64).ln(),
         (segment.count() as f64).ln(),
-        flag(corpus.utterances[start].is_question),
+        flag(corpus.utterances[start].features.is_question),
         segment.wordiness,
         matter.stem_count.ln_1p(),
     ]);
@@ -144,7 +147,8 @@ fn people(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64)
     for (author, times) in &segment.authors {
         let there = matter.authors[*author];
         product += times * there;
-        let elsewhere = (corpus.spoken[*author] - times - there + 1.0) / (all - own - count + corpus.people as f64);
+        let elsewhere = (f64::from(corpus.spoken[*author]) - times - there + 1.0)
+            / (all - own - count + corpus.spoken.len() as f64);
         likelihood += times * ((there + 3.0 * elsewhere) / (count + 3.0) / elsewhere).ln();
     }
     let lengths = segment.authors_length * matter.authors_length();

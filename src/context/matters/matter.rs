@@ -4,7 +4,7 @@ use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
 use crate::context::index_set::IndexSet;
 use crate::context::matters::segment::{Segment, add};
-use crate::context::replies::similarity::dot;
+use crate::domain::dot;
 
 #[derive(Debug, Clone, Default)]
 pub struct Matter {
@@ -26,7 +26,7 @@ pub struct Matter {
 impl Matter {
     /// Of the messages of a segment.
     pub fn begun_by(segment: &Segment, corpus: &Corpus<'_>) -> Self {
-        let (authors, stems) = (vec![0.0; corpus.people], vec![0; corpus.spread.len()]);
+        let (authors, stems) = (vec![0.0; corpus.spoken.len()], vec![0; corpus.spread.len()]);
         let mut matter = Self { first: segment.start(), authors, stems, ..Self::default() };
         matter.add(segment, corpus);
         matter

@@ -3,7 +3,7 @@
 
 use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
-use crate::context::replies::similarity::dot;
+use crate::domain::dot;
 
 #[derive(Debug)]
 pub struct Segment {
@@ -43,7 +43,7 @@ impl Segment {
         let authors = counted(places.iter().map(|place| corpus.authors[*place]));
         let counts = counted(places.iter().flat_map(|place| corpus.stems[*place].iter().copied()));
         let stems: Vec<StemUse> = counts.iter().map(|(stem, here)| StemUse { stem: *stem, here: *here }).collect();
-        let vector = sum(places.iter().map(|place| corpus.utterances[*place].vector));
+        let vector = sum(places.iter().map(|place| corpus.utterances[*place].features.vector.as_slice()));
         Self {
             authors_length: length(authors.iter().map(|(_, times)| f64::from(*times))),
             authors: authors.into_iter().map(|(author, times)| (author, f64::from(times))).collect(),

@@ -4,20 +4,15 @@ use std::sync::Arc;
 
 use crate::context::contributions::Column;
 use crate::context::features::corpus::Corpus;
-use crate::context::focus::{
-    Scene, Tag, Values as FocusValues, features as focus_features, focus_columns, lack_words, targets,
-};
-use crate::context::history::Sources;
-use crate::context::meanings::Meanings;
+use crate::context::focus::{Scene, Tag, features as focus_features, focus_columns, lack_words, targets};
 use crate::context::novelty::waste;
-use crate::context::pick::{Candidates, Matching, Picked, utterance};
+use crate::context::pick::{Candidates, Picked};
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::Refinement;
 use crate::context::select::ambiguity;
 use crate::context::select::expected_f1::{Guess, best_set, marginals};
-use crate::context::strands::{Consensus, Partitioned};
+use crate::context::strands::Partitioned;
 use crate::context::weights::Weights;
-use crate::domain::StoredMessage;
 
 /// Messages that the tag may point at, the likeliest ones.
 const TARGETS: usize = 12;
@@ -32,24 +27,22 @@ const UNLINKED: f64 = 0.86;
 
 impl Candidates<'_> {
     /// The candidates that the trigger is about, at most `most`. `seen` takes what each feature was worth.
-    pub(super) fn pick(&self, matching: &Matching<'_>, most: usize, seen: Option<&mut Vec<Column>>) -> Picked {
-        let model = &matching.weights.novelty;
+    pub(super) fn pick(&self, tag: &Tag<'_>, weights: &Weights, most: usize, seen: Option<&mut Vec<Column>>) -> Picked {
         if self.messages.is_empty() {
             return Picked::default();
         }
-        let (guesses, marginals) = self.guesses(matching, seen);
-        // What replies takes something up, whatever its words are.
-        let summary = Some(matching.summary()).filter(|_| !matching.is_reply);
-        let novelty = summary.map_or(0.0, |summary| match matching.asking.is_tag {
-            true => model.novelty(&summary),
-            false => summary.unlinked,
-        });
-        // A message that does not tag is given nothing only where its links say so.
-        let (threshold, price) = if matching.asking.is_tag { (model.threshold, model.price) } else { (UNLINKED, 0.0) };
+        let (guesses, marginals) = self.guesses(tag, weights, seen);
+        let model = &weights.novelty;
+        // A message that does not tag is given nothing only where its links say so; what replies takes something up.
+        let (novelty, threshold, price) = match (tag.is_reply, tag.is_tag) {
+            (true, _) => (0.0, model.threshold, model.price),
+            (false, true) => (model.novelty(tag, self.readings), model.threshold, model.price),
+            (false, false) => (tag.unlinked, UNLINKED, 0.0),
+        };
         if novelty >= threshold {
             return Picked { marginals, ..Picked::default() };
         }
-        let costs = waste(novelty, price, self.readings.iter().map(|reading| reading.speech.chars));
+        let costs = waste(novelty, price, self.readings.iter().map(|reading| reading.chars));
         let taken = best_set(&guesses, most, &costs);
         // A tag that is given nothing starts something new: there is nothing else that it may mean.
         let rivals = ambiguity::of_guesses(&guesses, most).filter(|_| !taken.is_empty());
@@ -58,52 +51,24 @@ impl Candidates<'_> {
 
     /// The matters that the trigger may be about, one for each candidate that it may point at, and how likely each candidate
     /// belongs to any of them.
-    fn guesses(&self, matching: &Matching<'_>, seen: Option<&mut Vec<Column>>) -> (Vec<Guess>, Vec<f32>) {
-        let corpus = self.corpus(Some(matching.asking.message));
+    fn guesses(&self, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut Vec<Column>>) -> (Vec<Guess>, Vec<f32>) {
+        let corpus = self.corpus(Some(tag.utterance.at));
         let sampled = match &self.sampled {
             Some(sampled) => Arc::clone(sampled),
-            None => Arc::new(self.foreseen_in(&self.drawn(), matching.weights)),
+            None => Arc::new(self.foreseen_in(&self.drawn(), weights)),
         };
-        let agreement = Agreement::of(&corpus, &sampled.partitioned);
-        let tag = self.tag(matching);
-        let rows = focus_features(&tag, agreement.scene());
-        guesses(&agreement, (&tag, &rows), matching.weights, seen)
-    }
-
-    /// An answer of the bot and what it rests on, as far as they are candidates.
-    fn rested_on(&self, sources: Option<&Sources>) -> Vec<usize> {
-        let is_of = |stored: &StoredMessage, sources: &Sources| {
-            stored.message.id == sources.of || sources.used.iter().any(|(seq, _)| *seq == stored.seq)
-        };
-        let places = sources
-            .into_iter()
-            .flat_map(|sources| (0..self.messages.len()).filter(move |place| is_of(self.messages[*place], sources)));
-        places.collect()
-    }
-
-    pub(super) fn tag<'a>(&self, matching: &'a Matching<'_>) -> Tag<'a> {
-        let asking = matching.asking;
-        Tag {
-            utterance: utterance(asking.message, matching.trigger, None),
-            mentions: &matching.mentions,
-            links: self.linked(&matching.links),
-            rests_on: self.rested_on(asking.sources),
-            is_reply: matching.is_reply,
-            is_tag: matching.asking.is_tag,
-            is_bare: matching.bare,
-            is_narrowed: matching.is_narrowed,
-            cluster: asking.seed.cluster(self.messages.iter().rev().copied(), asking.message.message.sent_at).count(),
-        }
+        guesses(&corpus, &sampled.partitioned, (tag, weights), seen)
     }
 }
 
 fn guesses(
-    agreement: &Agreement<'_>,
-    (tag, rows): (&Tag<'_>, &[FocusValues]),
-    weights: &Weights,
+    corpus: &Corpus<'_>,
+    partitioned: &Partitioned,
+    (tag, weights): (&Tag<'_>, &Weights),
     seen: Option<&mut Vec<Column>>,
 ) -> (Vec<Guess>, Vec<f32>) {
-    let slowness = agreement.corpus.slowness;
+    let scene = Scene::of(corpus, &partitioned.segments);
+    let (rows, slowness) = (&focus_features(tag, &scene), corpus.slowness);
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
     // A message that does not tag goes on from what it is linked to.
     let by_tag = match (tag.rests_on.is_empty(), tag.is_tag) {
@@ -112,9 +77,9 @@ fn guesses(
         (true, false) => 0.0,
     };
     let mut pointed = blended(&targets(tag, rows, terms), &tag.links, by_tag);
-    for (weight, earlier) in pointed.iter_mut().zip(&agreement.corpus.utterances) {
+    for (weight, earlier) in pointed.iter_mut().zip(&corpus.utterances) {
         // An earlier tag without words is about something itself: what it was about is pointed at, and not the tag.
-        if earlier.calls_bot && earlier.stems.is_empty() && !tag.is_reply {
+        if earlier.features.calls_bot && earlier.features.stems.is_empty() && !tag.is_reply {
             *weight *= EARLIER_TAG;
         }
     }
@@ -122,7 +87,7 @@ fn guesses(
     let left = |place: usize| if lacks[place] { COMMON_ALONE } else { 1.0 };
     pointed.iter_mut().enumerate().for_each(|(place, weight)| *weight *= left(place));
     let targets = likeliest(&pointed);
-    let pairwise = agreement.pairwise();
+    let pairwise = Pairwise::new(corpus, &scene.consensus, partitioned);
     let places: Vec<usize> = targets.iter().map(|(place, _)| *place).collect();
     let mut refinement = Refinement::around(&pairwise, &places, &weights.pairwise);
     let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
@@ -139,44 +104,22 @@ fn guesses(
         false => Vec::new(),
     };
     if by_kin < 1.0 {
-        let strands = agreement.partitioned.strands.led_to(&tag.links).into_iter();
+        let strands = partitioned.strands.led_to(&tag.links).into_iter();
         guesses.extend(strands.map(|(weight, members)| Guess { weight: (1.0 - by_kin) as f32 * weight, members }));
     }
-    // What surrounds the focus may have the common words alone.
-    let mut whole = guesses.clone();
-    let of_targets = whole.iter_mut().zip(&targets).filter(|_| by_kin > 0.0);
-    of_targets.for_each(|(guess, (place, _))| guess.weight /= left(*place) as f32);
+    let of_targets = targets.iter().filter(|_| by_kin > 0.0).map(|(place, _)| left(*place) as f32);
+    let marginals = with_common_words(&guesses, of_targets);
+    (guesses, marginals)
+}
+
+/// How likely each candidate belongs to any of the guesses: what surrounds the focus may have the common words alone, of which
+/// so much was `left` of the weight of each of the first guesses.
+fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<f32> {
+    let mut whole = guesses.to_vec();
+    whole.iter_mut().zip(left).for_each(|(guess, left)| guess.weight /= left);
     let sum: f32 = whole.iter().map(|guess| guess.weight).sum();
     whole.iter_mut().for_each(|guess| guess.weight /= sum.max(f32::MIN_POSITIVE));
-    (guesses, marginals(&whole))
-}
-
-/// What hangs together among the candidates, over all forests.
-pub(super) struct Agreement<'a> {
-    corpus: &'a Corpus<'a>,
-    partitioned: &'a Partitioned,
-    consensus: Consensus,
-    meanings: Meanings,
-    /// The meanings of whole segments.
-    of_segments: Meanings,
-}
-
-impl<'a> Agreement<'a> {
-    pub(super) fn of(corpus: &'a Corpus<'a>, partitioned: &'a Partitioned) -> Self {
-        let consensus = Consensus::of(&partitioned.segments);
-        let meanings = Meanings::of(corpus);
-        Self { corpus, partitioned, of_segments: meanings.of_segments(&consensus), meanings, consensus }
-    }
-
-    pub(super) fn scene(&self) -> Scene<'_> {
-        let Self { corpus, consensus, meanings, of_segments, .. } = self;
-        Scene { corpus, consensus, meanings, of_segments }
-    }
-
-    pub(super) fn pairwise(&self) -> Pairwise<'_> {
-        let Partitioned { strands, matters, .. } = self.partitioned;
-        Pairwise::new(self.corpus, &self.consensus, (strands, matters))
-    }
+    marginals(&whole)
 }
 
 /// Between a slow chat and a busy one, where the links alone decide.
@@ -202,9 +145,10 @@ mod tests {
 
     use super::*;
     use crate::context::features::corpus::Utterance;
+    use crate::context::features::message::MessageFeatures;
     use crate::context::features::token::Token;
     use crate::context::replies::sample::Forest;
-    use crate::domain::UserId;
+    use crate::domain::{ChatId, Message, MessageId, Sender, Timestamp, UserId};
 
     /// Cases from hand-made chats as numbers, with what an independent implementation of the same definition makes of them.
     const CASES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tag/cases.json"));
@@ -236,7 +180,6 @@ mod tests {
         chars: usize,
         vector: Vec<f32>,
         reply: Option<usize>,
-        silence: f64,
     }
 
     #[derive(Deserialize)]
@@ -249,32 +192,35 @@ mod tests {
         selected: Vec<usize>,
     }
 
-    fn read(line: &Line) -> Utterance<'_> {
-        Utterance {
-            at: line.at,
-            author: UserId(line.author),
-            is_ours: line.ours,
-            stems: &line.stems,
+    fn read(line: &Line) -> MessageFeatures {
+        let sender = Sender::person(UserId(line.author), String::new());
+        let message = Message::new(ChatId(1), MessageId(1), sender, Timestamp::default());
+        MessageFeatures {
+            stems: line.stems.clone(),
             is_question: line.question,
             chars: line.chars,
-            vector: &line.vector,
-            reply: line.reply,
-            days: &[],
-            calls_bot: false,
+            ..MessageFeatures::of(&message, "", line.vector.clone())
         }
     }
 
+    fn utterance<'a>((line, features): (&Line, &'a MessageFeatures)) -> Utterance<'a> {
+        Utterance { at: line.at, is_ours: line.ours, reply: line.reply, features }
+    }
+
     fn guesses_of(case: &Case) -> Vec<Guess> {
-        let utterances = case.messages.iter().map(read).collect();
-        let silences: Vec<f64> = case.messages.iter().map(|line| line.silence).collect();
-        let corpus = Corpus::new(utterances, silences, case.slowness);
+        let readings: Vec<MessageFeatures> = case.messages.iter().map(read).collect();
+        let utterances = case.messages.iter().zip(&readings).map(utterance).collect();
+        let of_tag = read(&case.tag);
+        let corpus = Corpus::new(utterances, case.slowness);
         let forests: Vec<Forest> = (case.antecedents.iter().cloned().zip(case.chances.iter().cloned()))
             .map(|(antecedents, chances)| Forest { antecedents, chances })
             .collect();
         let tag = Tag {
-            utterance: read(&case.tag),
-            mentions: &[],
+            utterance: utterance((&case.tag, &of_tag)),
+            mentions: Vec::new(),
+            unlinked: 0.0,
             links: case.links.clone(),
+            ours: 0,
             rests_on: Vec::new(),
             is_reply: case.tag.reply.is_some(),
             is_tag: true,
@@ -284,9 +230,7 @@ mod tests {
         };
         let weights = &serde_json::from_str::<Weights>(WEIGHTS).expect("the file is of the right form");
         let partitioned = Partitioned::of(&corpus, &forests, weights);
-        let agreement = Agreement::of(&corpus, &partitioned);
-        let rows = focus_features(&tag, agreement.scene());
-        guesses(&agreement, (&tag, &rows), weights, None).0
+        guesses(&corpus, &partitioned, (&tag, weights), None).0
     }
 
     #[track_caller]

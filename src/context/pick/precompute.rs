@@ -11,8 +11,8 @@ use crate::context::matters::assign::Assignment;
 use crate::context::pick::Candidates;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::replies::sample::{Forest, forests};
-use crate::context::scorers::Scorers;
 use crate::context::strands::{Partitioned, Partitions, SampledStrands, segments};
+use crate::context::weights::Scorers;
 use crate::context::weights::Weights;
 use crate::domain::StoredMessage;
 

@@ -10,30 +10,26 @@ pub use crate::context::novelty::NAMES as NOVELTY_NAMES;
 pub use crate::context::pick::Asking;
 pub use crate::context::relatedness::pairwise::NAMES as PAIR_NAMES;
 pub use crate::context::relatedness::refine::NAMES as REFINE_NAMES;
-pub use crate::context::retrieval::expand::around;
-pub use crate::context::retrieval::passages::{MOST_OF_A_WORD, Said, Span, spans};
-pub use crate::context::retrieval::query::{About, Sought, Word};
+pub use crate::context::retrieval::query::{Candidate, Sought};
 pub use crate::context::retrieval::rerank::{
-    BESIDE, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, ReadSpan, Weights as BeyondWeights, beside, compared,
+    ACCEPTED, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, Weights as BeyondWeights, values as beyond_values,
 };
 pub use crate::context::seed::SeedRule;
 pub use crate::context::weights::Weights;
 
 use crate::context::evidence::Evidence;
-use crate::context::features::mentions::Turn;
 use crate::context::features::message::MessageFeatures;
-use crate::context::features::rhythm::WINDOW;
-use crate::context::focus::features as focus_features;
+use crate::context::focus::{Scene, Tag, features as focus_features};
 use crate::context::matters::lessons::{Lesson, lessons};
 use crate::context::novelty::features as novelty_features;
-use crate::context::pick::guess::Agreement;
-use crate::context::pick::{Candidates, Matching};
+use crate::context::pick::Candidates;
+use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::Refinement;
 use crate::context::replies::antecedents::Past;
 use crate::context::replies::model::ReplyModel;
 use crate::context::replies::sample::Forest;
-use crate::context::scorers::Scorers;
 use crate::context::strands::segments;
+use crate::context::weights::Scorers;
 use crate::domain::StoredMessage;
 
 /// A tag, and what the selector sees of it. Places count from the oldest candidate.
@@ -59,19 +55,18 @@ pub fn tag_rows(
     scorers: &Scorers,
     kin_of: &[usize],
 ) -> Option<TagRows> {
-    with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
+    with_candidates(asking, conversation, evidence, scorers, |candidates, tag, forests| {
         let corpus = candidates.corpus(None);
-        let sampled = candidates.foreseen_in(forests, matching.weights);
-        let agreement = Agreement::of(&corpus, &sampled.partitioned);
-        let tag = candidates.tag(matching);
-        let pairwise = agreement.pairwise();
+        let sampled = candidates.foreseen_in(forests, &scorers.matters);
+        let scene = Scene::of(&corpus, &sampled.partitioned.segments);
+        let pairwise = Pairwise::new(&corpus, &scene.consensus, &sampled.partitioned);
         let all: Vec<usize> = (0..pairwise.count()).collect();
         let kin = |target: &usize| pairwise.rows(*target, &all).iter().map(|row| row.to_vec()).collect();
         TagRows {
-            is_bare: matching.bare,
-            is_reply: matching.is_reply,
-            novelty: novelty_features(&matching.summary()).to_vec(),
-            targets: focus_features(&tag, agreement.scene()).iter().map(|row| row.to_vec()).collect(),
+            is_bare: tag.is_bare,
+            is_reply: tag.is_reply,
+            novelty: novelty_features(&tag, candidates.readings).to_vec(),
+            targets: focus_features(&tag, &scene).iter().map(|row| row.to_vec()).collect(),
             links: tag.links,
             kin: kin_of.iter().map(kin).collect(),
         }
@@ -87,13 +82,13 @@ pub fn refine_rows(
     scorers: &Scorers,
     (kin_of, looks): (&[usize], usize),
 ) -> Vec<Vec<(usize, Vec<f64>)>> {
-    let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
-        let corpus = candidates.corpus(None);
-        let sampled = candidates.foreseen_in(forests, matching.weights);
-        let agreement = Agreement::of(&corpus, &sampled.partitioned);
-        let pairwise = agreement.pairwise();
-        let mut refinement = Refinement::around(&pairwise, kin_of, &matching.weights.pairwise);
-        matching.weights.refine.iter().take(looks).for_each(|weights| refinement.look(weights));
+    let of_all = with_candidates(asking, conversation, evidence, scorers, |candidates, _, forests| {
+        let (corpus, weights) = (candidates.corpus(None), &scorers.matters);
+        let sampled = candidates.foreseen_in(forests, weights);
+        let scene = Scene::of(&corpus, &sampled.partitioned.segments);
+        let pairwise = Pairwise::new(&corpus, &scene.consensus, &sampled.partitioned);
+        let mut refinement = Refinement::around(&pairwise, kin_of, &weights.pairwise);
+        weights.refine.iter().take(looks).for_each(|weights| refinement.look(weights));
         let rows = |rows: Vec<(usize, [f64; _])>| rows.into_iter().map(|(place, row)| (place, row.to_vec())).collect();
         refinement.rows().into_iter().map(rows).collect()
     });
@@ -109,21 +104,20 @@ pub fn segment_lessons(
     scorers: &Scorers,
     (truth, count): (&[Option<usize>], usize),
 ) -> Vec<Lesson> {
-    let of_all = with_matching(asking, conversation, evidence, scorers, |candidates, matching, forests| {
-        let corpus = candidates.corpus(None);
-        let segments =
-            forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, Some(matching.weights.far)));
+    let of_all = with_candidates(asking, conversation, evidence, scorers, |candidates, _, forests| {
+        let (corpus, far) = (candidates.corpus(None), Some(scorers.matters.far));
+        let segments = forests.iter().take(count).map(|forest| segments(&corpus, &forest.antecedents, far));
         segments.flat_map(|segments| lessons(&corpus, &segments, truth)).collect()
     });
     of_all.unwrap_or_default()
 }
 
-fn with_matching<R>(
+fn with_candidates<R>(
     asking: Asking<'_>,
     conversation: &[&StoredMessage],
     evidence: &Evidence,
     scorers: &Scorers,
-    then: impl FnOnce(&Candidates<'_>, &Matching<'_>, &[Forest]) -> R,
+    then: impl FnOnce(&Candidates<'_>, Tag<'_>, &[Forest]) -> R,
 ) -> Option<R> {
     if conversation.is_empty() {
         return None;
@@ -131,7 +125,7 @@ fn with_matching<R>(
     let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
     let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
     let trigger = candidates.read(asking);
-    Some(then(&candidates, &candidates.matching(asking, &trigger, scorers), &candidates.drawn()))
+    Some(then(&candidates, candidates.tag(asking, &trigger), &candidates.drawn()))
 }
 
 /// What the weights of the links are applied to, of each message before the one at `place`, newest first: the distance and
@@ -143,7 +137,5 @@ pub fn link_rows(
     model: &ReplyModel,
     each: impl FnMut(usize, Vec<f32>),
 ) {
-    let past: Vec<Turn<'_>> =
-        readings[place.saturating_sub(WINDOW)..place].iter().map(|reading| reading.turn()).collect();
-    Past::of(&past, readings[place].turn()).rows(model, is_bare, each);
+    Past::of(&readings[..place], &readings[place]).rows(model, is_bare, each);
 }

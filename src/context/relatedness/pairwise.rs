@@ -3,21 +3,17 @@
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{flag, minutes};
 use crate::context::relatedness::matrix::Matrix;
-use crate::context::replies::similarity::{add, dot};
-use crate::context::strands::{Consensus, Partitions};
+use crate::context::strands::{Consensus, Partitioned, Partitions};
+use crate::domain::{add_share, dot};
 
-pub const FEATURES: usize = 15;
+pub const FEATURES: usize = 11;
 /// In the order of their places.
 pub const NAMES: [&str; FEATURES] = [
     "same_segment",
     "same_strand",
     "same_matter_odds",
-    "same_author",
     "reply",
-    "answer_between",
     "minutes_between",
-    "messages_between",
-    "longest_silence",
     "word_cosine",
     "segment_word_cosine",
     "rarest_shared_word",
@@ -50,21 +46,17 @@ pub struct Pairwise<'a> {
 }
 
 impl<'a> Pairwise<'a> {
-    /// `strands` and `matters` are those of every forest.
-    pub fn new(
-        corpus: &'a Corpus<'a>,
-        consensus: &'a Consensus,
-        (strands, matters): (&'a Partitions, &'a Partitions),
-    ) -> Self {
+    pub fn new(corpus: &'a Corpus<'a>, consensus: &'a Consensus, partitioned: &'a Partitioned) -> Self {
+        let Partitioned { strands, matters, .. } = partitioned;
         let log_odds = |share: f64| ((share + 0.03) / (1.03 - share)).ln();
         let forests = matters.share().recip().round() as u32;
         let count = corpus.utterances.len();
         let holders = holders(corpus);
         let words = word_products(corpus, &holders);
-        let (mut of_segments, mut people) = (Matrix::zeros(count, count), Matrix::zeros(count, corpus.people));
+        let (mut of_segments, mut people) = (Matrix::zeros(count, count), Matrix::zeros(count, corpus.spoken.len()));
         for place in 0..count {
             for (other, share) in consensus.with(place) {
-                add(of_segments.row_mut(place), words.row(other), share as f32);
+                add_share(of_segments.row_mut(place), words.row(other), share as f32);
                 people.row_mut(place)[corpus.authors[other]] += share as f32;
             }
         }
@@ -96,7 +88,6 @@ impl<'a> Pairwise<'a> {
     pub fn rows(&self, target: usize, places: &[usize]) -> Vec<Row> {
         let (in_strand, in_matter) = (self.strands.times_with(target), self.matters.times_with(target));
         let (share, rarest) = (self.strands.share(), self.rarest_shared(target));
-        let silences = self.longest_silences(target);
         let cosine = |product: f32, lengths: &[f32], place: usize| {
             f64::from(product / (lengths[target].max(1e-6) * lengths[place].max(1e-6)))
         };
@@ -110,13 +101,8 @@ impl<'a> Pairwise<'a> {
                 f64::from(self.in_segment(target, *place)),
                 f64::from(in_strand[*place]) * share,
                 self.agreed[usize::from(in_matter[*place])],
-                flag(earlier.author == later.author),
                 flag(later.reply == Some(first)),
-                // An answer of the bot itself stands before what was said after it.
-                flag(self.corpus.answers[last] > self.corpus.answers[first]),
                 minutes(later.at - earlier.at),
-                ((last - first) as f64).ln_1p(),
-                silences[*place],
                 f64::from(self.words.cosine(target, *place)),
                 segment_words(*place),
                 rarest[*place] / 5.0,
@@ -136,15 +122,6 @@ impl<'a> Pairwise<'a> {
             self.holders[*stem].iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
         }
         rarest
-    }
-
-    /// The longest silence between each candidate and `target`, for this chat.
-    fn longest_silences(&self, target: usize) -> Vec<f64> {
-        let silences = &self.corpus.silences;
-        let mut longest = vec![0.0_f64; self.count()];
-        (target + 1..self.count()).for_each(|place| longest[place] = longest[place - 1].max(silences[place]));
-        (0..target).rev().for_each(|place| longest[place] = longest[place + 1].max(silences[place + 1]));
-        longest
     }
 
     /// How many candidates there are.

@@ -3,7 +3,7 @@
 //! Whether two messages are about one matter is hard to tell from the two alone. Once it is guessed of all pairs of those
 //! that come into question, more can be seen: whether what goes with the one goes with the other too.
 
-use crate::context::contributions::Column;
+use crate::context::contributions::{Column, columns};
 use crate::context::linear::{Terms, chance};
 use crate::context::relatedness::matrix::Matrix;
 use crate::context::relatedness::pairwise;
@@ -24,8 +24,6 @@ pub type Row = [f64; FEATURES];
 
 /// The most candidates that come into question: with 40 of them F1 over 80 hand-labelled groups is .003 less.
 const MOST: usize = 64;
-/// Below this many candidates, skip refinement.
-const FEW: usize = 8;
 /// A candidate that is less likely than this to belong to any of the targets does not come into question.
 const FAINT: f32 = 0.03;
 /// Two that are less likely than this to belong together are no neighbors to each other.
@@ -61,7 +59,6 @@ impl Refinement {
     pub fn around(pairwise: &Pairwise<'_>, targets: &[usize], first: &Terms<{ pairwise::FEATURES }>) -> Self {
         let targets: Vec<Target> = targets.iter().map(|target| Target::of(pairwise, *target, first)).collect();
         let places = in_question(&targets, pairwise.count());
-        let places = if places.len() < FEW { Vec::new() } else { places };
         let row = |(row, place): (usize, &usize)| match targets.iter().find(|target| target.place == *place) {
             Some(target) => places[..=row].iter().map(|other| target.rows[*other]).collect(),
             None => pairwise.rows(*place, &places[..=row]),
@@ -124,11 +121,7 @@ impl Refinement {
         }
         // The target belongs to its own matter, whatever its features are.
         rows[target.place] = ([0.0; FEATURES], [0.0; FEATURES]);
-        let column = |(feature, name): (usize, &&str)| Column {
-            name: format!("pair.{name}"),
-            rows: rows.iter().map(|(values, parts)| (values[feature], parts[feature])).collect(),
-        };
-        NAMES.iter().enumerate().map(column).collect()
+        columns("pair", &NAMES, &rows)
     }
 }
 

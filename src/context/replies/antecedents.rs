@@ -1,6 +1,9 @@
 //! From scores to a distribution: which message a message goes on from, or that it starts something new.
 
-use crate::context::features::mentions::{Hearing, Turn};
+use std::sync::Arc;
+
+use crate::context::features::mentions::Hearing;
+use crate::context::features::message::MessageFeatures;
 use crate::context::features::rhythm::WINDOW;
 use crate::context::replies::model::{ReplyModel, Values};
 use crate::context::replies::pairs::{RAW, pairs};
@@ -65,27 +68,27 @@ impl Antecedents {
 
 /// A message and those before it, with what is read off them.
 pub struct Past<'a> {
-    message: Turn<'a>,
-    turns: &'a [Turn<'a>],
+    message: &'a MessageFeatures,
+    past: &'a [Arc<MessageFeatures>],
     hearing: Hearing,
 }
 
 impl<'a> Past<'a> {
-    /// Of the `turns` before `message`, oldest first, the last [`WINDOW`] count.
-    pub fn of(turns: &'a [Turn<'a>], message: Turn<'a>) -> Self {
-        let turns = &turns[turns.len().saturating_sub(WINDOW)..];
-        Self { message, turns, hearing: Hearing::of(turns.iter().chain([&message]).map(|turn| turn.speech)) }
+    /// Of the messages before `message`, oldest first, the last [`WINDOW`] count.
+    pub fn of(past: &'a [Arc<MessageFeatures>], message: &'a MessageFeatures) -> Self {
+        let past = &past[past.len().saturating_sub(WINDOW)..];
+        Self { message, past, hearing: Hearing::of(past, message) }
     }
 
     /// Whom the message names.
-    pub fn mentions(mut self) -> Vec<UserId> {
-        self.hearing.heard.pop().map_or_else(Vec::new, |heard| heard.mentions)
+    pub fn mentions(self) -> Vec<UserId> {
+        self.hearing.message.mentions
     }
 
     /// The distribution for the message by a table. With `bare`, as if it said nothing.
     pub fn antecedents(&self, model: &ReplyModel, bare: bool) -> Antecedents {
-        let (mut scores, mut values) = (Vec::with_capacity(self.turns.len()), Values::default());
-        self.pairs(bare, |place, raw| scores.push((self.turns.len() - place, model.score(raw, &mut values))));
+        let (mut scores, mut values) = (Vec::with_capacity(self.past.len()), Values::default());
+        self.pairs(bare, |place, raw| scores.push((self.past.len() - place, model.score(raw, &mut values))));
         // "Starts something new" has the score 0.
         let highest = scores.iter().map(|(_, score)| *score).fold(0.0, f32::max);
         let sum = (-highest).exp() + scores.iter().map(|(_, score)| (score - highest).exp()).sum::<f32>();
@@ -100,10 +103,10 @@ impl<'a> Past<'a> {
     /// Calls `each` with every candidate, newest first: its distance, and what the weights of `model` are applied to.
     pub fn rows(&self, model: &ReplyModel, bare: bool, mut each: impl FnMut(usize, Vec<f32>)) {
         let mut values = Values::default();
-        self.pairs(bare, |place, raw| each(self.turns.len() - place, model.products(raw, &mut values)));
+        self.pairs(bare, |place, raw| each(self.past.len() - place, model.products(raw, &mut values)));
     }
 
     fn pairs(&self, bare: bool, each: impl FnMut(usize, &[f32; RAW])) {
-        pairs((self.message, self.turns), &self.hearing, bare, each);
+        pairs((self.message, self.past), &self.hearing, bare, each);
     }
 }

@@ -84,17 +84,11 @@ struct Table {
 
 #[derive(Deserialize)]
 struct TableRow {
-    factors: Vec<TableFactor>,
+    /// What is done with a raw feature, which one, and for a hinge from where on.
+    factors: Vec<(String, String, f32)>,
     w: f32,
     lo: f32,
     hi: f32,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum TableFactor {
-    Plain(String, String),
-    From(String, String, f32),
 }
 
 impl TryFrom<Table> for ReplyModel {
@@ -118,11 +112,7 @@ impl TryFrom<Table> for ReplyModel {
 
 impl ReplyModel {
     /// The place of a factor among the values.
-    fn factor(&mut self, written: TableFactor) -> Result<u8, String> {
-        let (operation, name, bound) = match written {
-            TableFactor::Plain(operation, name) => (operation, name, 0.0),
-            TableFactor::From(operation, name, bound) => (operation, name, bound),
-        };
+    fn factor(&mut self, (operation, name, bound): (String, String, f32)) -> Result<u8, String> {
         let index = RAW_NAMES.iter().position(|raw| *raw == name).ok_or_else(|| format!("no feature `{name}`"))?;
         let place = match operation.as_str() {
             "id" => IS + index,
@@ -150,7 +140,7 @@ mod tests {
     #[test]
     fn a_term_is_a_clamped_product_of_its_factors() {
         let table = r#"{"bias": 0.5, "features": [
-            {"name": "x", "factors": [["id", "ld"], ["not", "same"]], "w": 2.0, "lo": 0.0, "hi": 3.0},
+            {"name": "x", "factors": [["id", "ld", 0], ["not", "same", 0]], "w": 2.0, "lo": 0.0, "hi": 3.0},
             {"name": "y", "factors": [["hinge", "ld", 1.5]], "w": 1.0, "lo": 0.0, "hi": 9.0}]}"#;
         let model: ReplyModel = serde_json::from_str(table).unwrap();
         let mut raw = [0.0; RAW];

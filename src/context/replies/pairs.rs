@@ -4,9 +4,10 @@
 //! and one with ten a minute look alike.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use crate::context::features::mentions::{Heard, Hearing, Speech, Turn};
+use crate::context::features::mentions::Hearing;
+use crate::context::features::message::MessageFeatures;
 use crate::context::features::rhythm::{WINDOW, rhythm_of};
 use crate::context::features::token::Quick;
 use crate::context::replies::similarity::Similarity;
@@ -71,10 +72,10 @@ const NEIGHBOURS: usize = 3;
 const NEVER_MQ: f32 = 4.0;
 
 /// Computes the features of `message` with each of `past` (oldest first, at most [`WINDOW`]); calls `each` with the place
-/// in `past` and the features, newest first. `hearing` is of all of them, `message` being the last. `bare` reads the message
+/// in `past` and the features, newest first. `hearing` is of all of them. `bare` reads the message
 /// as if it said nothing.
 pub fn pairs(
-    (message, past): (Turn<'_>, &[Turn<'_>]),
+    (message, past): (&MessageFeatures, &[Arc<MessageFeatures>]),
     hearing: &Hearing,
     bare: bool,
     mut each: impl FnMut(usize, &[f32; RAW]),
@@ -91,11 +92,11 @@ pub fn pairs(
 
 /// What is the same for all candidates of one message.
 struct Scene<'a> {
-    message: Turn<'a>,
-    past: &'a [Turn<'a>],
+    message: &'a MessageFeatures,
+    past: &'a [Arc<MessageFeatures>],
     bare: bool,
-    /// Whom each of the past speaks to, and last the message.
-    heard: &'a [Heard],
+    /// Whom the message and each of the past speaks to.
+    hearing: &'a Hearing,
     /// Seconds before the message at the same place; the last is the one before `message`.
     gaps: Vec<f64>,
     /// `-ln(1.02 - q)` of each gap's rank among all of them.
@@ -134,16 +135,19 @@ impl Walk {
     }
 
     fn pass(&mut self, place: usize, scene: &Scene<'_>) {
-        *self.by.entry(scene.past[place].speech.author).or_default() += 1.0;
+        *self.by.entry(scene.past[place].author).or_default() += 1.0;
     }
 }
 
 impl<'a> Scene<'a> {
-    fn new((message, past): (Turn<'a>, &'a [Turn<'a>]), hearing: &'a Hearing, bare: bool) -> Self {
+    fn new(
+        (message, past): (&'a MessageFeatures, &'a [Arc<MessageFeatures>]),
+        hearing: &'a Hearing,
+        bare: bool,
+    ) -> Self {
         let gaps = gaps(message, past);
-        let author = message.speech.author;
-        let Hearing { names, heard } = hearing;
-        let own = past.iter().rposition(|turn| turn.speech.author == author);
+        let author = message.author;
+        let own = past.iter().rposition(|turn| turn.author == author);
         let mut scene = Self {
             message,
             past,
@@ -151,7 +155,7 @@ impl<'a> Scene<'a> {
             rhythm: ranks(&gaps),
             scale: scale(&gaps),
             gaps,
-            texts: if bare { Similarity::none(past.len()) } else { Similarity::of(message, past, names) },
+            texts: if bare { Similarity::none(past.len()) } else { Similarity::of(message, past, &hearing.names) },
             own,
             speakers: distinct(past.iter().rev().take(20)),
             spoken: Quick::default(),
@@ -159,16 +163,16 @@ impl<'a> Scene<'a> {
             alternation: Quick::default(),
             last_target: None,
             // The message itself does not name its author.
-            last_addressed: heard.iter().rposition(|heard| heard.mentions.contains(&author)),
-            heard,
+            last_addressed: hearing.past.iter().rposition(|heard| heard.mentions.contains(&author)),
+            hearing,
         };
         scene.count(author);
         scene
     }
 
     fn count(&mut self, author: UserId) {
-        for (place, (turn, heard)) in self.past.iter().zip(self.heard).enumerate() {
-            let speaker = turn.speech.author;
+        for (place, (turn, heard)) in self.past.iter().zip(&self.hearing.past).enumerate() {
+            let speaker = turn.author;
             *self.spoken.entry(speaker).or_default() += 1.0;
             if speaker == author {
                 for named in &heard.mentions {
@@ -178,7 +182,7 @@ impl<'a> Scene<'a> {
             } else if heard.mentions.contains(&author) {
                 *self.naming.entry(speaker).or_default() += 1.0;
             }
-            let before = place.checked_sub(1).map(|before| self.past[before].speech.author);
+            let before = place.checked_sub(1).map(|before| self.past[before].author);
             match before {
                 Some(before) if before != speaker && speaker == author => {
                     *self.alternation.entry(before).or_default() += 1.0;
@@ -192,8 +196,8 @@ impl<'a> Scene<'a> {
     }
 
     fn features(&self, place: usize, walk: &Walk) -> [f32; RAW] {
-        let (i, j) = (self.message.speech, self.past[place].speech);
-        let (to, heard) = (&self.heard[self.past.len()], &self.heard[place]);
+        let (i, j) = (self.message, &*self.past[place]);
+        let (to, heard) = (&self.hearing.message, &self.hearing.past[place]);
         let distance = self.past.len() - place;
         let seconds = seconds_between(j, i);
         let same = j.author == i.author;
@@ -202,7 +206,7 @@ impl<'a> Scene<'a> {
         let names_j = !self.bare && to.mentions.contains(&j.author);
         let named_by_j = heard.mentions.contains(&i.author);
         let text = |value: f32| if self.bare { 0.0 } else { value };
-        let own_seconds = self.own.map(|own| seconds_between(self.past[own].speech, i));
+        let own_seconds = self.own.map(|own| seconds_between(&self.past[own], i));
         [
             (distance as f32).ln(),
             capped(seconds),
@@ -252,9 +256,9 @@ impl<'a> Scene<'a> {
 
     /// The highest similarity among the candidate's author's messages near it.
     fn nearby(&self, place: usize, similarity: &[f32]) -> f32 {
-        let author = self.past[place].speech.author;
+        let author = self.past[place].author;
         let near = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS + 1).min(self.past.len());
-        near.filter(|near| self.past[*near].speech.author == author)
+        near.filter(|near| self.past[*near].author == author)
             .map(|near| similarity[near])
             .fold(similarity[place], f32::max)
     }
@@ -266,8 +270,8 @@ impl<'a> Scene<'a> {
 }
 
 /// Seconds between neighbours; the place of a gap is that of the later message, `past.len()` being the message itself.
-fn gaps(message: Turn<'_>, past: &[Turn<'_>]) -> Vec<f64> {
-    let turns = || past.iter().map(|turn| turn.speech).chain([message.speech]);
+fn gaps(message: &MessageFeatures, past: &[Arc<MessageFeatures>]) -> Vec<f64> {
+    let turns = || past.iter().map(|one| &**one).chain([message]);
     let between = turns().zip(turns().skip(1)).map(|(earlier, later)| seconds_between(earlier, later));
     std::iter::once(0.0).chain(between).collect()
 }
@@ -294,11 +298,11 @@ fn scale(gaps: &[f64]) -> f64 {
     ((sum + 600.0) / (known.len() as f64 + 10.0)).max(1.0)
 }
 
-fn distinct<'a>(turns: impl Iterator<Item = &'a Turn<'a>>) -> f32 {
-    turns.map(|turn| turn.speech.author).collect::<HashSet<_>>().len() as f32
+fn distinct<'a>(messages: impl Iterator<Item = &'a Arc<MessageFeatures>>) -> f32 {
+    messages.map(|one| one.author).collect::<HashSet<_>>().len() as f32
 }
 
-fn seconds_between(earlier: &Speech, later: &Speech) -> f64 {
+fn seconds_between(earlier: &MessageFeatures, later: &MessageFeatures) -> f64 {
     later.at.since(earlier.at).as_secs_f64()
 }
 

@@ -23,11 +23,11 @@ pub struct Forest {
 pub fn forests<'a>(candidates: impl Iterator<Item = (Address, &'a Antecedents)>) -> Vec<Forest> {
     let mut forests = vec![Forest::default(); FORESTS];
     for (place, (id, antecedents)) in candidates.enumerate() {
-        each_chance((id, Draw::Antecedent), |forest, chance| {
+        each_chance((id, ANTECEDENT), |forest, chance| {
             let distance = drawn(antecedents, chance);
             forests[forest].antecedents.push(distance.and_then(|distance| place.checked_sub(distance)));
         });
-        each_chance((id, Draw::Matter), |forest, chance| forests[forest].chances.push(chance));
+        each_chance((id, MATTER), |forest, chance| forests[forest].chances.push(chance));
     }
     forests
 }
@@ -43,19 +43,16 @@ fn drawn(antecedents: &Antecedents, chance: f32) -> Option<usize> {
 }
 
 /// What a chance is for.
-#[derive(Debug, Clone, Copy)]
-enum Draw {
-    Antecedent,
-    Matter,
-}
+const ANTECEDENT: u64 = 0;
+const MATTER: u64 = 1;
 
 /// Bits of a hash that make room for the number of its forest.
 const FOREST_BITS: u32 = 8;
 
 /// Numbers from 0 to 1 that belong to a message, one for each forest, and one from each of as many equal parts: so a message
 /// goes on from an antecedent in as many forests as it is likely to, and few forests say what many would.
-fn each_chance(((chat, message), draw): (Address, Draw), mut each: impl FnMut(usize, f32)) {
-    let parts = [chat.0.cast_unsigned(), message.0.cast_unsigned(), draw as u64];
+fn each_chance(((chat, message), draw): (Address, u64), mut each: impl FnMut(usize, f32)) {
+    let parts = [chat.0.cast_unsigned(), message.0.cast_unsigned(), draw];
     let seed = parts.into_iter().fold(0x9e37_79b9_7f4a_7c15, |state, part| mix(state ^ part));
     let mut hashes: [u64; FORESTS] =
         std::array::from_fn(|forest| mix(seed ^ forest as u64) >> FOREST_BITS << FOREST_BITS | forest as u64);

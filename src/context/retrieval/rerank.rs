@@ -1,120 +1,118 @@
-//! Is what was said there about the same?
+//! Is what was found about the same?
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use crate::context::contributions::Feature;
-use crate::context::features::token::Token;
 use crate::context::linear::{Terms, chance};
-use crate::context::retrieval::passages::Span;
 use crate::context::retrieval::query::Sought;
-use crate::context::weights::Table;
-use crate::domain::{MessageId, Seq, StoredMessage, Timestamp};
+use crate::domain::StoredMessage;
+use crate::retrieval::Met;
 
-pub const FEATURES: usize = 4;
+/// Messages that are accepted at most: a matter is no longer than that as a rule.
+pub const ACCEPTED: usize = 8;
+pub const FEATURES: usize = 10;
 /// In the order of their places.
-pub const NAMES: [&str; FEATURES] = ["words", "asker", "people", "rank"];
+pub const NAMES: [&str; FEATURES] = [
+    "words",
+    "several_words",
+    "linked_words",
+    "words_beside",
+    "words_around",
+    "question_before",
+    "is_own",
+    "calls_bot",
+    "people",
+    "messages_back",
+];
 
-/// A span that was read.
-#[derive(Debug, Clone)]
-pub struct ReadSpan {
-    pub span: Span,
-    /// The hits and those [`beside`] them, oldest first, and the stems of each.
-    pub messages: Vec<StoredMessage>,
-    pub stems: Vec<Vec<Token>>,
-}
+const LINKED_WORDS: usize = 2;
+/// What says less of the words, with what replies lead to and from it, only stands beside what is about the same.
+const SAID: f64 = 0.15;
 
-/// What was thought of a span.
+/// What was thought of a message from further back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// Its hits, oldest first.
-    pub hits: Vec<(Seq, MessageId)>,
+    pub message: StoredMessage,
     /// How likely it is about the same, 0 to 1.
     pub probability: f64,
+    /// It is part of the focus; the others may be shown around it.
     pub is_accepted: bool,
-    /// The weightiest first.
-    pub features: Vec<Feature>,
+    values: [f64; FEATURES],
 }
 
-/// Messages on either side of a hit that are compared with it: what a talk is about is seldom said in one.
-pub const BESIDE: u32 = 2;
-
-/// Of `messages` around `hits` (oldest first, of one conversation) those that are read with them.
-pub fn beside(messages: Vec<StoredMessage>, hits: &[Seq]) -> Vec<StoredMessage> {
-    /// Seconds of silence after which it is another talk.
-    const TALK: u64 = 3600;
-    let of_hits: Vec<(Seq, Timestamp)> = (messages.iter())
-        .filter(|stored| hits.contains(&stored.seq))
-        .map(|stored| (stored.seq, stored.message.sent_at))
-        .collect();
-    let is_beside = |stored: &StoredMessage| {
-        of_hits.iter().any(|(seq, at)| {
-            let apart = stored.message.sent_at.secs().abs_diff(at.secs());
-            seq.0.abs_diff(stored.seq.0) <= BESIDE && apart <= TALK
-        })
-    };
-    messages.into_iter().filter(is_beside).collect()
+impl Judged {
+    /// What each feature added, the weightiest first.
+    pub fn features(&self) -> Vec<Feature> {
+        let parts = Weights::shipped().terms.parts(&self.values);
+        let feature = |((name, value), contribution): ((&&str, &f64), &f64)| Feature {
+            name: format!("beyond.{name}"),
+            value: *value,
+            contribution: *contribution,
+        };
+        let mut features: Vec<Feature> = NAMES.iter().zip(&self.values).zip(&parts).map(feature).collect();
+        features.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
+        features
+    }
 }
 
-/// What is thought of each span, the likeliest first.
-pub fn judged(sought: &Sought, read: &[ReadSpan], weights: &Weights) -> Vec<Judged> {
-    /// Spans that are accepted at most: what a tag is about did not begin in many places.
-    const MOST: usize = 2;
-    let is_hit = |read: &ReadSpan, stored: &StoredMessage| read.span.hits.contains(&stored.seq);
-    let judged_one = |(features, read): ([f64; FEATURES], &ReadSpan)| Judged {
-        hits: read
-            .messages
-            .iter()
-            .filter(|stored| is_hit(read, stored))
-            .map(|stored| (stored.seq, stored.message.id))
-            .collect(),
-        probability: weights.probability(&features),
-        is_accepted: false,
-        features: weights.explained(&features),
+/// What is thought of each message that was found, the likeliest first.
+pub fn judged(sought: &Sought, found: Vec<Met>, weights: &Weights) -> Vec<Judged> {
+    /// Messages that are kept.
+    const KEPT: usize = 80;
+    let judge = |met: Met| {
+        let values = values(sought, &met);
+        Judged { probability: weights.probability(&values), is_accepted: false, values, message: met.message }
     };
-    let mut judged: Vec<Judged> = compared(sought, read).into_iter().zip(read).map(judged_one).collect();
-    judged.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(b.hits.cmp(&a.hits)));
-    judged.iter_mut().take(MOST).for_each(|one| one.is_accepted = one.probability >= weights.threshold);
+    let mut judged: Vec<Judged> = found.into_iter().map(judge).collect();
+    judged.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(b.message.seq.cmp(&a.message.seq)));
+    judged.truncate(KEPT);
+    let sure = judged.iter_mut().filter(|one| weights.is_sure(&one.values, weights.threshold));
+    sure.take(ACCEPTED).for_each(|one| one.is_accepted = true);
+    accept_albums(&mut judged);
     judged
 }
 
-/// The features of each span, which come the strongest first.
-pub fn compared(sought: &Sought, read: &[ReadSpan]) -> Vec<[f64; FEATURES]> {
-    (0..).zip(read).map(|(rank, read)| features(sought, read, rank)).collect()
+/// An album is one unit.
+fn accept_albums(judged: &mut [Judged]) {
+    let accepted = judged.iter().filter(|one| one.is_accepted);
+    let albums: Vec<String> = accepted.filter_map(|one| one.message.message.album.clone()).collect();
+    for one in judged {
+        one.is_accepted |= one.message.message.album.as_ref().is_some_and(|album| albums.contains(album));
+    }
 }
 
-fn features(sought: &Sought, read: &ReadSpan, rank: u32) -> [f64; FEATURES] {
-    let ReadSpan { messages, stems, .. } = read;
-    let authors = || messages.iter().map(|stored| stored.message.sender.id);
-    let known: f64 = authors().filter_map(|author| sought.authors.get(&author)).sum();
+/// The features of a message that was found.
+pub fn values(sought: &Sought, met: &Met) -> [f64; FEATURES] {
+    /// What is nearer than so many messages is as near as can be.
+    const NEAREST: u32 = 16;
+    let Met { message, features, words } = met;
+    let back = sought.before.0.saturating_sub(message.seq.0).max(NEAREST);
     [
-        // How alike the words are beyond what is usual here. Meanings were tried, and say nothing more once words are shared.
-        sought.words_shared(stems.iter().map(Vec::as_slice)),
-        // Whether who asks now spoke there, and how many of those who speak now.
-        if authors().any(|author| author == sought.asker) { 1.0 } else { 0.0 },
-        known / messages.len().max(1) as f64,
-        // How many spans tell more.
-        f64::from(rank).ln_1p(),
+        // How much of the words it says itself, with what replies lead to and from it, and with what stands beside it.
+        features.own_coverage,
+        f64::from(u8::from(*words > 1)),
+        features.linked_coverage,
+        features.window_coverage,
+        features.wide_coverage,
+        features.question_before,
+        features.is_own,
+        features.calls_bot,
+        // How likely its author speaks of it now.
+        sought.authors.get(&message.message.sender.id).copied().unwrap_or_default(),
+        f64::from(back).ln(),
     ]
 }
 
 /// Fitted by `cargo bench --bench fit -- --beyond` on hand-written groups whose older part was hidden among other groups of
 /// the same language; the threshold was set, not fitted.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Table")]
 pub struct Weights {
     /// What is less likely is not taken.
     pub threshold: f64,
+    #[serde(flatten)]
     terms: Terms<FEATURES>,
-}
-
-impl TryFrom<Table> for Weights {
-    type Error = String;
-
-    fn try_from(table: Table) -> Result<Self, String> {
-        Ok(Self { threshold: table.threshold, terms: table.terms(&NAMES)? })
-    }
 }
 
 #[expect(clippy::expect_used, reason = "the file is part of the program, and a test reads it")]
@@ -126,22 +124,14 @@ impl Weights {
         &SHIPPED
     }
 
-    /// How likely a span with these features is about the same.
-    pub fn probability(&self, features: &[f64; FEATURES]) -> f64 {
-        chance(self.terms.score(features))
+    /// How likely a message with these features is about the same.
+    pub fn probability(&self, values: &[f64; FEATURES]) -> f64 {
+        chance(self.terms.score(values))
     }
 
-    /// What each feature adds, the weightiest first.
-    pub fn explained(&self, features: &[f64; FEATURES]) -> Vec<Feature> {
-        let parts = self.terms.parts(features);
-        let feature = |((name, value), contribution): ((&&str, &f64), &f64)| Feature {
-            name: format!("beyond.{name}"),
-            value: *value,
-            contribution: *contribution,
-        };
-        let mut explained: Vec<Feature> = NAMES.iter().zip(features).zip(&parts).map(feature).collect();
-        explained.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
-        explained
+    /// Whether it is as likely as `threshold`, and says enough itself.
+    pub fn is_sure(&self, values: &[f64; FEATURES], threshold: f64) -> bool {
+        self.probability(values) >= threshold && values[LINKED_WORDS] >= SAID
     }
 }
 

@@ -10,15 +10,9 @@ use crate::context::replies::antecedents::Antecedents;
 use crate::context::strands::SampledStrands;
 use crate::domain::Conversation;
 
-/// What is kept at most: what triggers need in fifty conversations, and room for what these go on to say. A message takes
-/// about 2 KiB, half of it its vector. One of four thousand characters takes ten times as much: then the bytes decide.
-pub const ROOM: Room = Room { messages: 12_500, bytes: 16 * 1024 * 1024 };
-
-#[derive(Debug, Clone, Copy)]
-pub struct Room {
-    pub messages: usize,
-    pub bytes: usize,
-}
+/// Bytes of readings that are kept at most: what triggers need in fifty conversations, and room for what these go on to say. That
+/// of a message takes about 1 KiB, most of it its vector, and of one of four thousand characters ten times as much.
+pub const ROOM: usize = 13 * 1024 * 1024;
 
 /// What is known of a message, for as long as its mark is the same.
 #[derive(Debug, Clone)]
@@ -63,19 +57,15 @@ impl Cache {
     }
 
     /// Keeps what is known of a conversation in place of what was. Conversations used longest ago make room for it.
-    pub fn put(&mut self, conversation: Conversation, talk: Arc<Talk>, room: Room) {
+    pub fn put(&mut self, conversation: Conversation, talk: Arc<Talk>, room: usize) {
         let bytes = talk.known.values().map(|known| known.reading.bytes()).sum();
         self.now += 1;
         self.talks.insert(conversation, Slot { talk, used: self.now, bytes });
-        while self.messages() > room.messages || self.bytes() > room.bytes {
+        while self.bytes() > room {
             let oldest = self.talks.iter().min_by_key(|(_, slot)| slot.used).map(|(conversation, _)| *conversation);
             let Some(oldest) = oldest else { break };
             self.talks.remove(&oldest);
         }
-    }
-
-    fn messages(&self) -> usize {
-        self.talks.values().map(|slot| slot.talk.known.len()).sum()
     }
 
     fn bytes(&self) -> usize {
@@ -96,6 +86,10 @@ mod tests {
         Arc::new(Talk { known: (0..messages).map(known).collect(), sampled: None })
     }
 
+    fn bytes_of(text: &str) -> usize {
+        talk(1, text).known.values().map(|known| known.reading.bytes()).sum()
+    }
+
     fn conversation(chat: u32) -> Conversation {
         Conversation { chat: ChatKey(chat), thread: None }
     }
@@ -107,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_conversation_used_longest_ago_makes_room() {
-        let room = Room { messages: 10, bytes: usize::MAX };
+        let room = 10 * bytes_of("x");
         let mut cache = Cache::default();
         cache.put(conversation(1), talk(5, "x"), room);
         cache.put(conversation(2), talk(5, "x"), room);
@@ -122,13 +116,12 @@ mod tests {
     #[test]
     fn long_messages_take_the_room_of_many() {
         let long: String = (0..100).map(|n| format!("w{n} ")).collect();
-        let short = talk(2, "x").known.values().map(|known| known.reading.bytes()).sum::<usize>();
-        let room = Room { messages: 100, bytes: 3 * short };
+        let room = 6 * bytes_of("x");
         let mut cache = Cache::default();
         cache.put(conversation(1), talk(2, "x"), room);
         cache.put(conversation(2), talk(2, "x"), room);
         assert_eq!(left(&mut cache), [2, 2, 0]);
         cache.put(conversation(3), talk(2, &long), room);
-        assert!(cache.bytes() <= room.bytes && left(&mut cache)[0] == 0, "{:?}", left(&mut cache));
+        assert!(cache.bytes() <= room && left(&mut cache)[0] == 0, "{:?}", left(&mut cache));
     }
 }

@@ -1,18 +1,22 @@
 //! What is kept changes speed and nothing else.
 
+mod archive;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::context::context_window::ContextWindow;
 use crate::context::evidence::Evidence;
+use crate::context::history::History;
 use crate::context::params::Params;
 use crate::context::run::precomputed::Readings;
 use crate::context::run::{Asked, gather};
-use crate::domain::{Chat, ChatId, ChatKind, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
+use crate::domain::{Chat, ChatKind, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
 use crate::embed::Embedder;
+use crate::retrieval::run::Recaller;
 use crate::store::{Priority, Store, chats, messages, vectors};
+use crate::testkit::CHAT;
 
-const CHAT: ChatId = ChatId(-1_001_000_000_001);
 const START: Timestamp = Timestamp::from_secs(1_750_000_000);
 const LINES: [&str; 9] = [
     "Shall we try the thai place on Friday?",
@@ -48,27 +52,34 @@ async fn take_in(store: &Store, taken: Vec<Message>) {
     written.await.unwrap();
 }
 
-async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'static str) -> ContextWindow {
+async fn chat(said: impl Iterator<Item = Message>) -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
+    take_in(&store, said.collect()).await;
+    (folder, store)
+}
+
+async fn gathered(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'static str) -> History {
     let readings = Arc::clone(readings);
-    let picked = store.read(move |conn| {
+    let gathered = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
-        let params = Params::new(estimate_tokens);
         let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true };
-        let history = gather(conn, asked, &params, &readings)?;
-        Ok(crate::context::run::window(conn, &history, &params, &readings))
+        gather(conn, asked, &Params::new(estimate_tokens), &readings)
     });
+    gathered.await.unwrap()
+}
+
+async fn window(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'static str) -> ContextWindow {
+    let history = gathered(store, readings, trigger, ask).await;
+    let recaller = Recaller::new(history.evidence.embedder.clone());
+    let params = Params::new(estimate_tokens);
+    let picked = store.read(move |conn| Ok(crate::context::run::window(conn, &history, &params, &recaller)));
     picked.await.unwrap()
 }
 
 /// What is known when the message `trigger` tags.
 async fn known(store: &Store, readings: &Arc<Readings>, trigger: i64) -> Arc<Evidence> {
-    let readings = Arc::clone(readings);
-    let gathered = store.read(move |conn| {
-        let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
-        let asked = Asked { trigger, ask: String::new(), is_tag: true };
-        gather(conn, asked, &Params::new(estimate_tokens), &readings)
-    });
-    gathered.await.unwrap().evidence
+    gathered(store, readings, trigger, "").await.evidence
 }
 
 /// Whether all is known that a tag needs, once `most` rows were worked out.
@@ -87,11 +98,9 @@ async fn prepare(store: &Store, readings: &Arc<Readings>) {
 
 /// The window is the same from what is in memory and from nothing.
 async fn check(seconds_apart: u64) {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
+    let (_folder, store) = chat((1..=430).map(|number| message(number, seconds_apart))).await;
     let embedder = Arc::new(Embedder::shipped().unwrap());
     let fresh = || Arc::new(Readings::new(Some(Arc::clone(&embedder))));
-    take_in(&store, (1..=430).map(|number| message(number, seconds_apart)).collect()).await;
     let warm = fresh();
     prepare(&store, &warm).await;
     // Some more come in, one that nobody prepared for asks, and an old one was edited meanwhile.
@@ -125,9 +134,7 @@ async fn in_a_busy_chat_what_is_kept_changes_nothing() {
 
 #[tokio::test]
 async fn what_was_prepared_is_found() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
-    take_in(&store, (1..=430).map(|number| message(number, 1)).collect()).await;
+    let (_folder, store) = chat((1..=430).map(|number| message(number, 1))).await;
     let readings = Arc::new(Readings::new(None));
     prepare(&store, &readings).await;
     assert!(is_prepared(&store, &readings, 0).await);
@@ -139,9 +146,7 @@ async fn what_was_prepared_is_found() {
 
 #[tokio::test]
 async fn what_was_foreseen_is_found_until_a_message_changes() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
-    take_in(&store, (1..=430).map(|number| message(number, 60)).collect()).await;
+    let (_folder, store) = chat((1..=430).map(|number| message(number, 60))).await;
     let readings = Arc::new(Readings::new(None));
     prepare(&store, &readings).await;
     take_in(&store, vec![message(431, 60)]).await;
@@ -159,10 +164,8 @@ async fn what_was_foreseen_is_found_until_a_message_changes() {
 
 #[tokio::test]
 async fn what_was_foreseen_is_not_taken_for_other_candidates() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
     let picture = |number: i64| Message { album: Some("pictures".to_owned()), ..message(number, 60) };
-    take_in(&store, (1..=430).map(|number| message(number, 60)).chain([picture(431)]).collect()).await;
+    let (_folder, store) = chat((1..=430).map(|number| message(number, 60)).chain([picture(431)])).await;
     let readings = Arc::new(Readings::new(None));
     prepare(&store, &readings).await;
     // The picture after the one with the tag is a candidate, too: all others are a place further back.
@@ -174,9 +177,7 @@ async fn what_was_foreseen_is_not_taken_for_other_candidates() {
 
 #[tokio::test]
 async fn a_vector_that_comes_later_is_known_to_the_next_trigger() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
-    take_in(&store, (1..=9).map(|number| message(number, 60)).collect()).await;
+    let (_folder, store) = chat((1..=9).map(|number| message(number, 60))).await;
     let readings = Arc::new(Readings::with_kept_vectors("small".to_owned()));
     let with_vector = async || {
         let evidence = known(&store, &readings, 9).await;

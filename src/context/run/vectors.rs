@@ -42,38 +42,19 @@ enum VectorError {
 impl Vectors {
     /// Works until `stop`. A server that fails is asked again later; until then the messages have no vectors.
     pub async fn run(mut self, stop: CancellationToken) {
-        let mut backoff = Backoff::default();
-        let mut due = HashSet::new();
-        loop {
-            if due.is_empty() {
-                let next = tokio::select! {
-                    () = stop.cancelled() => return,
-                    next = self.news.recv() => next,
-                };
-                let Some(next) = next else { break };
+        let work = async {
+            let (mut backoff, mut due) = (Backoff::default(), HashSet::new());
+            while let Some(next) = self.news.recv().await {
                 due.insert(next);
-            }
-            let worked = tokio::select! {
-                () = stop.cancelled() => return,
-                worked = self.work(&mut due) => worked,
-            };
-            let pause = match worked {
-                Ok(()) => {
-                    backoff.succeeded();
-                    continue;
-                }
-                Err(error) => {
+                while let Err(error) = self.work(&mut due).await {
                     tracing::warn!(%error, "no vectors for now: messages are compared without them");
-                    pause_after(&error, &mut backoff)
+                    self.clock.sleep(pause_after(&error, &mut backoff)).await;
                 }
-            };
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.clock.sleep(pause) => {}
+                backoff.succeeded();
             }
-        }
-        // Nobody is left to tell anything; the end is for others to say.
-        stop.cancelled().await;
+        };
+        // Where nobody is left to tell anything, the end is for others to say.
+        tokio::join!(stop.run_until_cancelled(work), stop.cancelled());
     }
 
     /// Fetches for every conversation that is due; what is done is due no more.

@@ -36,38 +36,33 @@ impl Warmer {
     /// Works until `stop`: at once, since a tag may follow on the heels of what it is about. What fails is left to the
     /// trigger, which fails in its own way where it must.
     pub async fn run(mut self, stop: CancellationToken) {
-        while let Some(first) = tokio::select! {
-            () = stop.cancelled() => return,
-            next = self.news.recv() => next,
-        } {
-            let mut due = HashMap::from([(first.conversation, first.is_asked)]);
-            while let Ok(next) = self.news.try_recv() {
-                due.insert(next.conversation, next.is_asked);
-            }
-            let watch = self.clock.stopwatch();
-            let mut is_flood = false;
-            for (conversation, is_asked) in due {
-                if let Some(vectors) = &self.vectors {
-                    // What finds no room is noted with the next message there.
-                    let _ = vectors.try_send(conversation);
+        let work = async {
+            while let Some(first) = self.news.recv().await {
+                let mut due = HashMap::from([(first.conversation, first.is_asked)]);
+                while let Ok(next) = self.news.try_recv() {
+                    due.insert(next.conversation, next.is_asked);
                 }
-                // An answer works out what is missing, and nobody else does the same beside it.
-                if !is_asked {
-                    is_flood |= self.prepare(conversation, &stop).await;
+                let watch = self.clock.stopwatch();
+                let mut is_flood = false;
+                for (conversation, is_asked) in due {
+                    if let Some(vectors) = &self.vectors {
+                        // What finds no room is noted with the next message there.
+                        let _ = vectors.try_send(conversation);
+                    }
+                    // An answer works out what is missing, and nobody else does the same beside it.
+                    if !is_asked {
+                        is_flood |= self.prepare(conversation).await;
+                    }
                 }
+                self.clock.sleep(if is_flood { SETTLES } else { SETTLES.min(watch.elapsed() * RESTS) }).await;
             }
-            let rest = if is_flood { SETTLES } else { SETTLES.min(watch.elapsed() * RESTS) };
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.clock.sleep(rest) => {}
-            }
-        }
-        // Nobody is left to tell anything; the end is for others to say.
-        stop.cancelled().await;
+        };
+        // Where nobody is left to tell anything, the end is for others to say.
+        tokio::join!(stop.run_until_cancelled(work), stop.cancelled());
     }
 
     /// Tells whether there was more to do than what a few messages bring along.
-    async fn prepare(&self, conversation: Conversation, stop: &CancellationToken) -> bool {
+    async fn prepare(&self, conversation: Conversation) -> bool {
         // Not until all is done: where messages come in faster than they are scored, that would never be.
         for round in 0..=WINDOW / AT_ONCE {
             let readings = Arc::clone(&self.readings);
@@ -75,7 +70,7 @@ impl Warmer {
             if let Err(error) = &prepared {
                 tracing::debug!(%error, "a conversation was not prepared");
             }
-            if prepared.unwrap_or(true) || stop.is_cancelled() {
+            if prepared.unwrap_or(true) {
                 return round > 0;
             }
         }

@@ -31,66 +31,47 @@ pub struct Rivals {
 
 /// The matters that are open among `guesses`, whose weights sum to 1.
 pub fn of_guesses(guesses: &[Guess], most: usize) -> Option<Rivals> {
-    let likely = |guess: &Guess| {
-        let members = guess.members.iter().enumerate();
-        IndexSet::of(members.filter(|(_, member)| **member >= LIKELY).map(|(place, _)| place))
-    };
-    let likely: Vec<IndexSet> = guesses.iter().map(likely).collect();
-    let overlap = |a: usize, b: usize| overlap(&likely[a], &likely[b]);
-    let weights: Vec<f32> = guesses.iter().map(|guess| guess.weight).collect();
-    let taken = |matter: &Matter| {
-        let scaled = |place: &usize| Guess { weight: weights[*place] / matter.mass, ..guesses[*place].clone() };
-        best_set(&matter.guesses.iter().map(scaled).collect::<Vec<_>>(), most, &[])
-    };
-    rivals(&weights, overlap, taken)
-}
-
-/// How much of the smaller set is in the larger one, 0 to 1.
-fn overlap(a: &IndexSet, b: &IndexSet) -> f32 {
-    a.shared_with(b) as f32 / a.len().min(b.len()).max(1) as f32
-}
-
-/// Guesses about the same matter.
-struct Matter {
-    mass: f32,
-    /// The likeliest first.
-    guesses: Vec<usize>,
-}
-
-fn rivals(
-    weights: &[f32],
-    overlap: impl Fn(usize, usize) -> f32,
-    taken: impl Fn(&Matter) -> Vec<Taken>,
-) -> Option<Rivals> {
-    let matters = matters(weights, overlap);
+    let mass = |matter: &[usize]| matter.iter().map(|guess| guesses[*guess].weight).sum::<f32>();
+    let mut matters = matters(guesses);
+    matters.sort_by(|a, b| mass(b).total_cmp(&mass(a)));
     let [first, second, ..] = matters.as_slice() else { return None };
-    let margin = first.mass - second.mass;
-    if second.mass < LEAST || margin > SMALL_MARGIN {
+    let margin = mass(first) - mass(second);
+    if mass(second) < LEAST || margin > SMALL_MARGIN {
         return None;
     }
+    let taken = |matter: &[usize]| {
+        let scaled = |guess: &usize| Guess { weight: guesses[*guess].weight / mass(matter), ..guesses[*guess].clone() };
+        best_set(&matter.iter().map(scaled).collect::<Vec<_>>(), most, &[])
+    };
     let (first, mut second) = (taken(first), taken(second));
     second.retain(|one| first.iter().all(|other| other.place != one.place));
     (!first.is_empty() && !second.is_empty()).then_some(Rivals { margin, first, second })
 }
 
-/// The matters, the likeliest first.
-fn matters(weights: &[f32], overlap: impl Fn(usize, usize) -> f32) -> Vec<Matter> {
-    let mut by_weight: Vec<usize> = (0..weights.len()).collect();
-    by_weight.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
-    let mut matters: Vec<Matter> = Vec::new();
+/// Guesses about the same matter together, the likeliest guess of each first.
+fn matters(guesses: &[Guess]) -> Vec<Vec<usize>> {
+    let likely = |guess: &Guess| {
+        let members = guess.members.iter().enumerate();
+        IndexSet::of(members.filter(|(_, member)| **member >= LIKELY).map(|(place, _)| place))
+    };
+    let likely: Vec<IndexSet> = guesses.iter().map(likely).collect();
+    let mut by_weight: Vec<usize> = (0..guesses.len()).collect();
+    by_weight.sort_by(|a, b| guesses[*b].weight.total_cmp(&guesses[*a].weight).then(a.cmp(b)));
+    let mut matters: Vec<Vec<usize>> = Vec::new();
     for guess in by_weight {
         let is_full = matters.len() == MATTERS;
-        match matters.iter_mut().find(|matter| overlap(matter.guesses[0], guess) >= SAME) {
-            Some(matter) => {
-                matter.mass += weights[guess];
-                matter.guesses.push(guess);
-            }
+        match matters.iter_mut().find(|matter| overlap(&likely[matter[0]], &likely[guess]) >= SAME) {
+            Some(matter) => matter.push(guess),
             None if is_full => {}
-            None => matters.push(Matter { mass: weights[guess], guesses: vec![guess] }),
+            None => matters.push(vec![guess]),
         }
     }
-    matters.sort_by(|a, b| b.mass.total_cmp(&a.mass));
     matters
+}
+
+/// How much of the smaller set is in the larger one, 0 to 1.
+fn overlap(a: &IndexSet, b: &IndexSet) -> f32 {
+    a.shared_with(b) as f32 / a.len().min(b.len()).max(1) as f32
 }
 
 #[cfg(test)]

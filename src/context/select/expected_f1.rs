@@ -42,8 +42,8 @@ struct Bet<'a> {
 /// what taking each candidate is expected to waste, in F1; nothing where there are none.
 pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
     let marginals = marginals(guesses);
-    let bet = |guess| Bet { guess, size: Guess::size(guess).clamp(1.0, most.max(1) as f32), hits: 0.0 };
-    let mut bets: Vec<Bet<'_>> = guesses.iter().map(bet).collect();
+    let size = |guess: &Guess| guess.members.iter().sum::<f32>().clamp(1.0, most.max(1) as f32);
+    let mut bets: Vec<Bet<'_>> = guesses.iter().map(|guess| Bet { guess, size: size(guess), hits: 0.0 }).collect();
     let mut taken: Vec<Taken> = Vec::new();
     let mut is_taken = vec![false; marginals.len()];
     let cost = |place: usize| costs.get(place).copied().unwrap_or(0.0);
@@ -70,12 +70,6 @@ pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
         bets.iter_mut().for_each(|bet| bet.hits += bet.guess.members[place]);
     }
     taken
-}
-
-impl Guess {
-    fn size(&self) -> f32 {
-        self.members.iter().sum()
-    }
 }
 
 #[cfg(test)]

@@ -346,6 +346,28 @@ fn an_answer_of_the_bot_brings_back_what_it_rests_on() {
 }
 
 #[test]
+fn a_talk_since_the_answer_is_what_a_tag_without_words_is_about() {
+    check(
+        "
+        -2d 17:02 ida#1 We need a hall for the concert in june
+        -2d 17:06 jon#2 the coffee machine leaks again
+        -2d 17:31 kim#3>1 ninety people will come, so not the small one
+        -2d 17:33 lea#4>2 that is the seal, there is a new one in the drawer
+        18:51 kim#5>3 the old brewery on Mill Street?
+        18:53 ida#6>5 it has a stage, and the rent is low
+        18:55 max#7 @bot thoughts?
+        18:55:06 bot#8>7 [assistant] The old brewery fits: it has a stage, and room for ninety.
+        18:57 kim#9 did anyone measure the new shed for the bikes?
+        18:58 jon#10 it is 2.60 wide
+        18:58:40 kim#11 then six bikes fit
+        18:59 jon#12 or five with the cargo bike
+        19:00 max#13 @bot thoughts?
+        in: 9 10 11 12; out: 1 3 5 6
+        ",
+    );
+}
+
+#[test]
 fn two_languages_in_one_matter_are_one_matter() {
     check(
         "

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::context::budget::Pick;
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::history::Sources;
-use crate::context::retrieval::found::Bridged;
+use crate::context::retrieval::rerank::Judged;
 use crate::context::window::surroundings;
 use crate::domain::{Chosen, Reason, Role, Seq};
 
@@ -107,11 +107,11 @@ impl Picked {
         }
     }
 
-    /// Adds what comes from further back. `pool` has it, and `before` is the pool that everything was picked from.
-    pub fn with_bridged(self, before: &CandidateSet<'_>, pool: &CandidateSet<'_>, bridged: &[Bridged]) -> Self {
+    /// Adds what was accepted from further back. `pool` has it, and `before` is the pool that everything was picked from.
+    pub fn with_bridged(self, before: &CandidateSet<'_>, pool: &CandidateSet<'_>, found: &[Judged]) -> Self {
         let moved = |(place, it): (Index, (Reason, f64))| Some((pool.place_of(before.messages[place])?, it));
         let mut picked = Self(self.0.into_iter().filter_map(moved).collect());
-        for one in bridged {
+        for one in found.iter().filter(|one| one.is_accepted) {
             if let Some(place) = pool.place_of(&one.message) {
                 picked.add(place, Reason::Bridge, one.probability);
             }

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::domain::dot;
 use crate::domain::{LegScores, Seq, SessionId, WordStemmer};
 use crate::retrieval::Frequencies;
 use crate::retrieval::proposals::{Proposal, WordPostings, proposals};
 use crate::retrieval::run::Reading;
-use crate::retrieval::similarity::dot;
 use crate::store::postings::{self, Postings, Range};
 use crate::store::vector_index::{self, MESSAGES, Nearest, SUMMARIES};
 use crate::store::{self, passages, spaces, summaries, tags};

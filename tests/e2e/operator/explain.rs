@@ -120,7 +120,7 @@ async fn what_was_compared_further_back_is_shown() {
         assert!(words["value"].is_number() && words["contribution"].is_number(), "{of_restaurant}");
         let told = explain(w, tag, &[]);
         let told = String::from_utf8_lossy(&told.stdout).into_owned();
-        assert!(told.contains(&format!("older    {} places compared", places.len())), "{told}");
+        assert!(told.contains(&format!("older    {} messages compared", places.len())), "{told}");
         assert!(told.lines().any(|line| line.starts_with(&format!("  #{} ", began.0))), "{told}");
     })
     .await;

@@ -11,6 +11,7 @@ use crate::domain::{
     Chat, ChatId, ChatKind, Message, MessageId, Origin, Reason, Seq, StoredMessage, ThreadId, estimate_tokens,
 };
 use crate::embed::Embedder;
+use crate::retrieval::run::Recaller;
 use crate::store::{Priority, Store, chats, messages};
 use crate::testkit::{CHAT, DAY_ONE, transcript};
 
@@ -34,18 +35,8 @@ const USUAL: [&str; 12] = [
 
 /// One of three thousand words.
 fn seldom(n: usize) -> String {
-    const HEADS: [&str; 20] = [
-        "bal", "cor", "dun", "fen", "gar", "hol", "jas", "kel", "lom", "mur", "nid", "osk", "pel", "quo", "ral", "sib",
-        "tov", "ulm", "vek", "wim",
-    ];
-    const TAILS: [&str; 15] =
-        ["ado", "bix", "cam", "dil", "eru", "fog", "gan", "hip", "ilo", "jut", "kor", "lax", "min", "nob", "oza"];
-    format!(
-        "{}{}{}",
-        HEADS[n % 20],
-        TAILS[n / 20 % 15],
-        ["", "ra", "st", "um", "el", "ik", "on", "ax", "ur", "es"][n / 300 % 10]
-    )
+    let letter = |n: usize| char::from(b'b' + (n % 15) as u8);
+    format!("{}o{}i{}", letter(n), letter(n / 15), letter(n / 225 % 14))
 }
 
 /// Who says what, seconds after the one before.
@@ -99,12 +90,13 @@ async fn asked_in(
         Ok(tx.execute_batch(damage)?)
     });
     stored.await.unwrap();
-    let readings = Readings::new(Some(Arc::new(Embedder::shipped().unwrap())));
+    let embedder = Arc::new(Embedder::shipped().unwrap());
+    let (readings, recaller) = (Readings::new(Some(Arc::clone(&embedder))), Recaller::new(Some(embedder)));
     let picked = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, last)?.unwrap();
         let params = Params::new(estimate_tokens);
         let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true };
-        Ok(window(conn, &gather(conn, asked, &params, &readings)?, &params, &readings))
+        Ok(window(conn, &gather(conn, asked, &params, &readings)?, &params, &recaller))
     });
     picked.await.unwrap()
 }
