@@ -1,7 +1,7 @@
 //! Two matters are open: the answer is about one of them, and a button leads to the other.
 
 use chime::domain::{MessageId, Part, UserId};
-use chime::sandbox::{BotAction, Cursor, SandboxMessage};
+use chime::sandbox::{BotAction, Cursor, NewChat, Post, SandboxMessage};
 use chime::testkit::World;
 
 /// Two pairs have talked at once, and a bystander tags when both talks rest.
@@ -138,6 +138,27 @@ async fn a_press_counts_as_a_tag() {
         let refused = press(w, &first, w.member("ann"));
         let told = outcome(w, before, &refused).await.expect("a notice");
         assert!(told.starts_with("This conversation has tagged me very often in a short time."), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reply_to_a_message_from_elsewhere_is_about_that_and_has_no_button() {
+    World::run(async |w| {
+        let talks = TWO_TALKS.trim_end().rsplit_once('\n').expect("the tag comes last").0;
+        w.play(talks);
+        w.settled().await;
+        let elsewhere = w.telegram.add_chat(NewChat::supergroup("Elsewhere"));
+        let said = w.say_in(elsewhere, "zoe", "the train leaves at nine");
+        w.settled().await;
+        w.model.script(["It leaves at nine."]);
+        let eve = w.member("eve");
+        let tag = Post::marked_up(eve, "@bot", w.clock.now()).reply_elsewhere(elsewhere, said).quote("leaves at nine");
+        let tag = w.telegram.say(w.chat, tag);
+        let answer = w.answer_to(tag).await;
+        assert_eq!(button(&answer), None);
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("which is from elsewhere") && !prompt.contains("Two matters are open"), "{prompt}");
     })
     .await;
 }

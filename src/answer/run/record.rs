@@ -51,7 +51,8 @@ pub fn record(
         anchor: question.window.anchor,
         window: shown,
         omitted: question.window.omitted.clone(),
-        alternative: question.window.alternative.clone(),
+        // A reply to a message from elsewhere is about that.
+        alternative: question.window.alternative.clone().filter(|_| question.trigger().message.snapshot.is_none()),
         slots,
         sources: checked.sources,
         model: draft.model,
