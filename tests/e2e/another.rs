@@ -151,6 +151,7 @@ async fn a_reply_to_a_message_from_elsewhere_is_about_that_and_has_no_button() {
         let elsewhere = w.telegram.add_chat(NewChat::supergroup("Elsewhere"));
         let said = w.say_in(elsewhere, "zoe", "the train leaves at nine");
         w.settled().await;
+        w.clock.advance(std::time::Duration::from_secs(36 * 60));
         w.model.script(["It leaves at nine."]);
         let eve = w.member("eve");
         let tag = Post::marked_up(eve, "@bot", w.clock.now()).reply_elsewhere(elsewhere, said).quote("leaves at nine");
