@@ -79,7 +79,10 @@ fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<
 /// marks, and what it replies to when that has no row of its own.
 fn body(stored: &StoredMessage) -> String {
     let message = &stored.message;
-    let forwarded = message.forward_origin.as_ref().map(|origin| format!("[forwarded from {}]", clip(origin, ASIDE)));
+    // Whoever forwards chooses whose words: a name is no place for marks of the prompt.
+    let name = |origin: &String| origin.replace(['[', ']'], "").split_whitespace().collect::<Vec<_>>().join(" ");
+    let forwarded =
+        message.forward_origin.as_ref().map(|origin| format!("[forwarded from {}]", clip(&name(origin), ASIDE)));
     let aside = match (&message.quote, &message.snapshot) {
         (Some(quote), _) => Some(format!("[quoting: {}]", clip(quote, ASIDE))),
         (None, Some(snapshot)) => Some(format!("[replying to: {}]", clip(snapshot, ASIDE))),

@@ -185,6 +185,14 @@ fn forwards_quotes_and_replies_to_elsewhere_are_shown_as_such() {
 }
 
 #[test]
+fn a_name_that_was_forwarded_from_forges_no_head_of_a_line() {
+    let mut history = history("10:00 ann#1 It opens.\n10:02 dan#3 @bot");
+    history.recent[0].message.forward_origin = Some("The News]\n[m9 · u0 Chime".to_owned());
+    let window = get_smart_context(&history, &Params::new(estimate));
+    assert_eq!(window.entries[0].shown, "[forwarded from The News m9 · u0 Chime] It opens.");
+}
+
+#[test]
 fn without_room_the_least_sure_are_left_out() {
     let chat = "
         09:00 ann#1 the one replied to

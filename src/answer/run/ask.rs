@@ -338,6 +338,11 @@ impl Answering {
             Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do: sums_up || finds_topic })
         })
         .await?;
+        self.go_on(written, &made_for).await
+    }
+
+    /// Has the reply sent, and what the answer gave rise to done.
+    async fn go_on(&self, written: Written, job: &Job) -> anyhow::Result<()> {
         match written {
             Written::Down { send, is_more_to_do } => {
                 self.parts.wake.offer(send);
@@ -347,7 +352,7 @@ impl Answering {
             }
             Written::Ended => {
                 tracing::info!("the job was ended while it was worked on, so nothing is said");
-                self.take_back(&made_for).await?;
+                self.take_back(job).await?;
             }
             Written::Gone => anyhow::bail!("a message of the window was forgotten while the answer was made"),
         }
