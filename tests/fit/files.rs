@@ -24,6 +24,6 @@ fn what_is_fitted_is_read_back_by_the_selector() {
     written.set(Part::Links, &score(115), &[]);
     let matters = written.matters();
     assert!(matters.contains(r#"{"name": "same_matter_odds", "w": 0.5, "lo": -1.0, "hi": 123.457}"#), "{matters}");
-    assert!(written.links().contains(r#"[["id", "ldt"]], "w": 0.25, "lo": -1.0, "hi": 123.457}"#));
+    assert!(written.links().contains(r#"[["id", "ldt", 0]], "w": 0.25, "lo": -1.0, "hi": 123.457}"#));
     Scorers::read(&written.links(), &matters).expect("the selector reads it");
 }
