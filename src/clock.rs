@@ -10,6 +10,9 @@ use tokio::sync::watch;
 
 use crate::domain::Timestamp;
 
+/// From here on a wall clock was set back; less is the ordinary work of a time service.
+pub const SET_BACK_FROM: Duration = Duration::from_secs(5);
+
 /// Reads the wall clock and waits by it. Cheap to clone; clones share one time.
 #[derive(Debug, Clone)]
 pub struct Clock {
@@ -23,6 +26,13 @@ pub struct Clock {
 /// A moment on the monotonic clock, for measuring how long something took.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch(Instant);
+
+/// Notices that the wall clock was set back, by holding it against the monotonic one.
+#[derive(Debug)]
+pub struct SetBackWatch {
+    seen: Timestamp,
+    since: Stopwatch,
+}
 
 impl Clock {
     /// The machine's clock.
@@ -47,15 +57,17 @@ impl Clock {
         Stopwatch(Instant::now())
     }
 
-    /// Waits until this clock shows `until`. A wall clock that is set back or forward is noticed within a minute.
+    /// Waits until this clock shows `until`, and no longer than that is from now: a wall clock that is set back makes no wait
+    /// longer. One that is set forward is noticed within a minute.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that sleeps")]
     pub async fn sleep_until(&self, until: Timestamp) {
         const RECHECK: Duration = Duration::from_secs(60);
         #[cfg(feature = "testkit")]
         self.waits.notify_waiters();
         let mut moved = self.moved.subscribe();
+        let (watch, span) = (self.stopwatch(), until.since(self.now()));
         loop {
-            let left = until.since(self.now());
+            let left = until.since(self.now()).min(span.saturating_sub(watch.elapsed()));
             if left.is_zero() {
                 return;
             }
@@ -69,6 +81,18 @@ impl Clock {
     /// Waits for `span`.
     pub async fn sleep(&self, span: Duration) {
         self.sleep_until(self.now().plus(span)).await;
+    }
+
+    /// Begins to watch for the wall clock being set back.
+    pub fn watch_set_back(&self) -> SetBackWatch {
+        SetBackWatch { seen: self.now(), since: self.stopwatch() }
+    }
+
+    /// Sets this clock back. Waits under way take as long as they would have.
+    #[cfg(feature = "testkit")]
+    pub fn set_back(&self, span: Duration) {
+        self.shift.fetch_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
+        self.moved.send_replace(());
     }
 
     /// Moves this clock forward: whoever waits for a moment that is now past wakes up.
@@ -85,9 +109,36 @@ impl Clock {
     }
 }
 
+impl SetBackWatch {
+    /// By how much the wall clock was set back since this was last asked, if it was.
+    pub fn look(&mut self, clock: &Clock) -> Option<Duration> {
+        let now = clock.now();
+        let by = self.seen.plus(self.since.elapsed()).since(now);
+        *self = Self { seen: now, since: clock.stopwatch() };
+        (by > SET_BACK_FROM).then_some(by)
+    }
+}
+
 impl Stopwatch {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the time")]
     pub fn elapsed(self) -> Duration {
         Instant::now().saturating_duration_since(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_clock_that_is_set_back_makes_no_wait_longer() {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        let clock = Clock::system();
+        let mut watch = clock.watch_set_back();
+        let wait = Duration::from_millis(20);
+        tokio::join!(clock.sleep(wait), async { clock.set_back(DAY) });
+        let by = watch.look(&clock).expect("it is noticed");
+        assert!(by <= DAY + Duration::from_secs(1) && by >= DAY, "{by:?}");
+        assert_eq!(watch.look(&clock), None, "and told once");
     }
 }

@@ -32,7 +32,9 @@ pub enum SendResult {
     ReplyGone,
     /// The chat goes on under another id.
     Migrated(ChatId),
-    /// Nothing can be sent there, now or later: kicked, blocked, the topic closed, the request refused.
+    /// Telegram does not take it as it is, and says so.
+    Refused(String),
+    /// Nothing can be sent there, now or later: kicked, blocked, the topic closed.
     Impossible(String),
 }
 
@@ -44,6 +46,10 @@ pub struct Standing {
     pub unknown_sends: u32,
     /// Attempts of the send job so far.
     pub attempts: u32,
+    /// How often this attempt has followed the chat to another id.
+    pub moves: u32,
+    /// Whether it has neither formatting nor buttons that could be at fault.
+    pub is_plain: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,12 +69,14 @@ pub enum Step {
     HoldChatUntil(Timestamp),
     /// Send it again at once, not as a reply.
     SendWithoutReply,
+    /// Send it again at once, without formatting and buttons.
+    SendPlain,
     /// Follow the chat to its new id.
     Follow(ChatId),
     /// Nothing can be sent there.
     GiveUp(String),
-    /// It took too long.
-    GiveUpStale(String),
+    /// It was surely not delivered, and whoever waits for it can be told.
+    GiveUpVisibly(String),
     /// The last send may have arrived, and there is no other.
     GiveUpUnknown(String),
 }
@@ -88,14 +96,21 @@ pub fn after_send(result: SendResult, standing: Standing, now: Timestamp) -> Ste
     match result {
         SendResult::Sent(message) => Step::Record(message),
         SendResult::ReplyGone => Step::SendWithoutReply,
-        SendResult::Migrated(to) => Step::Follow(to),
+        SendResult::Migrated(to) if standing.moves == 0 => Step::Follow(to),
+        // One chat moves once. Whoever is sent from one id to the next goes round in circles.
+        SendResult::Migrated(to) => {
+            let moved = SendResult::NotDelivered(format!("the chat is said to have moved on to {to}"));
+            after_send(moved, standing, now)
+        }
+        SendResult::Refused(_) if !standing.is_plain => Step::SendPlain,
+        SendResult::Refused(why) => Step::GiveUpVisibly(why),
         SendResult::Impossible(why) => Step::GiveUp(why),
         SendResult::Throttled(wait) if age + wait <= STALE_AFTER => Step::HoldChatUntil(now.plus(wait)),
         SendResult::Throttled(wait) => {
-            Step::GiveUpStale(format!("Telegram asks to wait {} s, too long", wait.as_secs()))
+            Step::GiveUpVisibly(format!("Telegram asks to wait {} s, too long", wait.as_secs()))
         }
         SendResult::NotDelivered(why) if age + pause <= STALE_AFTER => Step::RetryAt { at: now.plus(pause), why },
-        SendResult::NotDelivered(why) => Step::GiveUpStale(why),
+        SendResult::NotDelivered(why) => Step::GiveUpVisibly(why),
         SendResult::Unknown(why) if may_repeat(standing.unknown_sends, age) => {
             Step::RetryUnknownAt { at: now.plus(pause.max(OUTAGE)), why }
         }
@@ -139,7 +154,10 @@ mod tests {
 
     fn standing(age_s: u64, unknown_sends: u32) -> (Standing, Timestamp) {
         let created_at = Timestamp::from_secs(1_000_000);
-        (Standing { created_at, unknown_sends, attempts: 0 }, created_at.plus(Duration::from_secs(age_s)))
+        (
+            Standing { created_at, unknown_sends, attempts: 0, moves: 0, is_plain: false },
+            created_at.plus(Duration::from_secs(age_s)),
+        )
     }
 
     #[track_caller]
@@ -151,9 +169,10 @@ mod tests {
             Step::RetryUnknownAt { at, .. } => format!("repeat after {:?}", at.since(now)),
             Step::HoldChatUntil(at) => format!("hold for {:?}", at.since(now)),
             Step::SendWithoutReply => "send without reply".to_owned(),
+            Step::SendPlain => "send plain".to_owned(),
             Step::Follow(chat) => format!("follow to {chat}"),
             Step::GiveUp(why) => format!("give up: {why}"),
-            Step::GiveUpStale(why) | Step::GiveUpUnknown(why) => format!("give up with a reaction: {why}"),
+            Step::GiveUpVisibly(why) | Step::GiveUpUnknown(why) => format!("give up with a reaction: {why}"),
         };
         assert_eq!(step, expected);
     }
@@ -183,6 +202,23 @@ mod tests {
             0,
             "give up with a reaction: Telegram asks to wait 9000 s, too long",
         );
+    }
+
+    #[test]
+    fn what_is_refused_is_sent_plain_once_and_then_given_up_where_it_is_seen() {
+        let (standing, now) = standing(0, 0);
+        let refused = || SendResult::Refused("BUTTON_DATA_INVALID".to_owned());
+        assert_eq!(after_send(refused(), standing, now), Step::SendPlain);
+        let plain = Standing { is_plain: true, ..standing };
+        assert_eq!(after_send(refused(), plain, now), Step::GiveUpVisibly("BUTTON_DATA_INVALID".to_owned()));
+    }
+
+    #[test]
+    fn a_chat_that_moves_in_circles_is_followed_once_and_then_tried_later() {
+        let (standing, now) = standing(0, 0);
+        let moved = Standing { moves: 1, ..standing };
+        let step = after_send(SendResult::Migrated(ChatId(-7)), moved, now);
+        assert!(matches!(step, Step::RetryAt { .. }), "{step:?}");
     }
 
     #[test]

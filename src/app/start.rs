@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{ClaimCode, is_unclaimed};
 use crate::app::watchdog::patience;
 use crate::app::{AppError, service};
-use crate::clock::Clock;
+use crate::clock::{Clock, SET_BACK_FROM};
 use crate::config::{AllowedChats, Config, EmbeddingConfig};
 use crate::domain::{BotIdentity, span_in_words};
 use crate::embed::Embedder;
@@ -17,7 +18,7 @@ use crate::health::run::{HealthServer, Patient};
 use crate::ingest::run::{PollHealth, TroubleKind};
 use crate::resilience::{Backoff, random};
 use crate::scheduler::run::{record, schedule};
-use crate::store::{Opened, Store, admission, jobs, outbox};
+use crate::store::{Opened, Store, admission, inbox, jobs, outbox};
 use crate::telegram::{Telegram, TelegramError, TelegramOptions};
 
 /// Nothing else keeps a client from being set up.
@@ -90,6 +91,12 @@ pub(super) async fn load_embedder(config: EmbeddingConfig) -> Result<Option<Arc<
 pub(super) async fn recover(store: &Store, clock: &Clock, stop: &CancellationToken) -> Result<(), AppError> {
     let now = clock.now();
     let recovering = record(store, clock, move |tx| {
+        // Behind what it last showed: what was put off would wait for as long as the clock was ahead.
+        let ahead = inbox::last_stored_at(tx)?.map_or(Duration::ZERO, |last| last.since(now));
+        if ahead > SET_BACK_FROM {
+            tracing::warn!(by_s = ahead.as_secs(), "the clock of this machine was set back since the last run");
+            jobs::set_back(tx, ahead, now)?;
+        }
         let recovered = (outbox::recover(tx)?, jobs::recover(tx, now)?);
         schedule(tx, now)?;
         Ok(recovered)

@@ -53,11 +53,14 @@ impl Breaker {
     pub fn admit(self, now: Timestamp) -> (Self, Admission) {
         match self {
             Self::Closed { .. } => (self, Admission::Go),
-            Self::Open { until } if now < until => (self, Admission::Wait(until.since(now))),
+            // Farther away than it ever was: the clock was set back, and nobody knows how long it has been.
+            Self::Open { until } if now < until && until.since(now) <= COOL_DOWN => {
+                (self, Admission::Wait(until.since(now)))
+            }
             Self::Open { .. } => (Self::HalfOpen { probe_sent: now }, Admission::Go),
             Self::HalfOpen { probe_sent } => {
                 let lost_at = probe_sent.plus(PROBE_PATIENCE);
-                if now < lost_at {
+                if now < lost_at && lost_at.since(now) <= PROBE_PATIENCE {
                     (self, Admission::Wait(lost_at.since(now)))
                 } else {
                     (Self::HalfOpen { probe_sent: now }, Admission::Go)

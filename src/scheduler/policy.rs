@@ -75,6 +75,11 @@ impl Running {
         }
     }
 
+    /// The wall clock was set back: what was to be waited for by it is not waited for any more.
+    pub fn forget_pace(&mut self) {
+        self.background_from.clear();
+    }
+
     pub fn is_running(&self, id: JobId) -> bool {
         self.ids.contains(&id)
     }

@@ -116,7 +116,12 @@ impl Pool {
     {
         let mut crew = Crew { started_at: Some(self.clock.now()), ..Crew::default() };
         let mut look_at = self.clock.now();
+        let mut watch = self.clock.watch_set_back();
         while !stop.is_cancelled() {
+            if let Some(by) = watch.look(&self.clock) {
+                self.follow_clock(&mut crew, by).await?;
+                look_at = self.clock.now();
+            }
             // Asked for before the hints are taken, so that one given in between wakes us again.
             let woken = self.wake.0.notify.notified();
             let hints = self.wake.take();
@@ -137,6 +142,14 @@ impl Pool {
             }
         }
         self.drain(crew).await
+    }
+
+    /// The wall clock was set back: no job waits for longer than it was to.
+    async fn follow_clock(&self, crew: &mut Crew, by: Duration) -> Result<(), StoreError> {
+        tracing::warn!(by_s = by.as_secs(), "the clock of this machine was set back by {} s", by.as_secs());
+        crew.set_back(by);
+        let now = self.clock.now();
+        record(&self.store, &self.clock, move |tx| jobs::set_back(tx, by, now)).await
     }
 
     /// Starts jobs that were handed over. False where that cannot be told without the table: it may have shown them to
@@ -349,6 +362,14 @@ struct Crew {
 }
 
 impl Crew {
+    fn set_back(&mut self, by: Duration) {
+        self.running.forget_pace();
+        self.started_at = self.started_at.map(|at| at.minus(by));
+        for (at, _) in &mut self.unmarked {
+            *at = at.minus(by);
+        }
+    }
+
     /// Whether a process may have ended of this job before: such a one is marked before it starts.
     fn is_suspect(&self, job: &Job) -> bool {
         job.attempts > 0 || Some(job.due_at) <= self.started_at

@@ -125,6 +125,15 @@ pub fn next_offset(conn: &Reader, now: Timestamp, max_age: Duration) -> Result<O
     Ok(state.filter(|(_, at)| now.since(Timestamp::from_millis(*at)) <= max_age).map(|(offset, _)| offset))
 }
 
+/// What the clock showed when updates were last stored.
+pub fn last_stored_at(conn: &Reader) -> Result<Option<Timestamp>> {
+    let at = conn
+        .prepare_cached("SELECT updated_at FROM poll_state WHERE id = 1")?
+        .query_row([], |raw| raw.get("updated_at"))
+        .optional()?;
+    Ok(at.map(Timestamp::from_millis))
+}
+
 pub fn set_next_offset(tx: &Writer<'_>, offset: i64, now: Timestamp) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO poll_state (id, next_offset, updated_at) VALUES (1, :offset, :now)

@@ -1,6 +1,7 @@
 //! The job table: the truth about what is to be done. Notifications only wake workers up.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
@@ -196,6 +197,13 @@ pub fn retry(tx: &Writer<'_>, id: JobId, at: Timestamp, error: &str) -> Result<(
          WHERE id = :id AND state = 'due'",
     )?
     .execute(named_params! { ":id": id.0, ":at": at.millis(), ":error": error })?;
+    Ok(())
+}
+
+/// The wall clock was set back by `by`: what was put off waits as long as it was meant to.
+pub fn set_back(tx: &Writer<'_>, by: Duration, now: Timestamp) -> Result<()> {
+    tx.prepare_cached("UPDATE job SET due_at = max(due_at - :by, :now) WHERE state = 'due' AND due_at > :now")?
+        .execute(named_params! { ":by": i64::try_from(by.as_millis()).unwrap_or(i64::MAX), ":now": now.millis() })?;
     Ok(())
 }
 

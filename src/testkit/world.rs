@@ -182,6 +182,11 @@ impl World {
         self.daemon_clock = None;
     }
 
+    /// Sets the daemon's own clock back while it works, as after [`World::set_daemon_ahead`].
+    pub fn set_daemon_back(&self, span: Duration) {
+        self.daemon_clock.as_ref().unwrap_or(&self.clock).set_back(span);
+    }
+
     /// Moves the daemon's own clock on, as after [`World::set_daemon_ahead`].
     pub fn advance_daemon(&self, span: Duration) {
         self.daemon_clock.as_ref().unwrap_or(&self.clock).advance(span);

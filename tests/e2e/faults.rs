@@ -534,6 +534,54 @@ async fn a_machine_whose_clock_is_a_day_ahead_takes_no_question_for_old() {
     .await;
 }
 
+/// Waits until the answer to `tag` is to be sent again later.
+async fn put_off(w: &World, tag: MessageId) {
+    let key = format!("answer:{}:{tag}", w.chat);
+    w.until("a part waits to be sent again", move |conn| {
+        Ok(outbox::parts(conn, &key)?.iter().any(|part| part.state == State::Pending))
+    })
+    .await;
+}
+
+/// The machine was a day ahead, and a time service puts it right.
+#[tokio::test]
+async fn a_clock_that_is_set_back_holds_up_no_reply() {
+    let faults = [(gateway(503), 3), (Fault::Throttle(1), 1)];
+    join_all(faults.into_iter().map(async |(fault, times)| {
+        World::run(async |w| {
+            w.set_daemon_ahead(DAY);
+            w.restart().await;
+            w.model.always("Nine.");
+            w.telegram.fault("sendMessage", fault.clone(), times);
+            let tag = w.say("ann", "@bot how many?");
+            put_off(w, tag).await;
+            w.set_daemon_back(DAY);
+            assert_eq!(w.answer_to(tag).await.text, "Nine.", "{fault:?}");
+            let tag = w.say("ben", "@bot and after that?");
+            assert_eq!(w.answer_to(tag).await.text, "Nine.", "{fault:?}");
+        })
+        .await;
+    }))
+    .await;
+}
+
+#[tokio::test]
+async fn a_start_with_a_clock_behind_the_last_one_holds_up_no_reply() {
+    World::run(async |w| {
+        w.set_daemon_ahead(DAY);
+        w.restart().await;
+        w.model.script(["Nine."]);
+        w.telegram.fault("sendMessage", Fault::Throttle(2), 1);
+        let tag = w.say("ann", "@bot how many?");
+        put_off(w, tag).await;
+        w.stop().await;
+        w.set_daemon_here();
+        w.start().await;
+        assert_eq!(w.answer_to(tag).await.text, "Nine.");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_backlog_of_ten_thousand_with_a_thousand_old_tags_is_one_line() {
     const MANY: usize = 10_000;

@@ -107,14 +107,14 @@ impl Delivery {
         if let Some(next) = self.make_ready(job, &mut part, shown).await? {
             return Ok(next);
         }
+        let mut moves = 0;
         loop {
             let watch = self.clock.stopwatch();
             let result = self.send(&part, shown).await;
             if matches!(result, SendResult::Sent(_)) {
                 log::sent(watch.elapsed());
             }
-            let standing =
-                Standing { created_at: part.created_at, unknown_sends: part.unknown_sends, attempts: job.attempts };
+            let standing = standing(&part, job, moves);
             return match after_send(result, standing, self.clock.now()) {
                 Step::Record(message) => self.mark_sent(job, part, message, is_last).await,
                 Step::SendWithoutReply if part.outgoing.to.reply_to.is_some() => {
@@ -122,8 +122,14 @@ impl Delivery {
                     continue;
                 }
                 Step::SendWithoutReply => self.give_up(job, "Telegram misses a target that was not given").await,
+                Step::SendPlain => {
+                    part.outgoing.content.entities.clear();
+                    part.outgoing.buttons.clear();
+                    continue;
+                }
                 Step::Follow(to) => {
                     self.follow(&part, to).await?;
+                    moves += 1;
                     part.outgoing.to.chat = to;
                     part.outgoing.to.thread = None;
                     part.outgoing.to.reply_to = None;
@@ -140,12 +146,12 @@ impl Delivery {
                     Ok(Next::Retry(at, why))
                 }
                 Step::HoldChatUntil(until) => {
-                    self.lanes.hold(part.outgoing.to.chat, until);
+                    self.lanes.hold(part.outgoing.to.chat, self.clock.now(), until);
                     self.mark_waiting(&part).await?;
                     Ok(Next::Wait(until))
                 }
                 Step::GiveUp(why) => self.give_up(job, &why).await,
-                Step::GiveUpStale(why) => self.give_up_visibly(job, &part, &why, None).await,
+                Step::GiveUpVisibly(why) => self.give_up_visibly(job, &part, &why, None).await,
                 Step::GiveUpUnknown(why) => self.give_up_visibly(job, &part, &why, Some(part.id)).await,
             };
         }
@@ -326,6 +332,17 @@ fn is_surely_unsent(part: &Part, job: &Job) -> bool {
     is_waiting && part.unknown_sends == 0
 }
 
+fn standing(part: &Part, job: &Job, moves: u32) -> Standing {
+    let Outgoing { content, buttons, .. } = &part.outgoing;
+    Standing {
+        created_at: part.created_at,
+        unknown_sends: part.unknown_sends,
+        attempts: job.attempts,
+        moves,
+        is_plain: content.entities.is_empty() && buttons.is_empty(),
+    }
+}
+
 /// Telegram's errors by what they mean for a reply.
 fn weigh(error: TelegramError) -> SendResult {
     match error {
@@ -338,9 +355,9 @@ fn weigh(error: TelegramError) -> SendResult {
         | TelegramError::Conflict { .. }
         | TelegramError::Unauthorized) => SendResult::NotDelivered(error.to_string()),
         error @ (TelegramError::Unknown(_) | TelegramError::Malformed { .. }) => SendResult::Unknown(error.to_string()),
-        error @ (TelegramError::ThreadGone
-        | TelegramError::Gone { .. }
-        | TelegramError::NotModified
-        | TelegramError::Refused { .. }) => SendResult::Impossible(error.to_string()),
+        error @ TelegramError::Refused { .. } => SendResult::Refused(error.to_string()),
+        error @ (TelegramError::ThreadGone | TelegramError::Gone { .. } | TelegramError::NotModified) => {
+            SendResult::Impossible(error.to_string())
+        }
     }
 }

@@ -215,7 +215,7 @@ impl Answering {
         Ok(match shown {
             Ok(place) => Shown::Yes(place),
             Err(TelegramError::Throttled { retry_after }) => {
-                self.parts.lanes.hold(chat, now.plus(retry_after));
+                self.parts.lanes.hold(chat, now, now.plus(retry_after));
                 Shown::Skipped
             }
             Err(error) if error.is_lasting() => {
@@ -248,7 +248,7 @@ impl Answering {
                 self.parts.store.write(Priority::Answering, move |tx| reply_streams::close(tx, &reply)).await?;
                 match error {
                     TelegramError::Throttled { retry_after } => {
-                        self.parts.lanes.hold(chat, now.plus(retry_after));
+                        self.parts.lanes.hold(chat, now, now.plus(retry_after));
                         Ok(Shown::Skipped)
                     }
                     TelegramError::NotSent(_) | TelegramError::Failed { .. } => Ok(Shown::Skipped),

@@ -16,18 +16,24 @@ pub struct Lanes(Arc<Mutex<HashMap<ChatId, Lane>>>);
 
 #[derive(Debug, Default)]
 struct Lane {
-    held_until: Option<Timestamp>,
+    held: Option<Hold>,
     sent: VecDeque<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Hold {
+    from: Timestamp,
+    until: Timestamp,
 }
 
 impl Lanes {
     /// Telegram asks to leave the chat in peace until then.
-    pub fn hold(&self, chat: ChatId, until: Timestamp) {
-        self.lock().entry(chat).or_default().held_until = Some(until);
+    pub fn hold(&self, chat: ChatId, from: Timestamp, until: Timestamp) {
+        self.lock().entry(chat).or_default().held = Some(Hold { from, until });
     }
 
     pub fn held_until(&self, chat: ChatId, now: Timestamp) -> Option<Timestamp> {
-        self.traffic(chat, now).held_until.filter(|until| *until > now)
+        self.traffic(chat, now).held_until
     }
 
     /// A message or an edit goes out.
@@ -41,7 +47,7 @@ impl Lanes {
         let mut lanes = self.lock();
         let Some(lane) = lanes.get_mut(&chat) else { return Traffic::default() };
         lane.is_of_use(now);
-        Traffic { held_until: lane.held_until, within_minute: lane.sent.len() }
+        Traffic { held_until: lane.held.map(|held| held.until), within_minute: lane.sent.len() }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, Lane>> {
@@ -55,7 +61,8 @@ impl Lane {
         while self.sent.front().is_some_and(|at| now.since(*at) > COUNTED) {
             self.sent.pop_front();
         }
-        self.held_until = self.held_until.filter(|until| *until > now);
-        self.held_until.is_some() || !self.sent.is_empty()
+        // Where the clock was set back, nobody knows how much of the wait is left: asking again tells.
+        self.held = self.held.filter(|held| held.until > now && held.until.since(now) <= held.until.since(held.from));
+        self.held.is_some() || !self.sent.is_empty()
     }
 }
