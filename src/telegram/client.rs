@@ -35,6 +35,8 @@ const POLL_GRACE: Duration = Duration::from_secs(10);
 /// A large file over a slow line.
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);
 /// A connection that is not made by then will not be.
+/// A hundred updates, the most that come at once, of at most 512 KiB each.
+const MOST_BYTES: usize = 100 * 512 * 1024 + 64 * 1024;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How to reach the Bot API.
@@ -288,7 +290,7 @@ impl Telegram {
         if let Some(date) = date_of(response.headers()) {
             *self.shared.server_date.lock().unwrap_or_else(PoisonError::into_inner) = Some(date);
         }
-        let body = response.bytes().await.map_err(connection_error)?;
+        let body = read_at_most(response, MOST_BYTES).await?;
         classify(status, &String::from_utf8_lossy(&body))
     }
 
@@ -332,6 +334,18 @@ fn http_client(api_url: &str) -> Result<reqwest::Client, TelegramError> {
         .connect_timeout(CONNECT_TIMEOUT)
         .build()
         .map_err(connection_error)
+}
+
+/// The body of a response. What sits between us and Telegram may send without end.
+async fn read_at_most(mut response: reqwest::Response, most: usize) -> Result<Vec<u8>, TelegramError> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(connection_error)? {
+        if body.len() + piece.len() > most {
+            return Err(TelegramError::Malformed { fault: format!("more than {most} bytes") });
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
 }
 
 fn date_of(headers: &HeaderMap) -> Option<Timestamp> {

@@ -228,6 +228,55 @@ async fn the_one_repeat_waits_until_telegram_answers_again() {
     .await;
 }
 
+fn refused(description: &str) -> Fault {
+    Fault::Status(400, format!(r#"{{"ok":false,"error_code":400,"description":"Bad Request: {description}"}}"#))
+}
+
+#[tokio::test]
+async fn a_reply_that_telegram_refuses_is_sent_without_its_formatting() {
+    World::run(async |w| {
+        w.telegram.fault("sendMessage", refused("ENTITY_BOUNDS_INVALID"), 1);
+        w.model.script(["**Nine** of them."]);
+        let tag = w.say("ann", "@bot how many?");
+        let answer = w.answer_to(tag).await;
+        assert_eq!((answer.text.as_str(), answer.entities.len()), ("Nine of them.", 0));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reply_that_telegram_refuses_in_any_form_leaves_a_reaction() {
+    World::run(async |w| {
+        w.telegram.fault("sendMessage", refused("message is too long"), FOREVER);
+        w.model.script(["**Nine** of them."]);
+        let tag = w.say("ann", "@bot how many?");
+        assert_eq!(w.next_reaction().await, (tag, vec!["😢".to_owned()]));
+        w.settled().await;
+        assert_eq!(calls_of(w, "sendMessage").len(), 2);
+    })
+    .await;
+}
+
+/// Whoever answers for Telegram sends the reply back to where it comes from.
+#[tokio::test]
+async fn a_chat_that_is_said_to_move_in_circles_makes_no_storm() {
+    World::run(async |w| {
+        let circle = format!(
+            r#"{{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat",
+            "parameters":{{"migrate_to_chat_id":{}}}}}"#,
+            w.chat
+        );
+        w.telegram.fault("sendMessage", Fault::Status(400, circle), 3);
+        w.model.script(["Nine."]);
+        w.say("ann", "@bot how many?");
+        assert_eq!(w.next_sent().await.text, "Nine.");
+        let sends = calls_of(w, "sendMessage");
+        assert_eq!(sends.len(), 4);
+        assert!(sends[2].at.since(sends[1].at) >= SECOND / 2, "a storm");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_throttled_chat_holds_up_no_other() {
     World::run(async |w| {

@@ -321,3 +321,15 @@ async fn every_other_method_is_as_the_bot_api_has_it() {
         getChatMember {"chat_id":-1001,"user_id":5}"#]]
     .assert_eq(&shown.join("\n"));
 }
+
+/// What sits between us and Telegram may send without end.
+#[tokio::test]
+async fn an_answer_without_end_is_not_kept_in_memory() {
+    let endless: &'static str = Box::leak("x".repeat(MOST_BYTES + 1).into_boxed_str());
+    let (outcome, _) = against(vec![Reply::Say(200, endless)], Duration::from_secs(30), async |telegram| {
+        telegram.get_updates(None).await
+    })
+    .await;
+    let error = outcome.unwrap_err();
+    assert!(matches!(&error, TelegramError::Malformed { fault } if fault.starts_with("more than")), "{error:?}");
+}
