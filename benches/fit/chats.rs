@@ -109,14 +109,7 @@ impl Chat {
 
     /// The message at `place` as if it tagged the bot with these words.
     pub fn asking<'a>(&'a self, place: usize, text: &'a str) -> Asking<'a> {
-        Asking {
-            message: &self.prepared.messages[place],
-            text,
-            is_tag: true,
-            older: 0,
-            seed: SeedRule::default(),
-            sources: None,
-        }
+        Asking { message: &self.prepared.messages[place], text, is_tag: true, seed: SeedRule::default(), sources: None }
     }
 
     #[must_use]

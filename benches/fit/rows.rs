@@ -2,8 +2,7 @@
 
 use chime::context::Scorers;
 use chime::context::training::{
-    Asking, FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, SeedRule, TagRows, link_rows, refine_rows,
-    segment_lessons, tag_rows,
+    Asking, Example, FOCUS_NAMES, NOVELTY_NAMES, OF_BARE_TAG, PAIR_NAMES, SeedRule, TagRows, link_rows,
 };
 
 use crate::chats::{Chat, Kind, WINDOW};
@@ -71,11 +70,11 @@ pub fn links(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
     }
 }
 
-/// Adds what the fragments of a chat take up.
+/// Adds which matters the segments of a chat take up.
 pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
-    /// Worlds whose fragments are looked at.
-    const WORLDS: usize = 6;
-    /// What a fragment counts of which nobody knows what it is about: it takes up nothing.
+    /// Forests whose segments are looked at.
+    const FORESTS: usize = 6;
+    /// What a segment counts of which nobody knows what it is about: it takes up nothing.
     const UNKNOWN: f32 = 0.4;
     let count = chat.prepared.messages.len();
     let (places, weight): (Vec<usize>, f32) = match chat.kind {
@@ -87,9 +86,9 @@ pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
     for place in places {
         let first = place.saturating_sub(WINDOW);
         let truth: Vec<Option<usize>> = (first..place).map(|other| chat.truth.about(other)).collect();
-        let asking = chat.asking(place, "");
-        let known = (&truth[..], WORLDS);
-        for lesson in segment_lessons(asking, &chat.before(place), &chat.prepared.evidence, scorers, known) {
+        let before = chat.before(place);
+        let example = Example::of(chat.asking(place, ""), &before, &chat.prepared.evidence, scorers);
+        for lesson in example.map_or_else(Vec::new, |example| example.segment_lessons(&truth, FORESTS)) {
             let best = lesson.shares.iter().copied().fold(0.0, f64::max);
             for (row, share) in lesson.rows.iter().zip(&lesson.shares) {
                 into.row(row.map(|value| value as f32), *share as f32, 0.0);
@@ -123,9 +122,9 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
         for text in ["", stored.message.text.as_str()] {
             let mut message = stored.clone();
             message.message.reply_to = None;
-            let asking =
-                Asking { message: &message, text, is_tag: true, older: 0, seed: SeedRule::default(), sources: None };
-            let rows = tag_rows(asking, &chat.before(place), &chat.prepared.evidence, scorers, &[]);
+            let asking = Asking { message: &message, text, is_tag: true, seed: SeedRule::default(), sources: None };
+            let before = chat.before(place);
+            let rows = Example::of(asking, &before, &chat.prepared.evidence, scorers).map(|it| it.tag_rows(&[]));
             if let Some(rows) = rows.filter(|rows| rows.is_bare == text.is_empty()) {
                 anchors(&rows, &right, AS_IF, chat.fold, into);
             }
@@ -133,9 +132,10 @@ pub fn tags(chat: &Chat, scorers: &Scorers, into: &mut OfTags) {
     }
     for query in &chat.queries {
         let history = chat.prepared.history(&query.ask);
-        let asking = Asking { is_tag: true, ..Asking::of(&history, 0, SeedRule::default()) };
+        let asking = Asking { is_tag: true, ..Asking::of(&history, SeedRule::default()) };
         let recent: Vec<&_> = history.recent.iter().collect();
-        let Some(rows) = tag_rows(asking, &recent, &history.evidence, scorers, &[]) else { continue };
+        let Some(example) = Example::of(asking, &recent, &history.evidence, scorers) else { continue };
+        let rows = example.tag_rows(&[]);
         let is_new = flag(query.gold.context.is_empty());
         // What replies takes something up: the gate is not asked.
         if !rows.is_reply {
@@ -168,9 +168,10 @@ fn anchors(rows: &TagRows, right: &[bool], weight: f32, fold: usize, into: &mut 
 fn kin(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
     for (place, first, known) in asked_about(chat) {
         let anchors: Vec<usize> = known.iter().map(|anchor| anchor - first).collect();
-        let rows = tag_rows(chat.asking(place, ""), &chat.before(place), &chat.prepared.evidence, scorers, &anchors);
-        let Some(rows) = rows else { continue };
-        for (anchor, of_anchor) in known.iter().zip(&rows.kin) {
+        let before = chat.before(place);
+        let example = Example::of(chat.asking(place, ""), &before, &chat.prepared.evidence, scorers);
+        let Some(rows) = example.map(|example| example.tag_rows(&anchors)) else { continue };
+        for (anchor, of_anchor) in known.iter().zip(&rows.pairs) {
             let others = (first..).zip(of_anchor).filter(|(other, _)| other != anchor);
             others.for_each(|(other, row)| add_kin(chat, (*anchor, other), row, place - first, into));
         }
@@ -185,7 +186,8 @@ pub fn again(chat: &Chat, scorers: &Scorers, looks: usize, into: &mut Examples) 
     for (place, first, known) in asked_about(chat) {
         let anchors: Vec<usize> = known.iter().map(|anchor| anchor - first).collect();
         let (asking, before, evidence) = (chat.asking(place, ""), chat.before(place), &chat.prepared.evidence);
-        let rows = refine_rows(asking, &before, evidence, scorers, (&anchors, looks));
+        let example = Example::of(asking, &before, evidence, scorers);
+        let rows = example.map_or_else(Vec::new, |example| example.refine_rows(&anchors, looks));
         for (anchor, of_anchor) in known.iter().zip(&rows) {
             of_anchor.iter().for_each(|(other, row)| add_kin(chat, (*anchor, first + other), row, place - first, into));
         }

@@ -88,12 +88,12 @@ fn body(stored: &StoredMessage) -> String {
         (None, Some(snapshot)) => Some(format!("[replying to: {}]", clip(snapshot, ASIDE))),
         (None, None) => None,
     };
-    [forwarded, aside, Some(message.rendered())]
-        .into_iter()
-        .flatten()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    joined([forwarded.as_deref().unwrap_or_default(), aside.as_deref().unwrap_or_default(), &message.rendered()])
+}
+
+/// The parts that say anything, with a space between.
+fn joined(parts: [&str; 3]) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// `text` in at most `max_tokens` by `estimate`, with a note where the middle was. Cuts on graphemes.
@@ -122,11 +122,7 @@ fn without_middle(graphemes: &[&str], kept: usize) -> String {
     let (head, rest) = graphemes.split_at(head);
     let (middle, tail) = rest.split_at(rest.len() - tail);
     let note = format!("… [{} characters not shown] …", grouped(middle.len() as u64));
-    [head.concat().trim_end(), &note, tail.concat().trim_start()]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    joined([head.concat().trim_end(), &note, tail.concat().trim_start()])
 }
 
 #[cfg(test)]

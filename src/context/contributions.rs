@@ -1,57 +1,44 @@
-//! What each feature added to a score, for whoever wants to know why.
+//! What each feature added to a score: `chime explain` shows it.
 
-/// Features that are named of a message, the weightiest ones.
-const NAMED: usize = 12;
+/// The most features that are shown of a message.
+const SHOWN: usize = 12;
+/// Contributions smaller than this, in log odds, are not shown.
+const FAINT: f64 = 1e-3;
 
-/// A number that was looked at, and what it did.
+/// A feature of a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feature {
-    /// `tag.` what a tag may hang on, `pair.` what belongs to the message that it hangs on most likely, `beyond.` what was found
-    /// further back.
+    /// `tag.` the score of being pointed at, `pair.` the score of belonging to the likeliest target's matter, `beyond.` the score
+    /// of a message from further back.
     pub name: String,
     pub value: f64,
-    /// What it added to the score (log odds), above the average of all candidates.
+    /// What it added to the score, in log odds above the mean of all candidates.
     pub contribution: f64,
 }
 
-/// What one feature was worth at every candidate.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Column {
-    pub name: String,
-    /// Value and contribution, by candidate.
-    pub rows: Vec<(f64, f64)>,
+/// The features of each candidate.
+pub type ByCandidate = Vec<Vec<Feature>>;
+
+/// Adds the features of a `family` to those of each candidate, from their values and what these add to its score.
+pub fn add<const N: usize>(to: &mut ByCandidate, family: &str, names: &[&str; N], rows: &[([f64; N], [f64; N])]) {
+    let mean = |at: usize| rows.iter().map(|(_, parts)| parts[at]).sum::<f64>() / rows.len().max(1) as f64;
+    let means: [f64; N] = std::array::from_fn(mean);
+    to.resize_with(rows.len(), Vec::new);
+    for (features, (values, parts)) in to.iter_mut().zip(rows) {
+        features.extend(names.iter().enumerate().map(|(at, name)| Feature {
+            name: format!("{family}.{name}"),
+            value: values[at],
+            contribution: parts[at] - means[at],
+        }));
+    }
 }
 
-/// The columns of features with these `names`, from the values and what they add, by candidate.
-pub fn columns<const N: usize>(family: &str, names: &[&str; N], rows: &[([f64; N], [f64; N])]) -> Vec<Column> {
-    let column = |(place, name): (usize, &&str)| Column {
-        name: format!("{family}.{name}"),
-        rows: rows.iter().map(|(values, parts)| (values[place], parts[place])).collect(),
-    };
-    names.iter().enumerate().map(column).collect()
-}
-
-/// The features of each of `count` candidates. What a feature adds everywhere decides nothing, so the average is taken off.
-pub fn by_candidate(columns: &[Column], count: usize) -> Vec<Vec<Feature>> {
-    let means: Vec<f64> = columns
-        .iter()
-        .map(|column| column.rows.iter().map(|(_, worth)| worth).sum::<f64>() / count.max(1) as f64)
-        .collect();
-    let features = |place: usize| {
-        let mut features: Vec<Feature> = columns
-            .iter()
-            .zip(&means)
-            .filter_map(|(column, mean)| {
-                let (value, worth) = column.rows.get(place)?;
-                Some(Feature { name: column.name.clone(), value: *value, contribution: worth - mean })
-            })
-            .filter(|feature| feature.contribution.abs() > 1e-3)
-            .collect();
-        features.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()).then(a.name.cmp(&b.name)));
-        features.truncate(NAMED);
-        features
-    };
-    (0..count).map(features).collect()
+/// The features that are shown of a candidate, the weightiest first.
+pub fn shown(mut features: Vec<Feature>) -> Vec<Feature> {
+    features.retain(|feature| feature.contribution.abs() > FAINT);
+    features.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()).then(a.name.cmp(&b.name)));
+    features.truncate(SHOWN);
+    features
 }
 
 #[cfg(test)]
@@ -60,9 +47,10 @@ mod tests {
 
     #[test]
     fn what_a_feature_adds_everywhere_decides_nothing() {
-        let column = |name: &str, rows: [(f64, f64); 2]| Column { name: name.to_owned(), rows: rows.to_vec() };
-        let columns = [column("same", [(1.0, 5.0), (1.0, 5.0)]), column("near", [(2.0, 1.0), (0.0, -1.0)])];
-        let feature = |value, contribution| Feature { name: "near".to_owned(), value, contribution };
-        assert_eq!(by_candidate(&columns, 2), [vec![feature(2.0, 1.0)], vec![feature(0.0, -1.0)]]);
+        let mut features = ByCandidate::new();
+        let rows = [([1.0, 2.0], [5.0, 1.0]), ([1.0, 0.0], [5.0, -1.0])];
+        add(&mut features, "pair", &["same", "near"], &rows);
+        let near = |value, contribution| vec![Feature { name: "pair.near".to_owned(), value, contribution }];
+        assert_eq!(features.into_iter().map(shown).collect::<Vec<_>>(), [near(2.0, 1.0), near(0.0, -1.0)]);
     }
 }

@@ -1,15 +1,13 @@
-//! What decided about each message, for whoever wants to know why. Off the path of answers: it takes the same steps again
-//! and writes down what each feature added.
+//! Why each candidate was picked or not. Off the path of answers: it picks once more and notes what each feature added.
 
 use crate::context::candidates::CandidateSet;
-use crate::context::contributions::{Feature, by_candidate};
+use crate::context::contributions::{ByCandidate, Feature, shown};
 use crate::context::history::History;
 use crate::context::params::Params;
-use crate::context::pick;
-use crate::context::pick::Asking;
-use crate::domain::MessageId;
+use crate::context::pick::pick;
+use crate::domain::{MessageId, StoredMessage};
 
-/// What is known of a message that could have been chosen.
+/// A candidate with its score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained {
     pub id: MessageId,
@@ -21,16 +19,12 @@ pub struct Explained {
 
 /// Explains every candidate of a trigger, oldest first.
 pub fn explain(history: &History, params: &Params) -> Vec<Explained> {
-    let pool = CandidateSet::new(history, &[]);
-    let conversation = pool.talk();
-    let asking = Asking::of(history, pool.older, params.seed);
-    let (choice, mut columns) = ((&*params.scorers, params.focus_limit), Vec::new());
-    let picked = pick::pick(asking, &conversation, &history.evidence, choice, Some(&mut columns));
-    let features = by_candidate(&columns, conversation.len());
-    let explained = |(place, features): (usize, Vec<Feature>)| Explained {
-        id: conversation[place].message.id,
-        probability: f64::from(picked.marginals.get(place).copied().unwrap_or(0.0)),
-        features,
+    let (pool, mut features) = (CandidateSet::new(history, &[]), ByCandidate::new());
+    let selection = pick(&pool, history, params, Some(&mut features));
+    let explained = |(place, (stored, features)): (usize, (&StoredMessage, Vec<Feature>))| Explained {
+        id: stored.message.id,
+        probability: f64::from(selection.marginals.get(place).copied().unwrap_or(0.0)),
+        features: shown(features),
     };
-    features.into_iter().enumerate().map(explained).collect()
+    pool.talk().into_iter().zip(features).enumerate().map(explained).collect()
 }

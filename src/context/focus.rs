@@ -2,7 +2,7 @@
 //!
 //! A tag without words points at a talk that is under way or was left open; one with words asks about its words.
 
-use crate::context::contributions::{Column, columns};
+use crate::context::contributions::{self, ByCandidate};
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical::rarity;
 use crate::context::linear::Terms;
@@ -91,10 +91,10 @@ pub fn targets(tag: &Tag<'_>, rows: &[Values], terms: &Terms<FEATURES>) -> Vec<f
     scores.iter().map(|score| (score - highest).exp() / sum).collect()
 }
 
-/// What each feature of a candidate is, and what it adds to the score of the tag's hanging on it.
-pub fn focus_columns(rows: &[Values], terms: &Terms<FEATURES>) -> Vec<Column> {
+/// Notes what each feature adds to the score of the tag's pointing at each candidate.
+pub fn explain(rows: &[Values], terms: &Terms<FEATURES>, to: &mut ByCandidate) {
     let rows: Vec<(Values, Values)> = rows.iter().map(|values| (*values, terms.parts(values))).collect();
-    columns("tag", &NAMES, &rows)
+    contributions::add(to, "tag", &NAMES, &rows);
 }
 
 pub type Values = [f64; FEATURES];

@@ -1,4 +1,4 @@
-//! A set of candidates by their places.
+//! A set of candidates, as bits by their places.
 
 use crate::context::features::rhythm::WINDOW;
 
@@ -44,21 +44,8 @@ impl IndexSet {
         })
     }
 
-    pub fn last(&self) -> Option<usize> {
-        let highest = |(index, word): (usize, &u64)| Some(index * 64 + word.checked_ilog2()? as usize);
-        self.0.iter().enumerate().rev().find_map(highest)
-    }
-
-    pub fn last_before(&self, place: usize) -> Option<usize> {
-        let mut before = *self;
-        for (index, word) in before.0.iter_mut().enumerate() {
-            match place.saturating_sub(index * 64) {
-                0 => *word = 0,
-                bits if bits < 64 => *word &= (1 << bits) - 1,
-                _ => {}
-            }
-        }
-        before.last()
+    pub fn last_before(&self, end: usize) -> Option<usize> {
+        self.places().take_while(|place| *place < end).last()
     }
 }
 
@@ -71,13 +58,13 @@ mod tests {
         let places = [0, 63, 64, 130, WINDOW];
         let set = IndexSet::of(places);
         assert_eq!(set.places().collect::<Vec<_>>(), places);
-        assert_eq!((set.len(), set.last()), (5, Some(WINDOW)));
+        assert_eq!((set.len(), set.last_before(WINDOW + 1)), (5, Some(WINDOW)));
         assert!(set.contains(130) && !set.contains(131) && !set.contains(10_000));
         for place in 0..=WINDOW {
             let expected = places.iter().copied().filter(|other| *other < place).max();
             assert_eq!(set.last_before(place), expected, "{place}");
         }
         assert_eq!(set.shared_with(&IndexSet::of([63, 130, 131])), 2);
-        assert_eq!(IndexSet::default().last(), None);
+        assert_eq!(IndexSet::default().last_before(WINDOW), None);
     }
 }

@@ -51,7 +51,7 @@ pub fn features(tag: &Tag<'_>, candidates: &[Arc<MessageFeatures>]) -> [f64; FEA
     }
     // The share of its stems that a candidate has too.
     let stems = &tag.utterance.features.stems;
-    let is_known = |stem: &&Token| candidates.iter().any(|other| other.stems.binary_search(stem).is_ok());
+    let is_known = |stem: &&Token| candidates.iter().any(|other| other.has_stem(**stem));
     let shared = stems.iter().filter(is_known).count() as f64 / stems.len().max(1) as f64;
     [unlinked, 1.0, shared, (tag.ours as f64).ln_1p()]
 }

@@ -1,8 +1,8 @@
-//! From a trigger and its candidates to the focus: the candidates that the trigger points at (`guess`), each with the matter
-//! that it would bring along, and the set with the highest expected F1 over these guesses.
+//! From a trigger and its candidates to the focus: the candidates that the trigger points at, each with the matter that comes
+//! with it (`guess`), and the set with the highest expected F1 over these guesses.
 //!
-//! A guess about a matter is made of the relatedness of each pair in a slow chat, and of the strands of sampled reply forests
-//! in a busy one; what lies between is a mean of the two by the chat's slowness.
+//! The members of a matter come from the relatedness of pairs in a slow chat, and from the strands of sampled reply forests in
+//! a busy one; between the two, from both, weighted by the chat's slowness.
 
 mod guess;
 pub mod precompute;
@@ -10,22 +10,23 @@ pub mod training;
 
 use std::sync::Arc;
 
-use crate::context::contributions::Column;
+use crate::context::candidates::CandidateSet;
+use crate::context::contributions::ByCandidate;
 use crate::context::evidence::Evidence;
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical;
 use crate::context::features::lexical::{says_little, telling_part};
 use crate::context::features::message::{MessageFeatures, address};
-use crate::context::features::rhythm::{WINDOW, slowness};
+use crate::context::features::rhythm::slowness;
 use crate::context::focus::Tag;
 use crate::context::history::{History, Sources};
+use crate::context::params::Params;
 use crate::context::replies::antecedents::{Antecedents, Past};
 use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;
 use crate::context::select::ambiguity::Rivals;
 use crate::context::select::expected_f1::Taken;
 use crate::context::strands::SampledStrands;
-use crate::context::weights::Scorers;
 use crate::domain::{MessageId, Role, StoredMessage};
 use crate::trigger::Languages;
 
@@ -37,87 +38,65 @@ pub struct Asking<'a> {
     pub text: &'a str,
     /// Whether it tags the bot. A tag with words asks about its words; another message goes on with the talk.
     pub is_tag: bool,
-    /// How many of the conversation are from further back than the rest, which is unbroken.
-    pub older: usize,
-    /// What tells the newest run without a long silence.
+    /// The rule that finds the newest run of messages without a long silence.
     pub seed: SeedRule,
-    /// What the answer rests on that it replies to.
+    /// The sources of the answer that it replies to.
     pub sources: Option<&'a Sources>,
 }
 
 impl<'a> Asking<'a> {
-    pub fn of(history: &'a History, older: usize, seed: SeedRule) -> Self {
+    pub fn of(history: &'a History, seed: SeedRule) -> Self {
         let message = &history.trigger;
         let sources = history.sources.as_ref().filter(|sources| message.message.reply_to == Some(sources.of));
-        Self { message, text: &history.ask, is_tag: history.is_tag, older, seed, sources }
+        Self { message, text: &history.ask, is_tag: history.is_tag, seed, sources }
     }
 }
 
-/// What was picked.
+/// The candidates that a trigger is about.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Picked {
-    /// By their places in the conversation, best first.
+pub struct Selection {
+    /// Places among the candidates, best first.
     pub taken: Vec<Taken>,
-    /// How likely each message of the conversation belongs.
+    /// How likely each candidate belongs to what the trigger is about, 0 to 1.
     pub marginals: Vec<f32>,
     /// Where two matters are truly open.
     pub rivals: Option<Rivals>,
 }
 
-/// The candidates made ready to be scored.
+/// The candidates made ready to be scored, at most [`WINDOW`](crate::context::features::rhythm::WINDOW).
 struct Candidates<'a> {
-    /// Oldest first; the places of all the others count from the first of these.
+    /// Oldest first. Everything else is by the places of these.
     messages: &'a [&'a StoredMessage],
-    readings: &'a [Arc<MessageFeatures>],
-    /// The same of the whole conversation.
-    of_all: &'a [Arc<MessageFeatures>],
-    /// How many of them come from further back than the rest.
+    features: Vec<Arc<MessageFeatures>>,
+    /// How many of them come from further back than the rest, which is unbroken.
     older: usize,
     evidence: &'a Evidence,
     links: &'a ReplyModel,
-    /// How far back the message is that each replies to, and its place if it is a candidate.
+    /// How many messages back the parent of each is, and its place if it is a candidate.
     parents: Vec<Option<usize>>,
     replies: Vec<Option<usize>>,
-    /// What was worked out of them before.
+    /// Their reply forests, if these were sampled before.
     sampled: Option<Arc<SampledStrands>>,
 }
 
-/// Which of `conversation`, at most [`WINDOW`] messages, oldest first, the trigger is about, at most `most`. `seen` takes what
-/// each feature was worth, where somebody wants to know.
-pub fn pick(
-    asking: Asking<'_>,
-    conversation: &[&StoredMessage],
-    evidence: &Evidence,
-    (scorers, most): (&Scorers, usize),
-    seen: Option<&mut Vec<Column>>,
-) -> Picked {
-    let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let candidates = Candidates::of((conversation, asking.older), &readings, evidence, &scorers.links);
+/// Selects what the trigger of `history` is about among the candidates of `pool`. `seen` takes what each feature of each
+/// candidate added.
+pub fn pick(pool: &CandidateSet<'_>, history: &History, params: &Params, seen: Option<&mut ByCandidate>) -> Selection {
+    let (talk, asking) = (pool.talk(), Asking::of(history, params.seed));
+    let candidates = Candidates::of((&talk, pool.older), &history.evidence, &params.scorers.links);
     let trigger = candidates.read(asking);
-    candidates.pick(&candidates.tag(asking, &trigger), &scorers.matters, most, seen)
+    candidates.pick(&candidates.tag(asking, &trigger), &params.scorers.matters, params.focus_limit, seen)
 }
 
 impl<'a> Candidates<'a> {
-    /// The last of a `conversation`, of whose every message `readings` has one.
-    fn of(
-        (conversation, older): (&'a [&'a StoredMessage], usize),
-        readings: &'a [Arc<MessageFeatures>],
-        evidence: &'a Evidence,
-        links: &'a ReplyModel,
-    ) -> Self {
-        let first = conversation.len().saturating_sub(WINDOW);
+    fn of((messages, older): (&'a [&'a StoredMessage], usize), evidence: &'a Evidence, links: &'a ReplyModel) -> Self {
         let earlier = evidence.earlier.iter().copied().filter(|_| older == 0);
-        let ids: Vec<MessageId> = earlier.chain(conversation.iter().map(|stored| stored.message.id)).collect();
-        let before = ids.len() - (conversation.len() - first);
-        let messages = &conversation[first..];
-        let parents: Vec<Option<usize>> = (before..)
-            .zip(messages)
-            .map(|(place, stored)| distance_of(stored.message.reply_to, &ids[..place]))
-            .collect();
+        let ids: Vec<MessageId> = earlier.chain(messages.iter().map(|stored| stored.message.id)).collect();
+        let distance = |(place, stored): (usize, &&StoredMessage)| distance_of(stored.message.reply_to, &ids[..place]);
+        let parents: Vec<Option<usize>> = (ids.len() - messages.len()..).zip(messages).map(distance).collect();
         Self {
             messages,
-            readings: &readings[first..],
-            of_all: readings,
+            features: messages.iter().map(|stored| evidence.reading(stored)).collect(),
             older,
             evidence,
             links,
@@ -126,15 +105,12 @@ impl<'a> Candidates<'a> {
             sampled: evidence.sampled.clone().filter(|sampled| sampled.is_of(messages)),
         }
     }
-}
-
-impl Candidates<'_> {
     /// Reads a trigger. Of its words those count that tell something among the candidates.
     fn read(&self, asking: Asking<'_>) -> MessageFeatures {
         let known = self.evidence.readings.get(&address(asking.message));
         let vector = known.map_or_else(Vec::new, |known| known.vector.clone());
         let mut trigger = MessageFeatures::of(&asking.message.message, asking.text, vector);
-        let spread = |stem| self.readings.iter().filter(|reading| reading.stems.binary_search(&stem).is_ok()).count();
+        let spread = |stem| self.features.iter().filter(|it| it.has_stem(stem)).count();
         if let Some(telling) = telling_part(asking.text, spread) {
             trigger.stems = lexical::stems(&telling);
             trigger.vector = self.evidence.embed(&telling).unwrap_or(trigger.vector);
@@ -145,16 +121,11 @@ impl Candidates<'_> {
     /// What is known of a trigger among the candidates; `trigger` is what was read off it.
     fn tag<'b>(&self, asking: Asking<'_>, trigger: &'b MessageFeatures) -> Tag<'b> {
         let message = asking.message;
-        let is_known = |stem| self.readings.iter().any(|reading| reading.stems.binary_search(&stem).is_ok());
-        let is_bare = says_little(asking.text, is_known);
-        let past = Past::of(self.readings, trigger);
-        let links = past.antecedents(self.links, is_bare);
+        let is_bare = says_little(asking.text, |stem| self.features.iter().any(|it| it.has_stem(stem)));
+        let past = Past::of(&self.features, trigger);
         let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
         let reply = distance_of(message.message.reply_to, &ids);
-        let links = match reply {
-            Some(distance) => links.with_reply(distance),
-            None => links,
-        };
+        let links = past.antecedents(self.links, is_bare).with_reply(reply);
         Tag {
             utterance: utterance(message, trigger, None),
             mentions: past.mentions(),
@@ -172,20 +143,16 @@ impl Candidates<'_> {
 
     /// An answer of the bot and what it rests on, as far as they are candidates.
     fn rested_on(&self, sources: Option<&Sources>) -> Vec<usize> {
-        let is_of = |stored: &StoredMessage, sources: &Sources| {
-            stored.message.id == sources.of || sources.used.iter().any(|(seq, _)| *seq == stored.seq)
-        };
-        let places = sources
-            .into_iter()
-            .flat_map(|sources| (0..self.messages.len()).filter(move |place| is_of(self.messages[*place], sources)));
-        places.collect()
+        let Some(Sources { of, used }) = sources else { return Vec::new() };
+        let is_of = |stored: &StoredMessage| stored.message.id == *of || used.iter().any(|(seq, _)| *seq == stored.seq);
+        (0..self.messages.len()).filter(|place| is_of(self.messages[*place])).collect()
     }
 
     /// The candidates made ready to be compared. How slow the chat is shows also in how long a trigger comes `after` them.
     pub(in crate::context) fn corpus(&self, after: Option<f64>) -> Corpus<'_> {
-        let candidates = self.messages.iter().zip(self.readings).zip(&self.replies);
+        let candidates = self.messages.iter().zip(&self.features).zip(&self.replies);
         let utterances: Vec<Utterance<'_>> =
-            candidates.map(|((stored, reading), reply)| utterance(stored, reading, *reply)).collect();
+            candidates.map(|((stored, features), reply)| utterance(stored, features, *reply)).collect();
         let slowness = slowness(utterances.iter().map(|utterance| utterance.at).chain(after));
         Corpus::new(utterances, slowness)
     }
@@ -203,11 +170,8 @@ impl Candidates<'_> {
 }
 
 fn utterance<'a>(stored: &StoredMessage, features: &'a MessageFeatures, reply: Option<usize>) -> Utterance<'a> {
-    Utterance { at: seconds(stored), is_ours: stored.message.role == Role::Assistant, reply, features }
-}
-
-fn seconds(stored: &StoredMessage) -> f64 {
-    stored.message.sent_at.secs() as f64
+    let message = &stored.message;
+    Utterance { at: message.sent_at.secs() as f64, is_ours: message.role == Role::Assistant, reply, features }
 }
 
 /// How far back a message is among `past`, 1 being the last.

@@ -12,8 +12,7 @@ use crate::context::features::lexical::says_little;
 use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
-use crate::context::pick;
-use crate::context::pick::Asking;
+use crate::context::pick::{Selection, pick};
 use crate::context::retrieval::query::{Candidate, Sought};
 use crate::context::retrieval::rerank::Judged;
 use crate::context::select::expected_f1::Taken;
@@ -57,13 +56,13 @@ pub fn get_smart_context_with(
 /// the time and nothing from the store.
 pub struct Focused {
     picked: Picked,
-    strand: pick::Picked,
+    selection: Selection,
 }
 
 impl Focused {
     pub fn of(history: &History, params: &Params) -> Self {
-        let (picked, strand) = focus(&CandidateSet::new(history, &[]), history, params);
-        Self { picked, strand }
+        let (picked, selection) = focus(&CandidateSet::new(history, &[]), history, params);
+        Self { picked, selection }
     }
 
     /// The window around the focus, with what `look` finds further back than the history reaches.
@@ -74,16 +73,16 @@ impl Focused {
         look: impl FnOnce(&Sought) -> Vec<Judged>,
         summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
     ) -> ContextWindow {
-        let Self { picked, strand } = self;
+        let Self { picked, selection } = self;
         let pool = CandidateSet::new(history, &[]);
         let found = sought(history, &pool, &picked).map_or_else(Vec::new, |sought| look(&sought));
-        let alternative = alternative(&strand, history, &pool).filter(|_| history.given.is_none());
-        let mut likely: BTreeMap<Seq, f32> = (pool.candidates.iter().zip(&strand.marginals))
+        let alternative = alternative(&selection, history, &pool).filter(|_| history.given.is_none());
+        let mut likely: BTreeMap<Seq, f32> = (pool.candidates.iter().zip(&selection.marginals))
             .map(|(place, share)| (pool.messages[*place].seq, *share))
             .collect();
         let nearby = || found.iter().filter(|one| !one.is_accepted);
         likely.extend(nearby().map(|one| (one.message.seq, (FAR * one.probability).min(UNSURE) as f32)));
-        let ranked = ranked(&strand.marginals, &pool);
+        let ranked = ranked(&selection.marginals, &pool);
         let wider = (!found.is_empty()).then(|| CandidateSet::new(history, &found));
         let (pool, mut picked) = match wider {
             Some(wider) => {
@@ -145,7 +144,7 @@ fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized
 }
 
 /// What is picked of the pool, each with its reason, and how likely each candidate was.
-fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked, pick::Picked) {
+fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked, Selection) {
     let mut picked = Picked::default();
     let anchor = pool.anchor();
     if let Some(anchor) = anchor {
@@ -156,18 +155,12 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
     let sources = history.sources.as_ref().filter(|_| history.given.is_none());
     let goes_on_with = sources.filter(|_| anchor.is_none()).and_then(|sources| answer_before(pool, history, sources));
     picked.add_sources(pool, anchor.or(goes_on_with), sources);
-    let strand = pick::pick(
-        Asking::of(history, pool.older, params.seed),
-        &pool.talk(),
-        &history.evidence,
-        (&params.scorers, params.focus_limit),
-        None,
-    );
+    let selection = pick(pool, history, params, None);
     match (&history.given, goes_on_with) {
         (Some(given), _) => picked.add_given(pool, given),
         (None, Some(answer)) => picked.add_talk_since(pool, answer),
         (None, None) => {
-            for taken in &strand.taken {
+            for taken in &selection.taken {
                 picked.add(pool.candidates[taken.place], Reason::Strand, f64::from(taken.probability));
             }
             picked.add_older_parents(pool);
@@ -177,7 +170,7 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
         picked.add_sources(pool, picked.likeliest(), sources);
     }
     picked.complete_albums(pool);
-    (picked, strand)
+    (picked, selection)
 }
 
 /// The answer of the bot that a tag without words of its own goes on with: nothing was said since but to it, or to the bot.
@@ -217,9 +210,9 @@ fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
 }
 
 /// What else the trigger may mean. A reply says what it is about, and all of a short talk is there anyway.
-fn alternative(strand: &pick::Picked, history: &History, pool: &CandidateSet<'_>) -> Option<Alternative> {
+fn alternative(selection: &Selection, history: &History, pool: &CandidateSet<'_>) -> Option<Alternative> {
     let is_clear = history.trigger.message.reply_to.is_some() || pool.conversation.len() < FEW;
-    let rivals = strand.rivals.as_ref().filter(|_| !is_clear)?;
+    let rivals = selection.rivals.as_ref().filter(|_| !is_clear)?;
     let conversation = pool.talk();
     let mut taken: Vec<Seq> = rivals.first.iter().map(|one| conversation[one.place].seq).collect();
     taken.sort_unstable();

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::context::features::token::{Token, token};
+use crate::context::features::token::{Quick, Token, token};
 use crate::domain::{Language, WordStemmer};
 use crate::trigger::Languages;
 
@@ -49,9 +49,20 @@ pub fn rarity(messages: usize, holding: f64) -> f64 {
     ((messages as f64 + 20.0) / (holding + 0.5)).ln()
 }
 
-/// What a word counts that was met so many times: the more, the less each counts.
-pub fn damped(times: usize) -> f64 {
-    1.0 + (times as f64).ln()
+/// What a word counts that was met so many times, or is expected so many times: sublinear above one.
+pub fn damped(times: f64) -> f64 {
+    if times < 1.0 { times } else { 1.0 + times.ln() }
+}
+
+/// In how many of `texts`, each its stems, each of the stems `of` is.
+pub fn holding<'a>(of: impl Iterator<Item = Token>, texts: impl Iterator<Item = &'a Vec<Token>>) -> Quick<Token, f64> {
+    let mut counts: Quick<Token, f64> = of.map(|stem| (stem, 0.0)).collect();
+    for stem in texts.flatten() {
+        if let Some(count) = counts.get_mut(stem) {
+            *count += 1.0;
+        }
+    }
+    counts
 }
 
 /// The stems of what somebody is called: all parts of it, whatever they are.

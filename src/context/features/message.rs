@@ -66,7 +66,11 @@ impl MessageFeatures {
         }
     }
 
-    /// What it takes in memory, near enough.
+    pub fn has_stem(&self, stem: Token) -> bool {
+        self.stems.binary_search(&stem).is_ok()
+    }
+
+    /// Bytes that it takes in memory, about.
     pub fn bytes(&self) -> usize {
         let tokens = self.stems.len() + self.named.len() + self.author_names.len() + self.author_stems.len();
         size_of::<Self>() + size_of_val(&*self.vector) + tokens * size_of::<Token>() + size_of_val(&*self.mentioned)

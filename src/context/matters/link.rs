@@ -160,7 +160,7 @@ fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) 
     let (mut product, mut rarest) = (0.0, 0.0_f64);
     for used in segment.stems.iter().filter(|used| matter.stems[used.stem] > 0) {
         let idf = corpus.idf[used.stem];
-        product += used.weight(corpus) * damped(usize::from(matter.stems[used.stem])) * idf;
+        product += used.weight(corpus) * damped(f64::from(matter.stems[used.stem])) * idf;
         rarest = rarest.max(idf);
     }
     (product / (segment.lexical_length * matter.lexical_length()).max(1e-6), rarest)

@@ -42,10 +42,8 @@ impl Matter {
         }
         for used in &segment.stems {
             let (times, idf) = (&mut self.stems[used.stem], corpus.idf[used.stem]);
-            let before = usize::from(*times);
-            let after = before + usize::from(used.here);
-            let square = |count: usize| (damped(count) * idf).powi(2);
-            self.lexical_square += square(after) - if before > 0 { square(before) } else { 0.0 };
+            let square = |count: u16| (damped(f64::from(count)) * idf).powi(2);
+            self.lexical_square += square(*times + used.here) - square(*times);
             *times += used.here;
             self.stem_count += f64::from(used.here);
         }

@@ -34,7 +34,7 @@ pub struct StemUse {
 impl StemUse {
     /// Its weight: damped count times rarity.
     pub fn weight(&self, corpus: &Corpus<'_>) -> f64 {
-        damped(usize::from(self.here)) * corpus.idf[self.stem]
+        damped(f64::from(self.here)) * corpus.idf[self.stem]
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::context::contributions::Column;
+use crate::context::contributions::ByCandidate;
 use crate::context::features::corpus::Corpus;
-use crate::context::focus::{Scene, Tag, features as focus_features, focus_columns, lack_words, targets};
+use crate::context::focus::{self, Scene, Tag, lack_words, targets};
 use crate::context::novelty::waste;
-use crate::context::pick::{Candidates, Picked};
+use crate::context::pick::{Candidates, Selection};
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::Refinement;
 use crate::context::select::ambiguity;
@@ -27,35 +27,41 @@ const UNLINKED: f64 = 0.86;
 
 impl Candidates<'_> {
     /// The candidates that the trigger is about, at most `most`. `seen` takes what each feature was worth.
-    pub(super) fn pick(&self, tag: &Tag<'_>, weights: &Weights, most: usize, seen: Option<&mut Vec<Column>>) -> Picked {
+    pub(super) fn pick(
+        &self,
+        tag: &Tag<'_>,
+        weights: &Weights,
+        most: usize,
+        seen: Option<&mut ByCandidate>,
+    ) -> Selection {
         if self.messages.is_empty() {
-            return Picked::default();
+            return Selection::default();
         }
         let (guesses, marginals) = self.guesses(tag, weights, seen);
         let model = &weights.novelty;
         // A message that does not tag is given nothing only where its links say so; what replies takes something up.
         let (novelty, threshold, price) = match (tag.is_reply, tag.is_tag) {
             (true, _) => (0.0, model.threshold, model.price),
-            (false, true) => (model.novelty(tag, self.readings), model.threshold, model.price),
+            (false, true) => (model.novelty(tag, &self.features), model.threshold, model.price),
             (false, false) => (tag.unlinked, UNLINKED, 0.0),
         };
         if novelty >= threshold {
-            return Picked { marginals, ..Picked::default() };
+            return Selection { marginals, ..Selection::default() };
         }
-        let costs = waste(novelty, price, self.readings.iter().map(|reading| reading.chars));
+        let costs = waste(novelty, price, self.features.iter().map(|it| it.chars));
         let taken = best_set(&guesses, most, &costs);
         // A tag that is given nothing starts something new: there is nothing else that it may mean.
         let rivals = ambiguity::of_guesses(&guesses, most).filter(|_| !taken.is_empty());
-        Picked { taken, marginals, rivals }
+        Selection { taken, marginals, rivals }
     }
 
     /// The matters that the trigger may be about, one for each candidate that it may point at, and how likely each candidate
     /// belongs to any of them.
-    fn guesses(&self, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut Vec<Column>>) -> (Vec<Guess>, Vec<f32>) {
+    fn guesses(&self, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut ByCandidate>) -> (Vec<Guess>, Vec<f32>) {
         let corpus = self.corpus(Some(tag.utterance.at));
         let sampled = match &self.sampled {
             Some(sampled) => Arc::clone(sampled),
-            None => Arc::new(self.foreseen_in(&self.drawn(), weights)),
+            None => Arc::new(self.strands_in(&self.forests(), weights)),
         };
         guesses(&corpus, &sampled.partitioned, (tag, weights), seen)
     }
@@ -65,10 +71,10 @@ fn guesses(
     corpus: &Corpus<'_>,
     partitioned: &Partitioned,
     (tag, weights): (&Tag<'_>, &Weights),
-    seen: Option<&mut Vec<Column>>,
+    seen: Option<&mut ByCandidate>,
 ) -> (Vec<Guess>, Vec<f32>) {
     let scene = Scene::of(corpus, &partitioned.segments);
-    let (rows, slowness) = (&focus_features(tag, &scene), corpus.slowness);
+    let (rows, slowness) = (&focus::features(tag, &scene), corpus.slowness);
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
     // A message that does not tag goes on from what it is linked to.
     let by_tag = match (tag.rests_on.is_empty(), tag.is_tag) {
@@ -93,8 +99,8 @@ fn guesses(
     let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
     before.iter().for_each(|look| refinement.look(look));
     if let Some(seen) = seen {
-        seen.extend(focus_columns(rows, terms));
-        seen.extend(refinement.columns(&weights.pairwise, last));
+        focus::explain(rows, terms, seen);
+        refinement.explain(&weights.pairwise, last, seen);
     }
     // A tag in a busy chat goes by strands alone, unless it replies; a message that does not tag in part.
     let by_kin = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };

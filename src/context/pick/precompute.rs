@@ -1,11 +1,11 @@
-//! What is worked out before anybody tags: how the candidates hang together by themselves, whoever asks about them. It is
-//! two fifths of all that a tag takes.
+//! The part of picking that does not depend on the tag, so that it can be done before anybody tags: reply forests of the
+//! candidates and their strands, segments and matters. It is two fifths of the time that a tag takes.
 
 use std::sync::Arc;
 
 use crate::context::evidence::{Evidence, antecedents_by};
 use crate::context::features::corpus::Corpus;
-use crate::context::features::message::{MessageFeatures, address};
+use crate::context::features::message::address;
 use crate::context::index_set::IndexSet;
 use crate::context::matters::assign::Assignment;
 use crate::context::pick::Candidates;
@@ -16,20 +16,10 @@ use crate::context::weights::Scorers;
 use crate::context::weights::Weights;
 use crate::domain::StoredMessage;
 
-/// What the next tag in a `conversation` (oldest first) finds. The last
-/// [`WINDOW`](crate::context::features::rhythm::WINDOW) messages are its candidates.
+/// The strands of a `conversation`: the candidates of the next tag in it, oldest first.
 pub fn sample_strands(conversation: &[&StoredMessage], evidence: &Evidence, scorers: &Scorers) -> SampledStrands {
-    let readings: Vec<Arc<MessageFeatures>> = conversation.iter().map(|stored| evidence.reading(stored)).collect();
-    let candidates = Candidates::of((conversation, 0), &readings, evidence, &scorers.links);
-    candidates.foreseen_in(&candidates.drawn(), &scorers.matters)
-}
-
-impl Candidates<'_> {
-    /// How the candidates hang together in `forests`.
-    pub(super) fn foreseen_in(&self, forests: &[Forest], weights: &Weights) -> SampledStrands {
-        let candidates = self.messages.iter().map(|stored| address(stored)).collect();
-        SampledStrands { candidates, partitioned: Partitioned::of(&self.corpus(None), forests, weights) }
-    }
+    let candidates = Candidates::of((conversation, 0), evidence, &scorers.links);
+    candidates.strands_in(&candidates.forests(), &scorers.matters)
 }
 
 impl Partitioned {
@@ -51,27 +41,29 @@ impl Partitioned {
 }
 
 impl Candidates<'_> {
-    /// Sampled reply forests of the candidates.
-    pub(super) fn drawn(&self) -> Vec<Forest> {
-        let addresses = self.messages.iter().map(|stored| address(stored));
-        forests(addresses.zip(self.rows().iter().map(Arc::as_ref)))
+    /// How the candidates hang together in `forests`.
+    pub(super) fn strands_in(&self, forests: &[Forest], weights: &Weights) -> SampledStrands {
+        let candidates = self.messages.iter().map(|stored| address(stored)).collect();
+        SampledStrands { candidates, partitioned: Partitioned::of(&self.corpus(None), forests, weights) }
     }
 
-    /// Where each goes on from.
-    fn rows(&self) -> Vec<Arc<Antecedents>> {
-        let first = self.of_all.len() - self.messages.len();
-        let row = |((place, stored), parent): ((usize, &&StoredMessage), &Option<usize>)| {
+    /// Sampled reply forests of the candidates.
+    pub(super) fn forests(&self) -> Vec<Forest> {
+        let addresses = self.messages.iter().map(|stored| address(stored));
+        forests(addresses.zip(self.antecedents().iter().map(Arc::as_ref)))
+    }
+
+    /// The antecedents of each candidate, its reply link included.
+    fn antecedents(&self) -> Vec<Arc<Antecedents>> {
+        let antecedents = |((place, stored), parent): ((usize, &&StoredMessage), &Option<usize>)| {
             let known = match self.evidence.antecedents.get(&address(stored)) {
                 // What was left out between the older candidates and the others is no antecedent here.
                 Some(known) if self.older > 0 => Arc::new(known.within(place.saturating_sub(self.older))),
                 Some(known) => Arc::clone(known),
-                None => Arc::new(antecedents_by(self.links, self.of_all, place)),
+                None => Arc::new(antecedents_by(self.links, &self.features, place)),
             };
-            match parent {
-                Some(distance) => Arc::new(Antecedents::clone(&known).with_reply(*distance)),
-                None => known,
-            }
+            if parent.is_some() { Arc::new(Arc::unwrap_or_clone(known).with_reply(*parent)) } else { known }
         };
-        (first..).zip(self.messages).zip(&self.parents).map(row).collect()
+        (0..).zip(self.messages).zip(&self.parents).map(antecedents).collect()
     }
 }

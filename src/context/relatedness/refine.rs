@@ -3,7 +3,7 @@
 //! Whether two messages are about one matter is hard to tell from the two alone. Once it is guessed of all pairs of those
 //! that come into question, more can be seen: whether what goes with the one goes with the other too.
 
-use crate::context::contributions::{Column, columns};
+use crate::context::contributions::{self, ByCandidate};
 use crate::context::linear::{Terms, chance};
 use crate::context::relatedness::matrix::Matrix;
 use crate::context::relatedness::pairwise;
@@ -109,10 +109,9 @@ impl Refinement {
         self.targets.iter().map(of).collect()
     }
 
-    /// What each feature of a candidate is, and what it adds to the score of its belonging to the matter of the likeliest
-    /// target.
-    pub fn columns(&self, first: &Terms<{ pairwise::FEATURES }>, last: &Terms<FEATURES>) -> Vec<Column> {
-        let Some(target) = self.targets.first() else { return Vec::new() };
+    /// Notes what each feature adds to the score of each candidate's belonging to the matter of the likeliest target.
+    pub fn explain(&self, first: &Terms<{ pairwise::FEATURES }>, last: &Terms<FEATURES>, to: &mut ByCandidate) {
+        let Some(target) = self.targets.first() else { return };
         // Who does not come into question was judged at first sight.
         let mut rows: Vec<(Row, Row)> =
             target.rows.iter().map(|values| (widened(values), widened(&first.parts(values)))).collect();
@@ -121,7 +120,7 @@ impl Refinement {
         }
         // The target belongs to its own matter, whatever its features are.
         rows[target.place] = ([0.0; FEATURES], [0.0; FEATURES]);
-        columns("pair", &NAMES, &rows)
+        contributions::add(to, "pair", &NAMES, &rows);
     }
 }
 

@@ -49,11 +49,12 @@ impl Antecedents {
         Self(self.0.iter().filter(|link| link.distance <= distance).copied().collect())
     }
 
-    /// The same when it is known to reply to the message `distance` back: all but certain, and never quite.
+    /// The same where the message is a reply, to the one `distance` back.
     #[must_use]
-    pub fn with_reply(mut self, distance: usize) -> Self {
-        /// Some replies only answer "somewhere here".
+    pub fn with_reply(mut self, distance: Option<usize>) -> Self {
+        /// Never quite 1: some replies only answer "somewhere here".
         const CERTAIN: f32 = 0.97;
+        let Some(distance) = distance else { return self };
         for link in &mut self.0 {
             link.probability *= 1.0 - CERTAIN;
         }

@@ -1,8 +1,8 @@
 //! How much a message says what earlier ones said: in the same rare words, and in meaning.
 
-use crate::context::features::lexical::rarity;
 use std::sync::Arc;
 
+use crate::context::features::lexical::{holding, rarity};
 use crate::context::features::mentions::Names;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, Token};
@@ -49,14 +49,9 @@ impl<'a> Rarity<'a> {
         let own = message.stems.iter().copied().filter(|stem| !names.has(*stem)).collect();
         let mut rarity = Self { own, count: past.len() + 1, documents: Quick::default(), names };
         // How rare a word is matters only for those who share one: the others are not compared.
-        let shared =
-            past.iter().map(|one| &**one).filter(|one| rarity.share(one)).chain([message]).flat_map(|one| &one.stems);
-        rarity.documents = shared.map(|stem| (*stem, 0.0)).collect();
-        for stem in past.iter().flat_map(|one| &one.stems) {
-            if let Some(times) = rarity.documents.get_mut(stem) {
-                *times += 1.0;
-            }
-        }
+        let sharing = past.iter().map(|one| &**one).filter(|one| rarity.share(one)).chain([message]);
+        let compared = sharing.flat_map(|one| one.stems.iter().copied());
+        rarity.documents = holding(compared, past.iter().map(|one| &one.stems));
         rarity
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::context::features::lexical;
-use crate::context::features::lexical::{stems, stems_of_name, words_of};
+use crate::context::features::lexical::{damped, holding, stems, stems_of_name, words_of};
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, QuickSet, Token};
 use crate::domain::{Seq, StoredMessage, UserId};
@@ -51,11 +51,6 @@ impl Sought {
     }
 }
 
-/// What a word counts that was said so often, or so likely.
-fn damped(times: f64) -> f64 {
-    if times < 1.0 { times } else { 1.0 + times.ln() }
-}
-
 /// What the people here are called: a name is no matter.
 fn names<'a>(said: impl Iterator<Item = &'a StoredMessage>) -> QuickSet<Token> {
     let mut seen = QuickSet::default();
@@ -66,12 +61,7 @@ fn names<'a>(said: impl Iterator<Item = &'a StoredMessage>) -> QuickSet<Token> {
 
 /// How rare each stem is among the candidates.
 fn rarity(talk: &[Candidate<'_>], of: &Quick<Token, f64>) -> Quick<Token, f64> {
-    let mut holding: Quick<Token, f64> = of.keys().map(|stem| (*stem, 0.0)).collect();
-    for stem in talk.iter().flat_map(|(_, reading, _)| &reading.stems) {
-        if let Some(count) = holding.get_mut(stem) {
-            *count += 1.0;
-        }
-    }
+    let holding = holding(of.keys().copied(), talk.iter().map(|(_, features, _)| &features.stems));
     holding.into_iter().map(|(stem, count)| (stem, lexical::rarity(talk.len(), count))).collect()
 }
 

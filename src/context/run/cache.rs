@@ -68,6 +68,13 @@ impl Cache {
         }
     }
 
+    /// Keeps the strands of a conversation, where anything is known of it.
+    pub fn put_strands(&mut self, conversation: Conversation, fingerprint: u64, strands: SampledStrands) {
+        if let Some(slot) = self.talks.get_mut(&conversation) {
+            Arc::make_mut(&mut slot.talk).sampled = Some((fingerprint, Arc::new(strands)));
+        }
+    }
+
     fn bytes(&self) -> usize {
         self.talks.values().map(|slot| slot.bytes).sum()
     }

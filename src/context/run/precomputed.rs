@@ -41,9 +41,8 @@ struct Stretch<'a> {
     pasts: Vec<i64>,
     /// Vectors that were made elsewhere.
     vectors: HashMap<Address, Vec<f32>>,
-    /// What was known before, and what is known now.
+    /// What was known before.
     before: Arc<Talk>,
-    talk: Arc<Talk>,
     readings: Vec<Arc<MessageFeatures>>,
     antecedents: Vec<Option<Arc<Antecedents>>>,
 }
@@ -100,11 +99,9 @@ impl Readings {
         let stretch = self.stretch(conn, conversation, (&recent, marks), most)?;
         let is_complete = stretch.antecedents.iter().all(Option::is_some);
         if is_complete && stretch.sampled().is_none() {
-            let (fingerprint, mut talk) = (stretch.fingerprint(), Talk::clone(&stretch.talk));
-            let messages: Vec<&StoredMessage> = recent.iter().collect();
-            let sampled = sample_strands(&messages, &stretch.evidence(), &Scorers::shipped());
-            talk.sampled = Some((fingerprint, Arc::new(sampled)));
-            self.cache().put(conversation, Arc::new(talk), ROOM);
+            let (fingerprint, messages) = (stretch.fingerprint(), recent.iter().collect::<Vec<_>>());
+            let strands = sample_strands(&messages, &stretch.evidence(), &Scorers::shipped());
+            self.cache().put_strands(conversation, fingerprint, strands);
         }
         Ok(is_complete)
     }
@@ -126,8 +123,8 @@ impl Readings {
         let mut known = stretch.scrolled();
         self.work_out(conn, &mut stretch, most, &mut known)?;
         stretch.remember(&mut known);
-        stretch.talk = Arc::new(Talk { known, sampled: stretch.before.sampled.clone() });
-        self.cache().put(conversation, Arc::clone(&stretch.talk), ROOM);
+        let talk = Talk { known, sampled: stretch.before.sampled.clone() };
+        self.cache().put(conversation, Arc::new(talk), ROOM);
         Ok(stretch)
     }
 
@@ -154,7 +151,7 @@ impl Readings {
         let of_all: Vec<u64> = earlier.iter().chain(&marks).map(|mark| mark.mark).collect();
         let pasts = fingerprints(&of_all, earlier.len());
         let (readings, antecedents) = (Vec::with_capacity(recent.len()), Vec::with_capacity(recent.len()));
-        Ok(Stretch { recent, marks, earlier, pasts, vectors, before, talk: Arc::default(), readings, antecedents })
+        Ok(Stretch { recent, marks, earlier, pasts, vectors, before, readings, antecedents })
     }
 
     /// Scores messages that no row is known of, the newest `most`. What is read for that is noted in `now_known`.
