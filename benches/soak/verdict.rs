@@ -325,7 +325,7 @@ impl Court<'_> {
         }
         let api = BotApi::bundled();
         for call in self.stage.telegram.calls() {
-            if let Err(why) = validate_request(&api, &call.method, &call.params) {
+            if let Err(why) = validate_request(api, &call.method, &call.params) {
                 self.blame("requests that Telegram would not understand", why);
             }
         }

@@ -26,12 +26,12 @@ pub struct Pick {
     pub place: Index,
     pub reason: Reason,
     pub score: f64,
-    /// It comes in before all others but the anchor.
+    /// It is packed before all others but the anchor.
     pub is_pinned: bool,
 }
 
-/// Takes `picks` while there is room in `budget` tokens: the anchor, what was just said, then the focus and then its
-/// surroundings, each from its surest end. Gives the entries in order of time, and the places of the focus that found no room.
+/// Packs `picks` into `budget` tokens: the anchor, what was just said, the focus, its surroundings; each part by descending
+/// score. Gives the entries in order of time, and the places of the focus that found no room.
 pub fn pack(pool: &CandidateSet<'_>, mut picks: Vec<Pick>, params: &Params, budget: usize) -> (Vec<Entry>, Vec<Index>) {
     picks.sort_by(|a, b| {
         b.reason

@@ -8,7 +8,7 @@ use crate::context::history::History;
 use crate::context::retrieval::rerank::Judged;
 use crate::domain::{MessageId, Origin, Seq, StoredMessage, Timestamp};
 
-/// Candidates from further back than the newest, at most: an old anchor with what surrounds it.
+/// Most candidates from before the newest: an old anchor and the messages around it.
 const OLDER: usize = 64;
 
 /// An index into [`CandidateSet::messages`].
@@ -24,8 +24,8 @@ pub struct CandidateSet<'a> {
     pub conversation: Vec<Index>,
     /// The part of the conversation that is scored, oldest first, at most [`WINDOW`].
     pub candidates: Vec<Index>,
-    /// How many of the candidates are from further back than the newest, which are unbroken: none unless the trigger is a
-    /// reply. So the others find what was worked out before.
+    /// How many candidates, the first ones, are from before the newest, which have no gaps. None unless the trigger is a reply,
+    /// so that all other triggers find their strands sampled ahead.
     pub older: usize,
     by_address: BTreeMap<Address, Index>,
 }
@@ -97,7 +97,7 @@ impl<'a> CandidateSet<'a> {
         (0..self.messages.len()).filter(move |place| shares_album(self.messages[*place], of))
     }
 
-    /// Where a message is, if it is here.
+    /// The place of a message, if it is here.
     pub fn place_of(&self, stored: &StoredMessage) -> Option<Index> {
         self.place(address(stored))
     }
@@ -107,7 +107,7 @@ impl<'a> CandidateSet<'a> {
     }
 }
 
-/// Of `older` messages of the conversation those nearest to the anchor, oldest first.
+/// The messages of `older` that are nearest to the anchor, oldest first.
 fn nearest(older: &[Index], anchor: Index) -> Vec<Index> {
     let mut nearest = older.to_vec();
     nearest.sort_by_key(|place| (place.abs_diff(anchor), *place));

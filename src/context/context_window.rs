@@ -1,4 +1,4 @@
-//! What the picker gives: the messages of one answer, each with its reason.
+//! The result of picking: the messages that one answer is given, each with its reason.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +16,17 @@ pub struct ContextWindow {
     pub quoted: Option<String>,
     /// Never the trigger itself.
     pub entries: Vec<Entry>,
-    /// What was considered and left out, for people to read: the nearest few.
+    /// The nearest of the messages that were considered and left out, for people to read.
     pub omitted: Vec<Omitted>,
     /// Every message of the conversation that is known and left out, ascending.
     pub left_out: BTreeSet<Seq>,
-    /// Of what is older than this message only what was picked is known, and not how much is left out.
+    /// Messages older than this one were not all fetched, so how many of them are left out is not known.
     pub known_from: Option<Seq>,
     /// Everything that was considered, the likeliest first.
     pub ranked: Vec<MessageId>,
-    /// Where two matters are truly open: which one is taken, and what belongs to the other.
+    /// Where two matters are about as likely: which one is taken, and what belongs to the other.
     pub alternative: Option<Alternative>,
-    /// What was found further back, the likeliest first, accepted or not.
+    /// Messages found further back, the likeliest first, accepted or not.
     pub further_back: Vec<Judged>,
 }
 
@@ -35,14 +35,14 @@ pub struct ContextWindow {
 pub struct Entry {
     pub message: StoredMessage,
     pub reason: Reason,
-    /// How sure the choice was, 0 to 1.
+    /// How likely it belongs there, 0 to 1.
     pub score: f64,
     /// What the message says, perhaps shortened in the middle.
     pub shown: String,
 }
 
 impl ContextWindow {
-    /// What the picker takes as the matter of the trigger.
+    /// The messages that are picked as the matter of the trigger.
     pub fn focus(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.part() == Part::Focus)
     }

@@ -1,4 +1,4 @@
-//! What is known beside the messages themselves: what was read off them, and what was worked out for them before.
+//! Features and reply distributions that were computed ahead of the trigger, by message.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::context::strands::SampledStrands;
 use crate::domain::{MessageId, StoredMessage, unless_it_panics};
 use crate::embed::Embedder;
 
-/// What is known beside the messages themselves. All of it may be missing: then it is worked out, or done without.
+/// What was computed ahead of the trigger. All of it may be missing: then it is computed where it is needed, or done without.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     pub readings: Quick<Address, Arc<MessageFeatures>>,
     /// Antecedents from the text alone: reply links are added where they are used.
     pub antecedents: Quick<Address, Arc<Antecedents>>,
-    /// Ids of the messages right before the oldest candidate, oldest first: where replies may lead to.
+    /// Ids of the messages right before the oldest candidate, oldest first: replies may lead there.
     pub earlier: Vec<MessageId>,
-    /// What the messages are about, if the last of them are those that it was worked out of.
+    /// Sampled reply forests of the newest messages, as they stood when these were sampled.
     pub sampled: Option<Arc<SampledStrands>>,
     /// The model that made the vectors, where it is at hand.
     pub embedder: Option<Arc<Embedder>>,
@@ -32,7 +32,7 @@ impl Evidence {
         unless_it_panics(|| embedder.embed(text)).filter(|vector| !vector.is_empty())
     }
 
-    /// What was read off a message; without a vector where nothing was.
+    /// The features of a message; without a vector where none were computed ahead.
     pub fn reading(&self, stored: &StoredMessage) -> Arc<MessageFeatures> {
         match self.readings.get(&address(stored)) {
             Some(reading) => Arc::clone(reading),
@@ -41,12 +41,12 @@ impl Evidence {
     }
 }
 
-/// Antecedents of the message at `place` among `readings` (oldest first), from the text alone: what is worth keeping.
+/// The likeliest antecedents of the message at `place` among `readings` (oldest first), reply links left out.
 pub fn antecedents_by(model: &ReplyModel, readings: &[Arc<MessageFeatures>], place: usize) -> Antecedents {
     Past::of(&readings[..place], &readings[place]).antecedents(model, false).kept()
 }
 
-/// Antecedents of every message of a conversation (oldest first), from the text alone.
+/// The same of every message of a conversation, oldest first.
 pub fn antecedent_rows(
     conversation: &[StoredMessage],
     evidence: &Evidence,

@@ -1,4 +1,4 @@
-//! Which candidate does a tag point at? The features of each, and a distribution over all of them.
+//! Which candidate a tag points at: a softmax over linear scores of the candidates.
 //!
 //! A tag without words points at a talk that is under way or was left open; one with words asks about its words.
 
@@ -38,14 +38,14 @@ const RAREST: usize = 11;
 /// What is known of a tag.
 pub struct Tag<'a> {
     pub utterance: Utterance<'a>,
-    /// Whom it names.
+    /// The members it names.
     pub mentions: Vec<UserId>,
     /// How likely it starts something new by the reply model, and how likely it goes on from each candidate.
     pub unlinked: f64,
     pub links: Vec<f64>,
-    /// How many of its words speak of the people here, of what they said, or of their days.
+    /// Words of it that speak of the group: its people, what they said, their days.
     pub ours: usize,
-    /// The answer of the bot that it replies to, and what that rests on; nothing where it replies to something else.
+    /// Places of the answer that it replies to and of that answer's sources; none where it replies to something else.
     pub rests_on: Vec<usize>,
     pub is_reply: bool,
     pub is_tag: bool,
@@ -57,12 +57,12 @@ pub struct Tag<'a> {
     pub cluster: usize,
 }
 
-/// The candidates and what hangs together among them, over all forests.
+/// The candidates, with the consensus of all forests on their segments.
 pub struct Scene<'a> {
     pub corpus: &'a Corpus<'a>,
     pub consensus: Consensus,
     meanings: Meanings,
-    /// The meanings of whole segments.
+    /// The same of whole segments.
     of_segments: Meanings,
 }
 
@@ -81,7 +81,7 @@ pub fn targets(tag: &Tag<'_>, rows: &[Values], terms: &Terms<FEATURES>) -> Vec<f
         return (0..rows.len()).map(|place| if tag.rests_on.contains(&place) { share } else { 0.0 }).collect();
     }
     if tag.is_reply {
-        // Whom it replies to is known, all but surely.
+        // The reply link holds nearly all of the probability.
         let sum: f64 = tag.links.iter().sum::<f64>().max(1e-9);
         return tag.links.iter().map(|link| link / sum).collect();
     }
@@ -116,7 +116,7 @@ pub fn lack_words(tag: &Tag<'_>, rows: &[Values]) -> Vec<bool> {
     rows.iter().map(|values| is_asked && values[RAREST] < best / 2.0).collect()
 }
 
-/// What does not depend on the tag's words.
+/// The features that do not depend on the tag's words.
 fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     let Scene { corpus, consensus, .. } = scene;
     let count = corpus.utterances.len();
@@ -127,17 +127,15 @@ fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
         let utterance = &corpus.utterances[place];
         let mut values = [0.0; FEATURES];
         values[..WORDS].copy_from_slice(&[
-            // How likely the tag goes on from it, and from its whole segment, by the reply model.
+            // How likely the tag replies to it, and to its whole segment, by the reply model.
             (tag.links[place] + 0.003).ln(),
             (mass[place] + 0.01).ln(),
             minutes(tag.utterance.at - utterance.at),
             ((count - place) as f64).ln(),
             newest_own.map_or(0.0, |newest| consensus.share(newest, place)),
             answered(place, scene),
-            // How much it says.
             (utterance.features.stems.len() as f64).ln_1p(),
             (utterance.features.chars as f64).ln_1p(),
-            // No long silence lies between it and the tag.
             flag(place + tag.cluster >= count),
         ]);
         values
@@ -145,13 +143,13 @@ fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     (0..count).map(row).collect()
 }
 
-/// How surely the bot spoke in the burst of a candidate, there or later.
+/// The largest share of the forests in which a candidate is in one segment with a message of the bot, itself or a later one.
 fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>) -> f64 {
     let ours = consensus.with(place).filter(|(other, _)| *other >= place && corpus.utterances[*other].is_ours);
     ours.map(|(_, share)| share).fold(0.0, f64::max)
 }
 
-/// What the tag's words say of each candidate.
+/// The features that depend on the tag's words.
 fn asking(tag: &Tag<'_>, scene: &Scene<'_>, rows: &mut [Values]) {
     let Scene { corpus, meanings, of_segments, .. } = scene;
     let rarest = rarest_words(tag, scene);
@@ -163,10 +161,8 @@ fn asking(tag: &Tag<'_>, scene: &Scene<'_>, rows: &mut [Values]) {
             flag(utterance.features.is_question),
             flag(tag.mentions.contains(&utterance.features.author)),
             rarest[place] / 5.0,
-            // How much it, and its whole segment, means what the tag means.
             alike[place],
             segment_alike[place],
-            // It names a day that the tag names, or was said on one.
             flag(utterance.features.days.iter().any(|day| tag.utterance.features.days.contains(day))),
             flag(tag.utterance.features.days.contains(&((utterance.at / 86_400.0) as i32))),
             flag(utterance.features.calls_bot),
@@ -187,9 +183,9 @@ fn rarest_words(tag: &Tag<'_>, Scene { corpus, consensus, .. }: &Scene<'_>) -> V
     rarest
 }
 
-/// ln(1 + minutes), up to what was seen in training.
+/// ln(1 + minutes), at most 7.
 pub fn minutes(seconds: f64) -> f64 {
-    /// Where the logarithm comes to what is the most: most pairs of a slow chat are further apart.
+    /// Beyond this many seconds the result is 7; most pairs of a slow chat are further apart, so the logarithm is spared.
     const FURTHEST: f64 = 65_738.0;
     if seconds > FURTHEST { 7.0 } else { (seconds / 60.0).ln_1p().min(7.0) }
 }

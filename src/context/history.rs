@@ -14,8 +14,7 @@ pub struct History {
     pub trigger: StoredMessage,
     /// The trigger replies to words that may not be read, so that they are not among the messages.
     pub anchor_withheld: bool,
-    /// The newest messages of the conversation up to and without the trigger, oldest first. Unbroken: what is
-    /// missing between two of these is taken not to exist.
+    /// The newest messages of the conversation before the trigger, oldest first, without gaps.
     pub recent: Vec<StoredMessage>,
     /// Messages of the same chat and of any age that reply links lead to, and the neighbours of an old anchor.
     pub linked: Vec<StoredMessage>,
@@ -23,16 +22,16 @@ pub struct History {
     pub ask: String,
     /// Whether the trigger tags the bot, rather than going on with the talk.
     pub is_tag: bool,
-    /// What the window is to be about, where that was picked before and is asked for now.
+    /// The focus, where it was picked before and a member has asked for it now.
     pub given: Option<Vec<Chosen>>,
-    /// What an earlier answer of the bot rests on, which the trigger may be about.
+    /// The sources of an earlier answer of the bot that the trigger may be about.
     pub sources: Option<Sources>,
     pub evidence: Arc<Evidence>,
 }
 
 impl History {
-    /// Before this message more may have been said than was fetched; none where the talk was fetched from its beginning on.
-    /// By the number and not by the time: what is known of an old message from a reply to it was numbered when it was met.
+    /// The oldest message that was fetched, where older ones may exist; none where the talk was fetched from its beginning.
+    /// By number and not by time: an old message that is known only from a reply to it got its number with that reply.
     pub fn known_from(&self) -> Option<Seq> {
         self.recent.iter().map(|stored| stored.seq).min().filter(|_| self.recent.len() >= WINDOW)
     }
@@ -49,7 +48,7 @@ impl History {
         vectors
     }
 
-    /// A history with nothing known beside the messages; the whole text is the ask.
+    /// A history without evidence; the whole text of the trigger is the ask.
     pub fn new(trigger: StoredMessage, recent: Vec<StoredMessage>, linked: Vec<StoredMessage>) -> Self {
         let ask = trigger.message.text.clone();
         let evidence = Arc::default();
@@ -75,7 +74,7 @@ pub struct Summarized {
     pub tokens: usize,
 }
 
-/// What an answer of the bot was given, as far as it may be read.
+/// The messages that an answer of the bot was given, as far as they may still be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sources {
     /// The message that carries the answer.

@@ -1,8 +1,8 @@
-//! Linear scores: the form of the fitted numbers that are shared by the rooms that choose.
+//! Linear scores of named features.
 
 use serde::Deserialize;
 
-/// A linear score: each feature clamped to the range seen in training, times its weight.
+/// A linear score: each feature, clamped to the range seen in training, times its weight.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct Terms<const N: usize> {
@@ -10,7 +10,7 @@ pub struct Terms<const N: usize> {
     pub terms: [Term; N],
 }
 
-/// What one feature adds.
+/// The weight of a feature and its range.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub struct Term {
     #[serde(rename = "w")]
@@ -31,7 +31,7 @@ struct Table {
 impl<const N: usize> TryFrom<Table> for Terms<N> {
     type Error = String;
 
-    /// The last features may have no terms: they count nothing.
+    /// The last features may lack terms: their weight is 0.
     fn try_from(table: Table) -> Result<Self, String> {
         let mut terms = [Term::default(); N];
         let written = terms.get_mut(..table.terms.len()).ok_or_else(|| format!("more than {N} terms"))?;
@@ -45,7 +45,7 @@ impl<const N: usize> Terms<N> {
         self.bias + self.terms.iter().zip(values).map(|(term, value)| term.weigh(*value)).sum::<f64>()
     }
 
-    /// What each feature adds to the score.
+    /// What each feature adds to the score, the bias left out.
     pub fn parts(&self, values: &[f64; N]) -> [f64; N] {
         std::array::from_fn(|place| self.terms[place].weigh(values[place]))
     }
@@ -57,7 +57,7 @@ impl Term {
     }
 }
 
-/// What log odds say.
+/// The logistic function: a probability from log odds.
 pub fn chance(odds: f64) -> f64 {
     1.0 / (1.0 + (-odds).exp())
 }

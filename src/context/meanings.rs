@@ -1,4 +1,4 @@
-//! What each candidate means: its vector without what is usual in the window, since two messages of one chat are alike anyway.
+//! Embeddings of the candidates, centred on their mean: two messages of one chat are similar anyway.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::strands::Consensus;
@@ -6,14 +6,15 @@ use crate::domain::{add_share, dot};
 
 #[derive(Debug)]
 pub struct Meanings {
+    /// The mean that was subtracted.
     usual: Vec<f32>,
-    /// One a candidate; zeros where a vector is not known.
+    /// One for each candidate; zeros where its vector is not known.
     vectors: Vec<Vec<f32>>,
 }
 
 impl Meanings {
     pub fn of(corpus: &Corpus<'_>) -> Self {
-        /// The mean is that of as many more vectors of zero: of few messages it says little.
+        /// So many zero vectors are counted in: the mean of few messages says little.
         const SHRINK: f32 = 5.0;
         let vectors = || corpus.utterances.iter().map(|utterance| utterance.features.vector.as_slice());
         let known: Vec<&[f32]> = vectors().filter(|vector| !vector.is_empty()).collect();
@@ -25,7 +26,7 @@ impl Meanings {
         meanings
     }
 
-    /// A vector without what is usual; zeros for one that is not known.
+    /// A vector minus the mean; zeros for one that is not known.
     pub fn centred(&self, vector: &[f32]) -> Vec<f32> {
         let mut centred = vec![0.0; self.usual.len()];
         if !vector.is_empty() {
@@ -35,7 +36,7 @@ impl Meanings {
         centred
     }
 
-    /// The same of each candidate's segment: vectors weighed by how often two were together.
+    /// The vectors of each candidate's segment, summed with their share of the forests as weights.
     pub fn of_segments(&self, consensus: &Consensus) -> Self {
         let sum = |place: usize| {
             let mut sum = vec![0.0; self.usual.len()];
@@ -45,7 +46,7 @@ impl Meanings {
         Self { usual: self.usual.clone(), vectors: (0..self.vectors.len()).map(sum).collect() }
     }
 
-    /// The cosine of each candidate's meaning with a centred vector.
+    /// The cosine of each candidate with a centred vector.
     pub fn cosines(&self, centred: &[f32]) -> Vec<f64> {
         let length = |vector: &[f32]| f64::from(dot(vector, vector).sqrt()).max(1e-6);
         let own = length(centred);

@@ -1,4 +1,4 @@
-//! Does the trigger take anything up at all, or does it start something new?
+//! New-topic detection: how likely a tag takes up nothing that was said.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ pub const FEATURES: usize = 4;
 /// In the order of their places.
 pub const NAMES: [&str; FEATURES] = ["unlinked_log_odds", "has_words", "shared_stems", "group_words"];
 
-/// Whether a tag takes up anything at all.
+/// A logistic model of a tag's starting something new.
 #[derive(Debug, Clone, Deserialize)]
 pub struct NoveltyModel {
-    /// What more likely than this starts something new is given nothing earlier.
+    /// A tag that is at least this likely to start something new gets an empty focus.
     pub threshold: f64,
-    /// What a token costs, in F1, that is spent on a tag that starts something new.
+    /// What a token of focus costs, in F1, where the tag starts something new.
     pub price: f64,
     #[serde(flatten)]
     pub terms: Terms<FEATURES>,
@@ -31,13 +31,12 @@ impl NoveltyModel {
     }
 }
 
-/// What each candidate is expected to waste if it is given to a tag, in F1: all its tokens, each at a `price`, where the tag
-/// starts something new after all. One that may is given only what is all but sure to be meant if anything is.
-/// `lengths` are the candidates' letters.
+/// The expected cost of taking each candidate, in F1: its tokens, each at a `price`, times the odds that the tag starts
+/// something new. `lengths` are the candidates' characters.
 pub fn waste(newness: f64, price: f64, lengths: impl Iterator<Item = usize>) -> Vec<f32> {
-    /// Letters that make a token, about.
+    /// Characters of a token, about.
     const TOKEN: f64 = 4.0;
-    // What helps only counts where something is taken up.
+    // Odds and not the probability: the gain in F1 counts only where something is taken up.
     let odds = newness / (1.0 - newness).max(1e-6);
     let tokens = |letters: usize| 1.0 + (letters as f64 / TOKEN).floor();
     lengths.map(|letters| (price * odds * tokens(letters)) as f32).collect()
@@ -49,7 +48,7 @@ pub fn features(tag: &Tag<'_>, candidates: &[Arc<MessageFeatures>]) -> [f64; FEA
     if tag.is_bare {
         return [unlinked, 0.0, 0.0, 0.0];
     }
-    // The share of its stems that a candidate has too.
+    // The share of its stems that any candidate has too.
     let stems = &tag.utterance.features.stems;
     let is_known = |stem: &&Token| candidates.iter().any(|other| other.has_stem(**stem));
     let shared = stems.iter().filter(is_known).count() as f64 / stems.len().max(1) as f64;

@@ -12,13 +12,13 @@ pub struct Params {
     pub seed: SeedRule,
     /// Reply links that are followed from a member of the window.
     pub chain_depth: usize,
-    /// Tokens for the whole window, counted by `estimate`.
+    /// Tokens of the whole window, counted by `estimate`.
     pub token_budget: usize,
     /// How many tokens a text takes.
     pub estimate: fn(&str) -> usize,
-    /// The most messages of a focus, beside those that links lead to.
+    /// Most messages of a focus, those that reply links lead to not counted.
     pub focus_limit: usize,
-    /// The fitted numbers that choose.
+    /// The fitted weights.
     pub scorers: Arc<Scorers>,
 }
 

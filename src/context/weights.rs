@@ -1,4 +1,4 @@
-//! The fitted numbers of this room.
+//! The fitted weights of the picker.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,14 +17,14 @@ use crate::context::replies::model::ReplyModel;
 pub struct Weights {
     /// Seconds of silence that end a segment, unless a reply bridges them.
     pub far: f64,
-    /// Whether a segment takes up an earlier matter.
+    /// Scores a segment as a continuation of an earlier matter.
     pub segment_link: SegmentLink,
     pub novelty: NoveltyModel,
-    /// Where a tag's words say too little to go by, and where they do not.
+    /// For a tag whose words say too little to go by, and for all others.
     pub focus_bare: Terms<{ focus::FEATURES }>,
     pub focus_text: Terms<{ focus::FEATURES }>,
     pub pairwise: Terms<{ pairwise::FEATURES }>,
-    /// For each further look.
+    /// One for each refining pass.
     pub refine: Vec<Terms<{ refine::FEATURES }>>,
 }
 
@@ -33,10 +33,10 @@ impl Weights {
     pub const WRITTEN: &str = include_str!("weights.json");
 }
 
-/// The fitted numbers that choose, together: those that ship, or others while weights are being fitted.
+/// All fitted weights: those that ship, or others while weights are being fitted.
 #[derive(Debug, Clone)]
 pub struct Scorers {
-    /// Which message goes on from which.
+    /// Which message replies to which.
     pub links: ReplyModel,
     /// What a tag is about.
     pub matters: Weights,

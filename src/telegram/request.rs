@@ -216,7 +216,7 @@ mod tests {
         let shown = match request {
             Ok(payload) => {
                 let params = serde_json::to_value(payload).unwrap();
-                validate_request(&BotApi::bundled(), &method_name::<P>(), &params).unwrap();
+                validate_request(BotApi::bundled(), &method_name::<P>(), &params).unwrap();
                 format!("{} {params}", method_name::<P>())
             }
             Err(error) => error.to_string(),

@@ -4,6 +4,7 @@ mod generate;
 mod validate;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
@@ -53,10 +54,13 @@ enum Shape {
 }
 
 impl BotApi {
-    /// The description that the tests bring along.
+    /// The description that the tests bring along, parsed once a process.
     #[expect(clippy::expect_used, reason = "the file is part of the test kit; a broken one must fail every test")]
-    pub fn bundled() -> Self {
-        Self::parse(include_str!("../../tests/data/bot_api.json")).expect("bot_api.json is readable")
+    pub fn bundled() -> &'static Self {
+        static PARSED: LazyLock<BotApi> = LazyLock::new(|| {
+            BotApi::parse(include_str!("../../tests/data/bot_api.json")).expect("bot_api.json is readable")
+        });
+        &PARSED
     }
 
     /// Reads a description in the reduced form of `tests/data/bot_api.json`.

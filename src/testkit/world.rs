@@ -364,6 +364,6 @@ impl World {
     fn invalid_requests(&self) -> Vec<String> {
         let api = BotApi::bundled();
         let calls = self.telegram.calls();
-        calls.iter().filter_map(|call| validate_request(&api, &call.method, &call.params).err()).collect()
+        calls.iter().filter_map(|call| validate_request(api, &call.method, &call.params).err()).collect()
     }
 }

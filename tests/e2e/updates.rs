@@ -22,7 +22,7 @@ async fn ten_thousand_updates_of_all_kinds_are_taken_in() {
     const REPEATED: usize = 50;
     World::run(async |w| {
         w.telegram.restart_update_ids(UpdateId(1));
-        push_all(w, generate(&BotApi::bundled(), 1, MANY)).await;
+        push_all(w, generate(BotApi::bundled(), 1, MANY)).await;
         assert_eq!(w.inbox().await, (MANY as u64, 0), "every update is stored, and none is parked");
 
         for id in (1..=MANY).rev().step_by(MANY / REPEATED / 2).take(REPEATED) {
@@ -41,7 +41,7 @@ async fn two_thousand_maimed_updates_are_taken_in_or_parked() {
     const MANY: usize = 2_000;
     World::run(async |w| {
         let mut dice = Dice::new(4);
-        let whole = generate(&BotApi::bundled(), 4, MANY);
+        let whole = generate(BotApi::bundled(), 4, MANY);
         let maimed: Vec<String> = whole.iter().map(|json| maim(json, &mut dice)).collect();
         w.telegram.restart_update_ids(UpdateId(1));
         push_all(w, maimed).await;
@@ -65,7 +65,7 @@ async fn mutilated_updates_are_taken_in_or_parked() {
     const MANY: usize = 200;
     World::run(async |w| {
         let mut dice = Dice::new(5);
-        let whole = generate(&BotApi::bundled(), 5, MANY * 20);
+        let whole = generate(BotApi::bundled(), 5, MANY * 20);
         let mutilated = whole.iter().map(|json| mutilate(json, &mut dice));
         let values: Vec<String> =
             mutilated.filter(|json| serde_json::from_str::<&RawValue>(json).is_ok()).take(MANY).collect();

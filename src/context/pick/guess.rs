@@ -1,4 +1,4 @@
-//! What a trigger may be about: it points at one of the candidates, and what is about the same comes with that one.
+//! Guesses at what a trigger is about: one for each candidate that it may point at, with the members of that one's matter.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::context::select::expected_f1::{Guess, best_set, marginals};
 use crate::context::strands::Partitioned;
 use crate::context::weights::Weights;
 
-/// Messages that the tag may point at, the likeliest ones.
+/// Most candidates that are considered as what the tag points at.
 const TARGETS: usize = 12;
-/// A target that is less likely than this part of the likeliest is none.
+/// A target less likely than this share of the likeliest is dropped.
 const FAINT: f64 = 0.01;
-/// What is left of the weight of an earlier tag without words: where there is nothing else, it is better than nothing.
+/// Factor on the weight of an earlier tag without words: it counts only where there is nothing else.
 const EARLIER_TAG: f64 = 1e-6;
-/// What is left of the weight of a candidate that has common words of the tag alone, where rarer ones are met elsewhere.
+/// Factor on the weight of a candidate that shares only common words with the tag, where others share a rarer one.
 const COMMON_ALONE: f64 = 0.02;
-/// A message that does not tag starts something new where that is at least so likely by its links.
+/// A message that is no tag starts something new where the reply model says so with at least this probability.
 const UNLINKED: f64 = 0.86;
 
 impl Candidates<'_> {
-    /// The candidates that the trigger is about, at most `most`. `seen` takes what each feature was worth.
+    /// Selects at most `most` candidates for the focus. `seen` takes what each feature of each candidate added.
     pub(super) fn pick(
         &self,
         tag: &Tag<'_>,
@@ -39,7 +39,7 @@ impl Candidates<'_> {
         }
         let (guesses, marginals) = self.guesses(tag, weights, seen);
         let model = &weights.novelty;
-        // A message that does not tag is given nothing only where its links say so; what replies takes something up.
+        // A reply is never new; a message that is no tag is new only where the reply model says so.
         let (novelty, threshold, price) = match (tag.is_reply, tag.is_tag) {
             (true, _) => (0.0, model.threshold, model.price),
             (false, true) => (model.novelty(tag, &self.features), model.threshold, model.price),
@@ -50,13 +50,12 @@ impl Candidates<'_> {
         }
         let costs = waste(novelty, price, self.features.iter().map(|it| it.chars));
         let taken = best_set(&guesses, most, &costs);
-        // A tag that is given nothing starts something new: there is nothing else that it may mean.
+        // A tag with an empty focus starts something new, so that no second matter is open.
         let rivals = ambiguity::of_guesses(&guesses, most).filter(|_| !taken.is_empty());
         Selection { taken, marginals, rivals }
     }
 
-    /// The matters that the trigger may be about, one for each candidate that it may point at, and how likely each candidate
-    /// belongs to any of them.
+    /// The guesses, and for each candidate the probability that it belongs to the right one.
     fn guesses(&self, tag: &Tag<'_>, weights: &Weights, seen: Option<&mut ByCandidate>) -> (Vec<Guess>, Vec<f32>) {
         let corpus = self.corpus(Some(tag.utterance.at));
         let sampled = match &self.sampled {
@@ -76,7 +75,7 @@ fn guesses(
     let scene = Scene::of(corpus, &partitioned.segments);
     let (rows, slowness) = (&focus::features(tag, &scene), corpus.slowness);
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
-    // A message that does not tag goes on from what it is linked to.
+    // A message that is no tag goes by the reply model alone.
     let by_tag = match (tag.rests_on.is_empty(), tag.is_tag) {
         (false, _) => 1.0,
         (true, true) => slowness,
@@ -84,7 +83,7 @@ fn guesses(
     };
     let mut pointed = blended(&targets(tag, rows, terms), &tag.links, by_tag);
     for (weight, earlier) in pointed.iter_mut().zip(&corpus.utterances) {
-        // An earlier tag without words is about something itself: what it was about is pointed at, and not the tag.
+        // An earlier tag without words points at something itself: that is meant, and not the tag.
         if earlier.features.calls_bot && earlier.features.stems.is_empty() && !tag.is_reply {
             *weight *= EARLIER_TAG;
         }
@@ -102,24 +101,26 @@ fn guesses(
         focus::explain(rows, terms, seen);
         refinement.explain(&weights.pairwise, last, seen);
     }
-    // A tag in a busy chat goes by strands alone, unless it replies; a message that does not tag in part.
-    let by_kin = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
-    let guess = |((_, weight), members): (&(usize, f64), Vec<f32>)| Guess { weight: (by_kin * weight) as f32, members };
-    let mut guesses: Vec<Guess> = match by_kin > 0.0 {
+    // A tag in a busy chat goes by strands alone, unless it is a reply; a message that is no tag by both.
+    let by_relatedness = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
+    let guess =
+        |((_, weight), members): (&(usize, f64), Vec<f32>)| Guess { weight: (by_relatedness * weight) as f32, members };
+    let mut guesses: Vec<Guess> = match by_relatedness > 0.0 {
         true => targets.iter().zip(refinement.of_targets(last)).map(guess).collect(),
         false => Vec::new(),
     };
-    if by_kin < 1.0 {
+    if by_relatedness < 1.0 {
         let strands = partitioned.strands.led_to(&tag.links).into_iter();
-        guesses.extend(strands.map(|(weight, members)| Guess { weight: (1.0 - by_kin) as f32 * weight, members }));
+        guesses
+            .extend(strands.map(|(weight, members)| Guess { weight: (1.0 - by_relatedness) as f32 * weight, members }));
     }
-    let of_targets = targets.iter().filter(|_| by_kin > 0.0).map(|(place, _)| left(*place) as f32);
+    let of_targets = targets.iter().filter(|_| by_relatedness > 0.0).map(|(place, _)| left(*place) as f32);
     let marginals = with_common_words(&guesses, of_targets);
     (guesses, marginals)
 }
 
-/// How likely each candidate belongs to any of the guesses: what surrounds the focus may have the common words alone, of which
-/// so much was `left` of the weight of each of the first guesses.
+/// For each candidate the probability that it belongs to the right guess, with [`COMMON_ALONE`] taken back: surroundings may share
+/// common words alone. `left` are the factors that were applied to the weights of the first guesses.
 fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<f32> {
     let mut whole = guesses.to_vec();
     whole.iter_mut().zip(left).for_each(|(guess, left)| guess.weight /= left);
@@ -128,7 +129,7 @@ fn with_common_words(guesses: &[Guess], left: impl Iterator<Item = f32>) -> Vec<
     marginals(&whole)
 }
 
-/// Between a slow chat and a busy one, where the links alone decide.
+/// The mean of both distributions, weighted by slowness: in a busy chat the links alone count.
 fn blended(targets: &[f64], links: &[f64], slowness: f64) -> Vec<f64> {
     let sum: f64 = links.iter().sum::<f64>().max(1e-9);
     targets.iter().zip(links).map(|(target, link)| slowness * target + (1.0 - slowness) * link / sum).collect()
@@ -156,10 +157,10 @@ mod tests {
     use crate::context::replies::sample::Forest;
     use crate::domain::{ChatId, Message, MessageId, Sender, Timestamp, UserId};
 
-    /// Cases from hand-made chats as numbers, with what an independent implementation of the same definition makes of them.
+    /// Hand-made chats as numbers, with the results of an independent implementation of the same definition.
     const CASES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tag/cases.json"));
 
-    /// The weights that they were worked out with.
+    /// The weights of those results.
     const WEIGHTS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tag/weights.json"));
 
     #[derive(Deserialize)]
@@ -191,9 +192,11 @@ mod tests {
     #[derive(Deserialize)]
     struct Expected {
         /// The messages that the tag may point at, with their weights.
-        anchors: Vec<(usize, f32)>,
+        #[serde(rename = "anchors")]
+        targets: Vec<(usize, f32)>,
         /// How likely each belongs to the matter of the likeliest target.
-        kin: Vec<f32>,
+        #[serde(rename = "kin")]
+        related: Vec<f32>,
         marginals: Vec<f32>,
         selected: Vec<usize>,
     }
@@ -247,18 +250,18 @@ mod tests {
     }
 
     #[test]
-    fn anchors_kin_and_choice_are_those_of_an_independent_implementation() {
+    fn targets_members_and_selection_are_those_of_an_independent_implementation() {
         let cases: Vec<Case> = serde_json::from_str(CASES).expect("cases");
         assert_eq!(cases.len(), 4);
         for case in &cases {
             let guesses = guesses_of(case);
             let weights: Vec<f32> = guesses.iter().map(|guess| guess.weight).collect();
-            let expected: Vec<f32> = case.expected.anchors.iter().map(|(_, weight)| *weight).collect();
+            let expected: Vec<f32> = case.expected.targets.iter().map(|(_, weight)| *weight).collect();
             assert_close(&case.name, "targets", &weights, &expected);
-            for (guess, (target, _)) in guesses.iter().zip(&case.expected.anchors) {
-                assert_eq!(guess.members[*target], 1.0, "{}: an target is of its own matter", case.name);
+            for (guess, (target, _)) in guesses.iter().zip(&case.expected.targets) {
+                assert_eq!(guess.members[*target], 1.0, "{}: a target belongs to its own matter", case.name);
             }
-            assert_close(&case.name, "kin", &guesses[0].members, &case.expected.kin);
+            assert_close(&case.name, "members", &guesses[0].members, &case.expected.related);
             assert_close(&case.name, "marginals", &marginals(&guesses), &case.expected.marginals);
             let selected: Vec<usize> = best_set(&guesses, 20, &[]).into_iter().map(|taken| taken.place).collect();
             assert_eq!(selected, case.expected.selected, "{}", case.name);

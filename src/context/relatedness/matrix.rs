@@ -12,7 +12,7 @@ impl Matrix {
         Self { width, values: vec![0.0; rows * width] }
     }
 
-    /// A square that is the same on both sides of its diagonal, by row and column of its lower half.
+    /// A symmetric matrix, by row and column of its lower half.
     pub fn symmetric(side: usize, value: impl Fn(usize, usize) -> f32) -> Self {
         let mut square = Self::zeros(side, side);
         for row in 0..side {
@@ -57,13 +57,13 @@ impl Matrix {
         product
     }
 
-    /// Some rows of the product, from either side, with a square that is the same on both sides of its diagonal.
+    /// Some rows of `self * square * selfᵀ`; `square` is symmetric.
     pub fn around(&self, rows: &[usize], square: &Self) -> Self {
         let half = self.times(&(0..self.rows().len()).collect::<Vec<_>>(), square);
         self.times(rows, &half.transposed())
     }
 
-    /// The cosine of two vectors, where the values are the products of any two.
+    /// The cosine of two vectors, where this is the Gram matrix: the dot products of any two.
     pub fn cosine(&self, one: usize, other: usize) -> f32 {
         let length = |place: usize| self.row(place)[place].sqrt().max(1e-6);
         self.row(one)[other] / (length(one) * length(other))

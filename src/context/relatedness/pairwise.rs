@@ -1,4 +1,4 @@
-//! Do two candidates belong to one matter, however far apart? The features of a pair, and how likely it is.
+//! Pairwise same-topic classification: the features of two candidates, however far apart.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{flag, minutes};
@@ -23,22 +23,22 @@ pub const NAMES: [&str; FEATURES] = [
 ];
 pub type Row = [f64; FEATURES];
 
-/// Everything that pairs are compared by.
+/// The tables that features of pairs are looked up in.
 pub struct Pairwise<'a> {
     corpus: &'a Corpus<'a>,
     consensus: &'a Consensus,
     strands: &'a Partitions,
     matters: &'a Partitions,
-    /// The log odds of having been in one matter in so many forests.
+    /// Log odds of being in one matter, by the number of forests in which two are.
     agreed: Vec<f64>,
     /// The candidates that use each stem, ascending.
     holders: Vec<Vec<usize>>,
-    /// Products of the words of any two, the rare ones heavier, and the same summed over the segment of the first.
+    /// Dot products of the idf vectors of any two, and the same summed over the segment of the first.
     words: Matrix,
     of_segments: Matrix,
-    /// How much of each one's segment each person says.
+    /// Expected messages of each person in each candidate's segment; a row a candidate, a column a person.
     people: Matrix,
-    /// Lengths of a segment's words and people.
+    /// Norms of each segment's vectors of words and of people.
     word_lengths: Vec<f32>,
     people_lengths: Vec<f32>,
     /// ln of how many messages each one's segment has.

@@ -1,7 +1,7 @@
-//! A second and a third look at who belongs together: the neighbors that two candidates keep.
+//! Collective classification: further passes over the pairs, with features of what else goes with both.
 //!
-//! Whether two messages are about one matter is hard to tell from the two alone. Once it is guessed of all pairs of those
-//! that come into question, more can be seen: whether what goes with the one goes with the other too.
+//! Whether two messages are about one matter is hard to tell from the two alone. Once all pairs of the likely candidates have
+//! a score, a next pass can see whether those that go with the one go with the other too.
 
 use crate::context::contributions::{self, ByCandidate};
 use crate::context::linear::{Terms, chance};
@@ -9,7 +9,7 @@ use crate::context::relatedness::matrix::Matrix;
 use crate::context::relatedness::pairwise;
 use crate::context::relatedness::pairwise::Pairwise;
 
-/// What a look sees of the neighbors, beside all that is known of the pair.
+/// Features of the neighbors, beside those of the pair.
 const OF_NEIGHBORS: usize = 5;
 pub const FEATURES: usize = pairwise::FEATURES + OF_NEIGHBORS;
 /// In the order of their places.
@@ -22,43 +22,43 @@ pub const NAMES: [&str; FEATURES] = {
 };
 pub type Row = [f64; FEATURES];
 
-/// The most candidates that come into question: with 40 of them F1 over 80 hand-labelled groups is .003 less.
+/// Most candidates that are refined: with 40 of them F1 over 80 hand-labelled groups is .003 less.
 const MOST: usize = 64;
-/// A candidate that is less likely than this to belong to any of the targets does not come into question.
+/// A candidate less likely than this to belong to any of the targets is not refined.
 const FAINT: f32 = 0.03;
-/// Two that are less likely than this to belong together are no neighbors to each other.
+/// Two candidates less likely than this to belong together are no neighbors.
 const CLOSE: f32 = 0.15;
-/// The odds of a candidate's belonging to itself, where sure ones would drown all others.
+/// Log odds of a candidate with itself: certainty would outweigh all others.
 const ITSELF: f32 = 3.0;
-/// Nothing is surer than these log odds: a chance of .995.
+/// Log odds are clamped here: a probability of .995.
 const SUREST: f32 = 5.293_305;
 
-/// The candidates that may belong to one of the targets, and what is thought of each two of them.
+/// The candidates that may belong to one of the targets, with the present score of each two of them.
 pub struct Refinement {
     targets: Vec<Target>,
-    /// Who comes into question, ascending.
+    /// The candidates that are refined, ascending.
     places: Vec<usize>,
     /// The features of each with those before it, and with itself.
     rows: Vec<Vec<pairwise::Row>>,
-    /// Who lies in one segment with each, as shares that sum to 1.
+    /// Shares of the forests in which two lie in one segment, normalized to row sums of 1.
     segments: Matrix,
-    /// The log odds that any two belong together: what the last look said of the later one's matter.
+    /// Log odds that two belong together, by the last pass.
     scores: Matrix,
 }
 
 /// A candidate that the tag may point at.
 struct Target {
     place: usize,
-    /// The features of all candidates with it, and how likely each belongs to it at first sight.
+    /// The pair features of all candidates with it, and the probability by the pairwise classifier that each belongs to it.
     rows: Vec<pairwise::Row>,
     first: Vec<f32>,
 }
 
 impl Refinement {
-    /// Who may belong to `targets`, at first sight.
+    /// The pairs of the candidates that may belong to `targets`, scored by the pairwise classifier.
     pub fn around(pairwise: &Pairwise<'_>, targets: &[usize], first: &Terms<{ pairwise::FEATURES }>) -> Self {
         let targets: Vec<Target> = targets.iter().map(|target| Target::of(pairwise, *target, first)).collect();
-        let places = in_question(&targets, pairwise.count());
+        let places = likely_members(&targets, pairwise.count());
         let row = |(row, place): (usize, &usize)| match targets.iter().find(|target| target.place == *place) {
             Some(target) => places[..=row].iter().map(|other| target.rows[*other]).collect(),
             None => pairwise.rows(*place, &places[..=row]),
@@ -74,7 +74,7 @@ impl Refinement {
         }
     }
 
-    /// Looks again at each pair.
+    /// Scores each pair anew, by one more pass.
     pub fn look(&mut self, weights: &Terms<FEATURES>) {
         let neighbors = Neighbors::of(self, (0..self.places.len()).collect());
         self.scores = Matrix::symmetric(self.places.len(), |row, column| {
@@ -82,7 +82,7 @@ impl Refinement {
         });
     }
 
-    /// Looks a last time, and says how likely each of all candidates belongs to each of the targets.
+    /// The last pass: for each target the probability of every candidate to belong to its matter.
     pub fn of_targets(&self, weights: &Terms<FEATURES>) -> Vec<Vec<f32>> {
         let mut of_targets = self.targets.iter().map(|target| target.first.clone()).collect::<Vec<_>>();
         for ((target, rows), likely) in self.targets.iter().zip(self.rows()).zip(&mut of_targets) {
@@ -92,8 +92,7 @@ impl Refinement {
         of_targets
     }
 
-    /// The features of each in question with each of the targets, itself left out; none where the target does not come into
-    /// question.
+    /// For each target the features of the refined candidates with it, itself left out; none where the target is not refined.
     pub fn rows(&self) -> Vec<Vec<(usize, Row)>> {
         let asked: Vec<usize> =
             self.targets.iter().filter_map(|target| self.places.binary_search(&target.place).ok()).collect();
@@ -112,7 +111,7 @@ impl Refinement {
     /// Notes what each feature adds to the score of each candidate's belonging to the matter of the likeliest target.
     pub fn explain(&self, first: &Terms<{ pairwise::FEATURES }>, last: &Terms<FEATURES>, to: &mut ByCandidate) {
         let Some(target) = self.targets.first() else { return };
-        // Who does not come into question was judged at first sight.
+        // Candidates that are not refined keep the score of the pairwise classifier.
         let mut rows: Vec<(Row, Row)> =
             target.rows.iter().map(|values| (widened(values), widened(&first.parts(values)))).collect();
         for (place, values) in self.rows().swap_remove(0) {
@@ -133,8 +132,8 @@ impl Target {
     }
 }
 
-/// Who is likely enough to belong to one of the targets at first sight; of too many the likeliest.
-fn in_question(targets: &[Target], count: usize) -> Vec<usize> {
+/// The candidates likely enough to belong to one of the targets by the pairwise classifier, the likeliest [`MOST`] of them.
+fn likely_members(targets: &[Target], count: usize) -> Vec<usize> {
     let likeliest = |place: usize| targets.iter().map(|target| target.first[place]).fold(0.0, f32::max);
     let mut likely: Vec<(usize, f32)> =
         (0..count).map(|place| (place, likeliest(place))).filter(|(_, chance)| *chance >= FAINT).collect();
@@ -151,20 +150,19 @@ fn widened(values: &pairwise::Row) -> Row {
     wide
 }
 
-/// What goes with each one in question, by what was thought of them before; and for some of them, a row each, what that has in
-/// common with what goes with the others.
+/// Features of neighborhoods by the scores of the pass before. The matrices have a row for each of `asked` where they are of some.
 struct Neighbors {
-    /// Whose rows there are.
+    /// The candidates that have rows, as places among the refined.
     asked: Vec<usize>,
-    /// The log odds that any two belong together.
+    /// Clamped log odds of any two.
     odds: Matrix,
-    /// What the segments of two are to each other, on average: the chance, and the log odds.
+    /// Mean probability and mean log odds between the segments of two.
     segment_chances: Matrix,
     segment_odds: Matrix,
-    /// How many go with both of two, and the root of how many go with each.
+    /// Expected number of common neighbors of two, and the root of the number of neighbors of each.
     shared: Matrix,
     count: Vec<f32>,
-    /// How likely anybody belongs with it.
+    /// Mean probability of any other to belong with it.
     mean: Vec<f32>,
 }
 
@@ -189,7 +187,7 @@ impl Neighbors {
         }
     }
 
-    /// The features of a candidate with the one that a row is of; `pair` are those of the pair.
+    /// The features of the candidate `other` with the one that `row` is of; `pair` are the pair's own.
     fn row(&self, row: usize, other: usize, pair: &pairwise::Row) -> Row {
         let (mut values, one) = (widened(pair), self.asked[row]);
         let chance = self.segment_chances.row(row)[other].clamp(0.005, 0.995);
@@ -210,11 +208,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_likeliest_of_any_target_come_into_question() {
+    fn the_likeliest_of_any_target_are_refined() {
         let target = |first: Vec<f32>| Target { place: 0, first, rows: Vec::new() };
         let both = [target(vec![0.02, 0.5, 1.0]), target(vec![0.01, 0.04, 0.01])];
-        assert_eq!(in_question(&both, 3), [1, 2]);
+        assert_eq!(likely_members(&both, 3), [1, 2]);
         let crowd: Vec<f32> = (0..100_u8).map(|place| f32::from(place) / 100.0).collect();
-        assert_eq!(in_question(&[target(crowd)], 100), (36..100).collect::<Vec<_>>());
+        assert_eq!(likely_members(&[target(crowd)], 100), (36..100).collect::<Vec<_>>());
     }
 }

@@ -1,4 +1,4 @@
-//! From scores to a distribution: which message a message goes on from, or that it starts something new.
+//! From scores to a distribution over antecedents: the messages that one may reply to, or none.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::context::replies::model::{ReplyModel, Values};
 use crate::context::replies::pairs::{RAW, pairs};
 use crate::domain::UserId;
 
-/// Links kept of a message. The others hardly ever decide anything.
+/// Most antecedents kept of a message. The others hardly ever decide anything.
 const KEPT: usize = 32;
 
 /// A possible antecedent.
@@ -20,7 +20,7 @@ pub struct Antecedent {
     pub probability: f32,
 }
 
-/// Where a message may go on from, best first. What is missing to 1 is that it starts something new.
+/// What a message may reply to, the likeliest first. The rest to 1 is the probability that it starts something new.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Antecedents(pub Vec<Antecedent>);
 
@@ -30,7 +30,7 @@ impl Antecedents {
         (1.0 - self.0.iter().map(|link| link.probability).sum::<f32>()).max(0.0)
     }
 
-    /// The best links, made heavier so that "starts something new" stays as likely as it was.
+    /// The likeliest [`KEPT`], scaled so that "starts something new" stays as likely as it was.
     #[must_use]
     pub fn kept(mut self) -> Self {
         let all: f32 = self.0.iter().map(|link| link.probability).sum();
@@ -44,7 +44,7 @@ impl Antecedents {
         self
     }
 
-    /// Those at most so far back.
+    /// Those at most `distance` messages back.
     pub fn within(&self, distance: usize) -> Self {
         Self(self.0.iter().filter(|link| link.distance <= distance).copied().collect())
     }
@@ -67,7 +67,7 @@ impl Antecedents {
     }
 }
 
-/// A message and those before it, with what is read off them.
+/// A message and those before it, ready to be compared.
 pub struct Past<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
@@ -86,7 +86,7 @@ impl<'a> Past<'a> {
         self.hearing.message.mentions
     }
 
-    /// The distribution for the message by a table. With `bare`, as if it said nothing.
+    /// The distribution of the message by `model`. With `bare`, as if it had no words.
     pub fn antecedents(&self, model: &ReplyModel, bare: bool) -> Antecedents {
         let (mut scores, mut values) = (Vec::with_capacity(self.past.len()), Values::default());
         self.pairs(bare, |place, raw| scores.push((self.past.len() - place, model.score(raw, &mut values))));
@@ -101,7 +101,7 @@ impl<'a> Past<'a> {
         Antecedents(links)
     }
 
-    /// Calls `each` with every candidate, newest first: its distance, and what the weights of `model` are applied to.
+    /// Calls `each` with the distance of every candidate, newest first, and the products that `model` weighs.
     pub fn rows(&self, model: &ReplyModel, bare: bool, mut each: impl FnMut(usize, Vec<f32>)) {
         let mut values = Values::default();
         self.pairs(bare, |place, raw| each(self.past.len() - place, model.products(raw, &mut values)));

@@ -1,10 +1,10 @@
-//! The fitted table: every feature is a product of raw features, clamped to what was seen in training, times a weight.
+//! The reply model's score: a linear model over clamped products of raw features.
 
 use serde::Deserialize;
 
 use crate::context::replies::pairs::{RAW, RAW_NAMES};
 
-/// A linear model over products of raw features, fitted by `cargo bench --bench fit`.
+/// The score of one message as a reply to another, fitted by `cargo bench --bench fit`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct ReplyModel {
@@ -19,17 +19,17 @@ struct Term {
     /// Places in [`Values`].
     factors: [u8; FACTORS],
     weight: f32,
-    /// What was seen in training, nearly all of it: no extrapolation.
+    /// The range of the product in training, but for outliers.
     low: f32,
     high: f32,
 }
 
 /// Most factors of a term.
 const FACTORS: usize = 3;
-/// Everything that a factor may be: 1, each raw feature x, each 1 - x, and the hinges. As long as a `u8` counts, so that
-/// looking one up needs no check.
+/// The values of all factors: 1, each raw feature x, each 1 - x, and the hinges. 256 of them, so that a `u8` index needs no
+/// bounds check.
 pub struct Values([f32; 256]);
-/// Where the raw features begin, where what is missing to 1 does, and where the hinges do.
+/// Where x, 1 - x and the hinges begin.
 const IS: usize = 1;
 const NOT: usize = IS + RAW;
 const ABOVE: usize = NOT + RAW;
@@ -41,17 +41,17 @@ impl Default for Values {
 }
 
 impl ReplyModel {
-    /// The shipped table as it is written.
+    /// The shipped weights as JSON.
     pub const WRITTEN: &str = include_str!("weights.json");
 
-    /// The log odds of an antecedent against "starts something new". `values` is room to work in.
+    /// The log odds of an antecedent against "starts something new". `values` is scratch space.
     pub fn score(&self, raw: &[f32; RAW], values: &mut Values) -> f32 {
         self.fill(raw, values);
         let weigh = |term: &Term| term.weight * term.product(values).max(term.low).min(term.high);
         self.bias + self.terms.iter().map(weigh).sum::<f32>()
     }
 
-    /// What the weights are applied to, in the order of the table, before anything is clamped.
+    /// The products in the order of the file, not clamped.
     pub fn products(&self, raw: &[f32; RAW], values: &mut Values) -> Vec<f32> {
         self.fill(raw, values);
         self.terms.iter().map(|term| term.product(values)).collect()
@@ -75,7 +75,7 @@ impl Term {
     }
 }
 
-/// The table as it is written.
+/// The weights as they are written.
 #[derive(Deserialize)]
 struct Table {
     bias: f32,
@@ -84,7 +84,7 @@ struct Table {
 
 #[derive(Deserialize)]
 struct TableRow {
-    /// What is done with a raw feature, which one, and for a hinge from where on.
+    /// Operation (`id`, `not`, `hinge`), raw feature, and for a hinge its bound.
     factors: Vec<(String, String, f32)>,
     w: f32,
     lo: f32,

@@ -1,4 +1,4 @@
-//! What is known of a pair: a message and one before it. Every number is documented where it is made.
+//! Raw features of a message and an earlier one that it may reply to.
 //!
 //! Time enters twice: capped at half an hour, and relative to the chat's own rhythm, so that a chat with a message a day
 //! and one with ten a minute look alike.
@@ -15,7 +15,7 @@ use crate::domain::UserId;
 
 /// Raw features of a pair.
 pub const RAW: usize = 43;
-/// Their names, as the table writes them, in the order of their places.
+/// Their names in the weights file, in the order of [`Scene::features`]; i is the message, j the earlier one.
 pub const RAW_NAMES: [&str; RAW] = [
     "ld",
     "ldt",
@@ -64,16 +64,15 @@ pub const RAW_NAMES: [&str; RAW] = [
 
 /// ln(1 + 1800 s): absolute time says no more beyond half an hour.
 const TIME_CAP: f32 = 7.496_097;
-/// A gap counts at most this much, in seconds, towards the chat's own scale of time.
+/// Most seconds that a gap adds to the chat's own scale of time.
 const SCALE_CAP: f64 = 21_600.0;
-/// How far around a candidate its author's other messages lend it their similarity.
+/// Messages on either side of a candidate among which its author's best similarity counts for it.
 const NEIGHBOURS: usize = 3;
-/// Where the author has not spoken in the window.
+/// `mq_own` where the author has not spoken in the window.
 const NEVER_MQ: f32 = 4.0;
 
 /// Computes the features of `message` with each of `past` (oldest first, at most [`WINDOW`]); calls `each` with the place
-/// in `past` and the features, newest first. `hearing` is of all of them. `bare` reads the message
-/// as if it said nothing.
+/// in `past` and the features, newest first. `hearing` is of all of them. With `bare`, as if the message had no words.
 pub fn pairs(
     (message, past): (&MessageFeatures, &[Arc<MessageFeatures>]),
     hearing: &Hearing,
@@ -90,18 +89,18 @@ pub fn pairs(
     }
 }
 
-/// What is the same for all candidates of one message.
+/// The part of the features that all candidates of one message share.
 struct Scene<'a> {
     message: &'a MessageFeatures,
     past: &'a [Arc<MessageFeatures>],
     bare: bool,
-    /// Whom the message and each of the past speaks to.
+    /// Whom the message and each of the past addresses.
     hearing: &'a Hearing,
     /// Seconds before the message at the same place; the last is the one before `message`.
     gaps: Vec<f64>,
     /// `-ln(1.02 - q)` of each gap's rank among all of them.
     rhythm: Vec<f32>,
-    /// Seconds that pass for a message here.
+    /// Mean seconds between messages, see [`scale`].
     scale: f64,
     texts: Similarity,
     /// Index of the author's last message.
@@ -119,7 +118,7 @@ struct Scene<'a> {
     last_addressed: Option<usize>,
 }
 
-/// What grows while walking back from the message.
+/// Counts over the messages between a candidate and the message, kept while walking back.
 #[derive(Default)]
 struct Walk {
     longest: f32,
@@ -291,7 +290,7 @@ fn ranks(gaps: &[f64]) -> Vec<f32> {
     gaps.iter().map(rank).collect()
 }
 
-/// Seconds that pass for a message in this chat, shrunk towards a minute.
+/// Mean seconds between messages, each capped, shrunk towards a minute.
 fn scale(gaps: &[f64]) -> f64 {
     let known = gaps.get(1..gaps.len().saturating_sub(1)).unwrap_or_default();
     let sum: f64 = known.iter().map(|gap| gap.min(SCALE_CAP)).sum();
@@ -314,7 +313,7 @@ fn flag(is: bool) -> f32 {
     if is { 1.0 } else { 0.0 }
 }
 
-/// ln(1 + count), for counts: most of them are small, and each is asked for thousands of times.
+/// ln(1 + count), from a table for small counts: it is asked for thousands of times a message.
 fn ln_after(count: f32) -> f32 {
     static SMALL: LazyLock<Vec<f32>> = LazyLock::new(|| (0..1024_u16).map(|count| f32::from(count).ln_1p()).collect());
     SMALL.get(count as usize).copied().unwrap_or_else(|| count.ln_1p())

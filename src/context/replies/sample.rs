@@ -1,8 +1,8 @@
-//! Strands as samples: dozens of ways in which the messages may hang together.
+//! Sampled reply forests.
 //!
-//! In each *forest* every message draws one antecedent from its distribution, or starts something new. A strand that holds
-//! in most forests is sure; one that holds in a few is a guess with its right weight. The draws are hashes of the message,
-//! so that the same chat gives the same forests.
+//! In each *forest* every message draws one antecedent from its distribution, or none: then it is a root. How many forests two
+//! messages share a tree in is how likely they belong together. The draws are hashes of the message, so that the same chat
+//! gives the same forests.
 
 use crate::context::features::message::Address;
 use crate::context::replies::antecedents::{Antecedent, Antecedents};
@@ -10,12 +10,12 @@ use crate::context::replies::antecedents::{Antecedent, Antecedents};
 /// Forests that are sampled. Twice as many choose no better: F1 over all labelled chats is .600 with 12 and with 24.
 pub const FORESTS: usize = 12;
 
-/// What a forest drew for the candidates.
+/// One draw for each candidate.
 #[derive(Debug, Clone, Default)]
 pub struct Forest {
-    /// The place of what each goes on from; none where it starts something new, or goes on from no candidate.
+    /// The place of each one's antecedent; none for a root, or where the antecedent is no candidate.
     pub antecedents: Vec<Option<usize>>,
-    /// For what is drawn after them, one for each candidate.
+    /// A uniform number from 0 to 1 for each candidate, which draws the matter of the segment that it begins.
     pub chances: Vec<f32>,
 }
 
@@ -32,7 +32,7 @@ pub fn forests<'a>(candidates: impl Iterator<Item = (Address, &'a Antecedents)>)
     forests
 }
 
-/// How far back the antecedent is that `chance` draws; none where the message starts something new.
+/// The distance of the antecedent that `chance` draws; none where the message starts something new.
 fn drawn(antecedents: &Antecedents, chance: f32) -> Option<usize> {
     let mut below = 0.0;
     let is_drawn = |link: &&Antecedent| {
@@ -49,8 +49,8 @@ const MATTER: u64 = 1;
 /// Bits of a hash that make room for the number of its forest.
 const FOREST_BITS: u32 = 8;
 
-/// Numbers from 0 to 1 that belong to a message, one for each forest, and one from each of as many equal parts: so a message
-/// goes on from an antecedent in as many forests as it is likely to, and few forests say what many would.
+/// Stratified uniform numbers from 0 to 1 that belong to a message: one for each forest, one in each of as many equal parts.
+/// So the share of forests that draw an antecedent is its probability, as nearly as it can be, and few forests suffice.
 fn each_chance(((chat, message), draw): (Address, u64), mut each: impl FnMut(usize, f32)) {
     let parts = [chat.0.cast_unsigned(), message.0.cast_unsigned(), draw];
     let seed = parts.into_iter().fold(0x9e37_79b9_7f4a_7c15, |state, part| mix(state ^ part));

@@ -1,4 +1,4 @@
-//! How much a message says what earlier ones said: in the same rare words, and in meaning.
+//! Similarity of a message to earlier ones: by shared words, weighted by idf, and by embeddings.
 
 use std::sync::Arc;
 
@@ -8,10 +8,13 @@ use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, Token};
 use crate::domain::dot;
 
-/// Similarities of the message to each of the past.
+/// Similarities of the message to each of the past, by place.
 pub struct Similarity {
+    /// Cosine of the stems, weighted by idf.
     pub words: Vec<f32>,
+    /// Idf of the rarest shared stem, 0 to 1.
     pub rarest: Vec<f32>,
+    /// Cosine of the embeddings.
     pub meaning: Vec<f32>,
     /// Mean of `meaning` over the last 50.
     pub background: f32,
@@ -35,7 +38,7 @@ impl Similarity {
     }
 }
 
-/// How rare words are in the window: what everybody says tells nothing, and a name is no matter.
+/// Idf of stems in the window. Names of members do not count.
 struct Rarity<'a> {
     /// Ascending.
     own: Vec<Token>,

@@ -65,7 +65,7 @@ async fn against<T, F: Future<Output = T>>(
     };
     let seen = seen.into_inner().unwrap();
     for (method, params) in &seen {
-        validate_request(&BotApi::bundled(), method, params).unwrap();
+        validate_request(BotApi::bundled(), method, params).unwrap();
     }
     (outcome, seen)
 }

@@ -518,7 +518,7 @@ fn is_read(kind: &str) -> bool {
 #[test]
 fn every_valid_update_is_read() {
     let mut seen = [0_usize; 2];
-    for json in generate(&BotApi::bundled(), 1, 10_000) {
+    for json in generate(BotApi::bundled(), 1, 10_000) {
         let update = RawUpdate::parse(&json);
         assert!(update.id.is_some(), "{json}");
         match extract(&update, BOT) {
@@ -535,7 +535,7 @@ fn every_valid_update_is_read() {
 fn no_mutilated_update_causes_a_panic() {
     let mut dice = Dice::new(2);
     let mut unreadable = 0;
-    for json in generate(&BotApi::bundled(), 2, 2_000) {
+    for json in generate(BotApi::bundled(), 2, 2_000) {
         unreadable += usize::from(extract(&RawUpdate::parse(&mutilate(&json, &mut dice)), BOT).is_err());
     }
     assert!(unreadable > 200, "the mutilation does too little: {unreadable}");
@@ -543,7 +543,7 @@ fn no_mutilated_update_causes_a_panic() {
 
 #[test]
 fn entities_of_any_valid_update_lie_within_its_text() {
-    for json in generate(&BotApi::bundled(), 3, 2_000) {
+    for json in generate(BotApi::bundled(), 3, 2_000) {
         for event in extract(&RawUpdate::parse(&json), BOT).unwrap_or_default() {
             let (Event::Message(arrival) | Event::Edit(arrival)) = event else { continue };
             let message = arrival.message;

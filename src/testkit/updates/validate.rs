@@ -86,7 +86,7 @@ mod tests {
 
     #[track_caller]
     fn check(method: &str, params: Value, expected: Expect) {
-        let verdict = validate_request(&BotApi::bundled(), method, &params);
+        let verdict = validate_request(BotApi::bundled(), method, &params);
         expected.assert_eq(verdict.err().as_deref().unwrap_or("fine"));
     }
 
@@ -138,10 +138,10 @@ mod tests {
     #[test]
     fn whatever_is_generated_is_valid() {
         let api = BotApi::bundled();
-        for json in generate(&api, 5, 1_000) {
+        for json in generate(api, 5, 1_000) {
             // Half a surrogate pair is valid on the wire, and more than a string here can hold.
             let update = serde_json::from_str(&json.replace("\\ud83d", "?")).unwrap();
-            named(&api, "update", "Update", &update).unwrap();
+            named(api, "update", "Update", &update).unwrap();
         }
     }
 
