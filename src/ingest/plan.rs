@@ -61,7 +61,7 @@ pub fn task_for(trigger: Option<&Trigger>, said: Said, now: Timestamp, max_age: 
         (TriggerKind::Command(name, _), true, Came::New) if name.spec().is_about_privacy => {
             Task::Start(JobPayload::Command { at, name: *name, parsed })
         }
-        (TriggerKind::Ask, true, Came::New) => Task::CountAsOld,
+        (TriggerKind::Ask | TriggerKind::Command(..), true, Came::New) => Task::CountAsOld,
         (TriggerKind::Ask | TriggerKind::Command(..) | TriggerKind::Thanks, true, _) => Task::Nothing,
     }
 }

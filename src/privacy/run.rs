@@ -75,6 +75,7 @@ impl Keeper {
                 }
                 Outcome::UntilNextRun
             }
+            Err(error @ StoreError::Corrupt(_)) => Outcome::Unusable(error),
             // It is tried again at the next run, whatever happens: giving up would break a promise.
             Err(error) => Outcome::Failed(error.to_string()),
         }
@@ -135,7 +136,8 @@ impl Keeper {
     async fn clear_up(&self, job: &Job) -> store::Result<Outcome> {
         let now = self.clock.now();
         let rests_until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
-        if rests_until > now {
+        // Farther away than it ever was: the clock was set back.
+        if rests_until > now && rests_until.since(now) <= LONGEST_REST {
             return Ok(Outcome::WaitUntil(rests_until));
         }
         let since = self.store.read(scrub::wanted_since).await?;

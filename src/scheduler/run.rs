@@ -83,13 +83,19 @@ pub enum Outcome {
     Hindered(String),
     /// It failed; try again later, up to a limit. The text holds no message content.
     Failed(String),
+    /// The file is damaged: nobody works on it any more.
+    Unusable(StoreError),
 }
 
 impl Outcome {
     /// What an error of the store makes of the attempt at `doing`.
     pub fn of_store(error: &StoreError, doing: impl Display) -> Self {
         let told = format!("{doing}: {error}");
-        if error.is_passing() { Self::Hindered(told) } else { Self::Failed(told) }
+        match error {
+            StoreError::Corrupt(_) => Self::Unusable(error.same_class()),
+            error if error.is_passing() => Self::Hindered(told),
+            _ => Self::Failed(told),
+        }
     }
 }
 
@@ -272,6 +278,7 @@ impl Pool {
         let id = job.id;
         match outcome {
             Outcome::Finished => Ok(()),
+            Outcome::Unusable(error) => Err(error),
             Outcome::UntilNextRun => {
                 let at = next_run(job.kind(), began, now);
                 self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await

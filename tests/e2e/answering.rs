@@ -400,6 +400,21 @@ async fn after_a_downtime_old_tags_are_counted_in_one_line_for_each_chat_and_a_f
 }
 
 #[tokio::test]
+async fn a_command_of_before_a_downtime_is_counted_like_a_tag() {
+    World::run(async |w| {
+        w.stop().await;
+        let ann = w.member("ann");
+        for text in ["/recap@bot", "/why@bot", "@bot now?"] {
+            w.telegram.say(w.chat, Post::new(ann, text, ago(w, HOUR)));
+        }
+        w.start().await;
+        let line = w.next_sent().await;
+        assert!(line.text.starts_with("While I was away, 3 messages tagged me"), "{}", line.text);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn two_chats_never_see_each_others_messages() {
     World::run(async |w| {
         let other = w.telegram.add_chat(NewChat::supergroup("Surprise for ann"));

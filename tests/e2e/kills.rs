@@ -357,15 +357,7 @@ async fn corrupt_pages_end_the_daemon_and_confirm_nothing() {
         w.telegram.all_confirmed().await;
         first.terminate();
         assert_eq!(first.ended(STOPS_WITHIN).await.0, 0);
-        let conn = Connection::open(w.database()).expect("open the database");
-        let page: i64 = conn
-            .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'message'", [], |row| row.get(0))
-            .expect("a page");
-        drop(conn);
-        let mut bytes = fs::read(w.database()).expect("read the database");
-        let at = usize::try_from(page - 1).expect("a page number") * 4096;
-        bytes[at..at + 4096].fill(0xAA);
-        fs::write(w.database(), bytes).expect("write the database");
+        spoil(w, "message");
 
         let process = Process::begin(w);
         w.say("ann", "@bot is it all there?");
@@ -375,6 +367,42 @@ async fn corrupt_pages_end_the_daemon_and_confirm_nothing() {
         assert_eq!(w.telegram.pending_updates(), 1, "what could not be stored is not confirmed");
     })
     .await;
+}
+
+/// What comes in can be stored, and what is to be said about it cannot.
+#[tokio::test]
+async fn corrupt_pages_that_a_job_meets_end_the_daemon() {
+    World::without_daemon(async |w| {
+        w.model.script(["Nine."]);
+        let first = Process::start(w).await;
+        let tag = w.say("ann", "@bot how many?");
+        w.answer_to(tag).await;
+        w.settled().await;
+        first.terminate();
+        assert_eq!(first.ended(STOPS_WITHIN).await.0, 0);
+        spoil(w, "outbox");
+
+        let process = Process::begin(w);
+        w.model.always("Nine.");
+        w.say("ann", "@bot is it all there?");
+        let (code, log) = process.ended(REFUSES_WITHIN).await;
+        assert_eq!(code, 74, "{log}");
+        assert!(log.contains("the database is damaged; restore it from a backup"), "{log}");
+    })
+    .await;
+}
+
+/// Overwrites the first page of a table.
+fn spoil(w: &World, table: &str) {
+    let conn = Connection::open(w.database()).expect("open the database");
+    let page: i64 = conn
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [table], |row| row.get(0))
+        .expect("a page");
+    drop(conn);
+    let mut bytes = fs::read(w.database()).expect("read the database");
+    let at = usize::try_from(page - 1).expect("a page number") * 4096;
+    bytes[at..at + 4096].fill(0xAA);
+    fs::write(w.database(), bytes).expect("write the database");
 }
 
 #[tokio::test]
