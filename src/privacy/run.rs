@@ -11,7 +11,9 @@ use crate::scheduler::run::Outcome;
 use crate::store::derived::{self, Cause};
 use crate::store::forget::{self, Leave, Manner};
 use crate::store::search::Merging;
-use crate::store::{self, Priority, Store, StoreError, backups, concepts, inbox, jobs, memory, retention, scrub};
+use crate::store::{
+    self, Priority, Store, StoreError, backups, concepts, consent, inbox, jobs, memory, retention, scrub,
+};
 use crate::telegram::Telegram;
 
 /// Rows per transaction, so that one takes less than 5 ms and answering never waits for long.
@@ -170,8 +172,14 @@ impl Keeper {
             cleared => cleared?,
         }
         let job = job.clone();
-        let ended = self.background(move |tx| jobs::finish_unless_moved(tx, &job)).await?;
-        Ok(if ended { Outcome::Finished } else { Outcome::WaitUntil(self.clock.now()) })
+        let (is_held, ended) = self
+            .background(move |tx| match consent::is_any_held(tx)? {
+                true => Ok((true, false)),
+                false => Ok((false, jobs::finish_unless_moved(tx, &job)?)),
+            })
+            .await?;
+        let again_after = if is_held { scrub::HELD_FOR } else { Duration::ZERO };
+        Ok(if ended { Outcome::Finished } else { Outcome::WaitUntil(self.clock.now().plus(again_after)) })
     }
 
     async fn is_quiet(&self) -> bool {

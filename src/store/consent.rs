@@ -123,6 +123,11 @@ pub fn hold(tx: &Writer<'_>, message: &Message) -> Result<()> {
     Ok(())
 }
 
+/// Whether words of anybody are held.
+pub fn is_any_held(conn: &Reader) -> Result<bool> {
+    Ok(conn.prepare_cached("SELECT 1 FROM held_text LIMIT 1")?.exists([])?)
+}
+
 /// The message that a job is about: as it is kept, or, of a member who opted out, with the words that are held for it. Who
 /// asks and opts out at once is still answered what they asked.
 pub fn for_job(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<StoredMessage>> {

@@ -151,6 +151,11 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
     }
     inbox::forget_unindexed(tx)?;
     match request.what {
+        What::Member { chat, .. } => inbox::forget_parked(tx, chat)?,
+        What::Chat(chat) => inbox::forget_parked(tx, Some(chat))?,
+        What::Message { .. } | What::Derived { .. } => {}
+    }
+    match request.what {
         What::Member { chat, user, since: None } => {
             tx.prepare_cached("DELETE FROM member WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)")?
                 .execute(named_params! { ":user": user.0, ":chat": chat.map(|key| key.0) })?;

@@ -103,6 +103,18 @@ pub fn forget_unindexed(tx: &Writer<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Empties every raw update of a chat, or of all, that could not be read: no row tells who said what in it.
+pub fn forget_parked(tx: &Writer<'_>, chat: Option<ChatKey>) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE inbox SET raw = NULL WHERE raw IS NOT NULL AND state = 'parked' AND EXISTS
+             (SELECT 1 FROM inbox_message AS held JOIN chat_alias USING (telegram_chat_id)
+              WHERE held.update_id = inbox.update_id AND held.received_day = inbox.received_day
+                  AND (:chat IS NULL OR chat_key = :chat))",
+    )?
+    .execute(named_params! { ":chat": chat.map(|key| key.0) })?;
+    Ok(())
+}
+
 /// What is kept of the update that brought a message, beside its row. Later ones may enclose it: the first is its own.
 pub fn of_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Option<String>> {
     Ok(conn

@@ -10,6 +10,9 @@ use crate::domain::Timestamp;
 /// Our own readers are done by then; a program that copies the database may take much longer.
 const READERS_END_IN: Duration = Duration::from_secs(1);
 
+/// Words that are held for one job are gone after this, in most cases.
+pub const HELD_FOR: Duration = Duration::from_secs(5);
+
 /// Notes that deleted words may still stand in unused parts of the file.
 pub fn want(tx: &Writer<'_>, now: Timestamp) -> Result<()> {
     tx.prepare_cached("INSERT INTO scrub (id, wanted_since) VALUES (1, :now) ON CONFLICT (id) DO NOTHING")?

@@ -540,6 +540,43 @@ async fn the_question_of_who_opted_out_is_held_until_its_answer_is_out() {
 }
 
 #[tokio::test]
+async fn the_question_of_who_opted_out_leaves_the_files_while_the_daemon_works() {
+    World::run(async |w| {
+        command(w, "ben", "/optout").await;
+        w.model.script(["I do not know."]);
+        let tag = w.say("ben", "@bot what is the zqheld7xk word?");
+        w.answer_to(tag).await;
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqheld7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+/// What cannot be read became no row by which it could be found.
+#[tokio::test]
+async fn updates_that_could_not_be_read_are_forgotten_with_their_author() {
+    World::run(async |w| {
+        w.say("ann", "something that can be read");
+        w.settled().await;
+        let (ann, now) = (w.member("ann"), w.clock.now().secs());
+        for broken in [r#""date":"today""#, &format!(r#""date":{now},"text":["no text"]"#)] {
+            w.telegram.push_raw(format!(
+                r#"{{"message":{{"message_id":900,"chat":{{"id":{chat},"type":"supergroup"}},
+                "from":{{"id":{ann},"is_bot":false,"first_name":"ann"}},"caption":"zqparked7xk",{broken}}}}}"#,
+                chat = w.chat,
+            ));
+        }
+        w.telegram.all_confirmed().await;
+        let words = ["zqparked7xk".to_owned()];
+        assert!(!found_in_files(w, &words).is_empty(), "what cannot be read is kept for a later version");
+        command(w, "ann", "/forget me").await;
+        w.settled().await;
+        assert_eq!(found_in_files(w, &words), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn who_opts_out_while_the_model_thinks_still_gets_the_answer() {
     World::run(async |w| {
         w.say("ann", "There will be nine of us");

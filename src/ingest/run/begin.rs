@@ -68,11 +68,7 @@ pub fn start_work(
                     if let Some(Trigger { kind: TriggerKind::Command(command, _), .. }) = &found {
                         applied.postponed |= keep::obey(tx, *command, arrival, chat_key, at.now)?;
                     }
-                    if words == Words::Held {
-                        consent::hold(tx, message)?;
-                        // Once they are dropped, nothing of them may stay in unused parts of the file.
-                        scrub::want(tx, at.now)?;
-                    }
+                    hold(tx, message, words, at)?;
                     applied.started.push(job);
                     applied.heard.insert(Conversation { chat: chat_key, thread: message.thread }, true);
                 }
@@ -121,14 +117,22 @@ fn start_album(
         }
     };
     if started {
-        if words == Words::Held {
-            consent::hold(tx, message)?;
-            scrub::want(tx, at.now)?;
-        }
+        hold(tx, message, words, at)?;
         applied.postponed = true;
         applied.heard.insert(Conversation { chat, thread: message.thread }, true);
     }
     Ok(())
+}
+
+/// Holds words that are kept nowhere for the job about them. Once they are dropped, nothing of them may stay in the log or in
+/// unused parts of the file.
+fn hold(tx: &Writer<'_>, message: &Message, words: Words, at: Moment) -> store::Result<()> {
+    if words == Words::Stored {
+        return Ok(());
+    }
+    consent::hold(tx, message)?;
+    scrub::want(tx, at.now)?;
+    jobs::add_unless_due(tx, &JobPayload::Scrub {}, at.now.plus(scrub::HELD_FOR))
 }
 
 /// Whether another message of the same album was for us too: the album is counted once.
