@@ -97,6 +97,10 @@ pub(super) async fn recover(store: &Store, clock: &Clock, stop: &CancellationTok
             tracing::warn!(by_s = ahead.as_secs(), "the clock of this machine was set back since the last run");
             jobs::set_back(tx, ahead, now)?;
         }
+        let unreadable = jobs::park_unreadable(tx)?;
+        if unreadable > 0 {
+            tracing::warn!(unreadable, "{unreadable} jobs of another version were put aside; `chime check` shows them");
+        }
         let recovered = (outbox::recover(tx)?, jobs::recover(tx, now)?);
         schedule(tx, now)?;
         Ok(recovered)

@@ -135,7 +135,7 @@ pub fn jobs(open: u64, parked: &[ParkedJob], all_parked: u64) -> Finding {
         .take(JOBS_NAMED)
         .map(|job| {
             let error = job.last_error.as_deref().unwrap_or("no reason kept");
-            format!("#{} {} (attempt {}: {error})", job.id, job.kind.as_str(), job.attempts)
+            format!("#{} {} (attempt {}: {error})", job.id, job.kind, job.attempts)
         })
         .collect();
     let more = if all_parked > named.len() as u64 { ", …" } else { "" };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
-use super::{Reader, Result, Writer, row};
+use super::{Reader, Result, StoreError, Writer, row};
 use crate::domain::{ChatId, Class, Job, JobId, JobKind, JobPayload, Timestamp};
 
 const COLUMNS: &str = "id, payload, due_at, attempts";
@@ -14,7 +14,8 @@ const COLUMNS: &str = "id, payload, due_at, attempts";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParkedJob {
     pub id: JobId,
-    pub kind: JobKind,
+    /// As it is written down: another version may know kinds that this one does not.
+    pub kind: String,
     pub attempts: u32,
     /// Holds no message content.
     pub last_error: Option<String>,
@@ -120,8 +121,13 @@ fn first_due(conn: &Reader, now: Timestamp, most: usize) -> Result<Vec<Job>> {
         "SELECT {COLUMNS} FROM job WHERE state = 'due' AND due_at <= :now ORDER BY due_at, id LIMIT :most"
     ))?;
     let params = named_params! { ":now": now.millis(), ":most": i64::try_from(most).unwrap_or(i64::MAX) };
-    let rows = statement.query_map(params, |raw| Ok(from_row(raw)))?;
-    rows.map(|row| row?).collect()
+    readable(statement.query_map(params, |raw| Ok(from_row(raw)))?)
+}
+
+/// Leaves out what this version cannot read: [`park_unreadable`] puts it aside at the next start.
+fn readable(rows: impl Iterator<Item = rusqlite::Result<Result<Job>>>) -> Result<Vec<Job>> {
+    let is_unreadable = |row: &rusqlite::Result<Result<Job>>| matches!(row, Ok(Err(StoreError::BadValue { .. })));
+    rows.filter(|row| !is_unreadable(row)).map(|row| row?).collect()
 }
 
 fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> Result<Vec<Job>> {
@@ -139,8 +145,7 @@ fn due_of_lanes(conn: &Reader, now: Timestamp, per_lane: usize, limit: u32) -> R
     let params = named_params! {
         ":now": now.millis(), ":per_lane": i64::try_from(per_lane).unwrap_or(i64::MAX), ":limit": limit,
     };
-    let rows = statement.query_map(params, |raw| Ok(from_row(raw)))?;
-    rows.map(|row| row?).collect()
+    readable(statement.query_map(params, |raw| Ok(from_row(raw)))?)
 }
 
 /// When the next job after `now` falls due.
@@ -234,7 +239,6 @@ pub fn parked(conn: &Reader, limit: u32) -> Result<Vec<ParkedJob>> {
     })?;
     rows.map(|row| {
         let (id, kind, attempts, last_error): (i64, String, i64, Option<String>) = row?;
-        let kind = row::word(&kind, "kind", JobKind::parse)?;
         Ok(ParkedJob { id: JobId(id), kind, attempts: row::number(attempts, "attempts")?, last_error })
     })
     .collect()
@@ -267,6 +271,22 @@ pub fn end_kind_of(tx: &Writer<'_>, kind: JobKind, chat: ChatId) -> Result<()> {
     )?
     .execute(named_params! { ":kind": kind.as_str(), ":chat": chat.0 })?;
     Ok(())
+}
+
+/// Puts aside the jobs that this version cannot read: another one wrote them, and can have them retried.
+pub fn park_unreadable(tx: &Writer<'_>) -> Result<usize> {
+    let mut statement = tx.prepare_cached("SELECT id, payload FROM job WHERE state = 'due'")?;
+    let rows = statement.query_map([], |raw| Ok((raw.get("id")?, raw.get("payload")?)))?;
+    let mut parked = 0;
+    for row in rows.collect::<rusqlite::Result<Vec<(i64, Option<String>)>>>()? {
+        let (id, payload) = row;
+        if payload.is_some_and(|payload| serde_json::from_str::<JobPayload>(&payload).is_ok()) {
+            continue;
+        }
+        park(tx, JobId(id), "this version cannot read it")?;
+        parked += 1;
+    }
+    Ok(parked)
 }
 
 /// Charges the jobs that were worked on when the process ended: it may have died of one of them. What has
@@ -325,8 +345,9 @@ pub fn counts_by_kind(conn: &Reader) -> Result<Vec<(JobKind, u64, u64)>> {
     })?;
     rows.map(|row| {
         let (kind, open, parked) = row?;
-        Ok((row::word(&kind, "kind", JobKind::parse)?, open, parked))
+        Ok(JobKind::parse(&kind).map(|kind| (kind, open, parked)))
     })
+    .filter_map(Result::transpose)
     .collect()
 }
 

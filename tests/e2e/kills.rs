@@ -12,7 +12,7 @@ use chime::embed::Embedder;
 use chime::retrieval::run::{VectorKeeper, VectorSource};
 use chime::sandbox::NewChat;
 use chime::sandbox::faults::{FOREVER, Fault};
-use chime::store::{Priority, Store, Writer, chats, messages, spaces};
+use chime::store::{Priority, Store, Writer, chats, jobs, messages, spaces};
 use chime::testkit::{ModelServer, Reply, World, transcript};
 use rusqlite::Connection;
 
@@ -388,6 +388,37 @@ async fn corrupt_pages_that_a_job_meets_end_the_daemon() {
         let (code, log) = process.ended(REFUSES_WITHIN).await;
         assert_eq!(code, 74, "{log}");
         assert!(log.contains("the database is damaged; restore it from a backup"), "{log}");
+    })
+    .await;
+}
+
+/// As after going back to the version before, which has no such kind of job.
+#[tokio::test]
+async fn a_job_of_another_version_is_put_aside_and_all_else_goes_on() {
+    World::without_daemon(async |w| {
+        let first = Process::start(w).await;
+        first.terminate();
+        assert_eq!(first.ended(STOPS_WITHIN).await.0, 0);
+        let conn = Connection::open(w.database()).expect("open the database");
+        conn.execute_batch(
+            r#"INSERT INTO job (kind, key, lane, due_at, state, payload)
+               VALUES ('dream', '1', 0, 0, 'due', '{"dream":{}}'), ('answer', '-1:2', -1, 0, 'due', '{"answer":7}')"#,
+        )
+        .expect("add jobs");
+        let mut second = Process::start(w).await;
+        second.logged("2 jobs of another version were put aside").await;
+        w.model.script(["Nine."]);
+        let tag = w.say("ann", "@bot how many?");
+        assert_eq!(w.words_to(tag).await, "Nine.");
+        w.settled().await;
+        let parked = w.read_store(|conn| jobs::parked(conn, 10)).await;
+        assert_eq!(parked.iter().map(|job| job.kind.as_str()).collect::<Vec<_>>(), ["dream", "answer"]);
+
+        // Whoever has them retried all the same harms nobody.
+        conn.execute_batch("UPDATE job SET state = 'due' WHERE state = 'parked'").expect("retry them");
+        w.model.script(["Ten."]);
+        let tag = w.say("ann", "@bot how many now?");
+        assert_eq!(w.words_to(tag).await, "Ten.");
     })
     .await;
 }

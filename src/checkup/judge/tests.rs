@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::domain::{ChatId, ChatKind, JobId, JobKind, UserId};
+use crate::domain::{ChatId, ChatKind, JobId, UserId};
 
 #[track_caller]
 fn check(findings: impl IntoIterator<Item = Finding>, expected: Expect) {
@@ -73,7 +73,7 @@ fn parked_jobs_are_named_with_their_last_error() {
     let parked: Vec<ParkedJob> = (1..=4)
         .map(|id| ParkedJob {
             id: JobId(id),
-            kind: JobKind::Answer,
+            kind: "answer".to_owned(),
             attempts: 8,
             last_error: Some("panicked".to_owned()),
         })
