@@ -248,11 +248,13 @@ pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
     Ok(())
 }
 
-/// The language to begin with in a chat of which nothing is known yet: of whoever added the bot.
+/// The language to begin with in a chat of which nothing is known yet: of whoever added the bot. Among the first
+/// messages that are still here are those that say something, unless the chat has only just begun.
 pub fn set_first_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result<()> {
     tx.prepare_cached(
         "UPDATE chat SET language = :language WHERE chat_key = :key
-             AND NOT EXISTS (SELECT 1 FROM message WHERE id BETWEEN :key << 32 AND (:key << 32) | 64 AND is_stub = 0)",
+             AND NOT EXISTS (SELECT 1 FROM (SELECT is_stub FROM message
+                 WHERE id BETWEEN :key << 32 AND (:key << 32) | 4294967295 ORDER BY id LIMIT 64) WHERE is_stub = 0)",
     )?
     .execute(named_params! { ":language": language.code(), ":key": key.0 })?;
     Ok(())
@@ -359,4 +361,31 @@ pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
                             WHERE user_id = :user AND kind <> 'private' AND is_member = 1) AS known",
         )?
         .query_row(named_params! { ":user": user.0 }, |raw| raw.get("known"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Chat, ChatKind};
+    use crate::store::{Priority, Store, messages};
+    use crate::testkit::{CHAT, transcript};
+
+    #[tokio::test]
+    async fn the_first_language_is_of_a_chat_without_words_whatever_its_first_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let tried = store.write(Priority::Background, |tx| {
+            let chat = Chat { id: CHAT, kind: ChatKind::Private, title: None, username: None };
+            let row = upsert(tx, &chat)?;
+            let language = |tx: &Writer<'_>| upsert(tx, &chat).map(|row| row.language.code());
+            set_first_language(tx, row.key, Language::from_code("deu"))?;
+            assert_eq!(language(tx)?, "deu");
+            tx.prepare_cached("UPDATE chat SET next_seq = 100")?.execute([])?;
+            messages::take_in(tx, &row, &transcript("10:00 ann#1 where is the key").remove(0).message)?;
+            set_first_language(tx, row.key, Language::from_code("fra"))?;
+            assert_eq!(language(tx)?, "deu", "retention took the first hundred messages, and one is left");
+            Ok(())
+        });
+        tried.await.unwrap();
+    }
 }
