@@ -9,7 +9,7 @@ use regex::{Captures, Regex};
 
 use crate::answer::grounding::mark_unsourced;
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
-use crate::answer::tags::canonical;
+use crate::answer::tags::{canonical, cited_as_code, map_code_apart, unfenced};
 use crate::domain::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone};
 
 /// Characters of a source that are kept with the answer.
@@ -18,8 +18,8 @@ const SOURCE_CHARS: usize = 160;
 const QUOTE_CHARS: usize = 60;
 /// Said once, however many were removed.
 const REMOVED_NOTE: &str = "(Removed invalid citation)";
-/// Stands for the number of a member whose name follows, until the blank behind it is gone too.
-const NAME_FOLLOWS: &str = "\u{1}";
+/// Stands before a name that took the place of a member's number, until none stands there twice.
+const PUT: &str = "\u{1}";
 
 /// An answer whose citations have been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,10 +115,16 @@ fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
     let (body, own_list) = split_own_list(answer);
     let own_list: Vec<&str> = LISTED_ID.find_iter(own_list).map(|id| id.as_str()).collect();
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
-    let tagged = canonical(body, is_written);
-    let tagged = BARE.replace_all(&tagged, |found: &Captures<'_>| bracketed(&tagged, found, material, is_written));
-    let named = with_names(&tagged, material.authors, given);
-    let linked = TAGS.replace_all(&named, |found: &Captures<'_>| match (found.name("code"), found.name("tags")) {
+    let tagged = map_code_apart(
+        unfenced(body),
+        |prose| {
+            let tagged = canonical(prose, is_written);
+            let tagged = BARE.replace_all(&tagged, |found: &Captures<'_>| bracketed(&tagged, found, material));
+            with_names(&tagged, material.authors, given)
+        },
+        |code| span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
+    );
+    let linked = TAGS.replace_all(&tagged, |found: &Captures<'_>| match (found.name("code"), found.name("tags")) {
         (Some(code), _) => ONE_TAG.replace_all(code.as_str(), |tag: &Captures<'_>| ledger.note(&tag[0])).into_owned(),
         // Somebody in the talk wrote it just so, and means something else.
         (None, Some(tags)) if is_written(tags.as_str()) => found[0].to_owned(),
@@ -130,35 +136,60 @@ fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
     (linked, ledger)
 }
 
-/// `answer` with members by their names, where the model calls them by the numbers of its prompt.
-fn with_names(answer: &str, authors: &[(String, String)], given: &[Citable]) -> String {
+/// What `code` is, a block or a span of it, if it is nothing but citations or numbers of the prompt.
+fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
+    let Material { given, authors, .. } = material;
+    let is_written = |token: &str| is_written(given, token);
+    let token = code.trim_matches('`').trim();
+    if let Some((_, name)) = authors.iter().find(|(number, _)| number == token && !is_written(token)) {
+        return Some(escape_markdown(name));
+    }
+    let is_source = SourceId::parse(token).is_some_and(|id| given.iter().any(|source| source.id == id));
+    if is_source && !is_written(token) {
+        return Some(format!("[source: {token}]"));
+    }
+    cited_as_code(code, is_written)
+}
+
+/// `prose` with members by their names, where the model calls them by the numbers of its prompt.
+fn with_names(prose: &str, authors: &[(String, String)], given: &[Citable]) -> String {
     let mut named = AUTHOR
-        .replace_all(answer, |found: &Captures<'_>| {
+        .replace_all(prose, |found: &Captures<'_>| {
             let whole = || found[0].to_owned();
             let Some(number) = found.name("number").map(|number| format!("u{}", number.as_str())) else {
                 return whole();
             };
             let known = authors.iter().find(|(known, _)| *known == number && !is_written(given, &number));
             let Some((_, name)) = known else { return whole() };
-            let (open, close) = (&found["open"], &found["close"]);
-            let behind = found.get(0).and_then(|whole| answer.get(whole.end()..)).unwrap_or_default();
             let name = escape_markdown(name);
-            match (open, close) {
-                // `u3 Ana` becomes `Ana`: the name stands there already.
-                (_, "") if behind.trim_start().starts_with(&name) => format!("{open}{NAME_FOLLOWS}"),
-                ("(", ")") => format!("({name})"),
-                ("[", "]") | ("{", "}") | ("<", ">") => name,
-                _ => format!("{open}{name}{close}"),
+            match (&found["open"], &found["close"]) {
+                ("(", ")") => format!("({PUT}{name})"),
+                ("[", "]") | ("{", "}") | ("<", ">") => format!("{PUT}{name}"),
+                (open, close) => format!("{open}{PUT}{name}{close}"),
             }
         })
-        .replace(&format!("{NAME_FOLLOWS} "), "")
-        .replace(NAME_FOLLOWS, "");
+        .into_owned();
     for (_, name) in authors {
-        let name = escape_markdown(name);
-        // `Ana (u3)`, `u3 (Ana)`, `Ana [u3]`.
-        named = named.replace(&format!("{name} ({name})"), &name).replace(&format!("{name} {name}"), &name);
+        named = once(&named, &escape_markdown(name));
     }
-    named
+    named.replace(PUT, "")
+}
+
+/// `text` with `name` once where it was put beside itself: `Ana (u3)`, `u3 Ana`, `Ana [u3]`.
+fn once(text: &str, name: &str) -> String {
+    let put = format!("{PUT}{name}");
+    let text = text.replace(&format!("{name} ({put})"), name).replace(&format!("{put} ({name})"), name);
+    let text = text.replace(&format!("{name} {put}"), name);
+    let twice = format!("{put} {name}");
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some((before, behind)) = rest.split_once(&twice) {
+        let is_whole = !behind.starts_with(char::is_alphanumeric);
+        kept += before;
+        kept += if is_whole { name } else { &twice };
+        rest = behind;
+    }
+    kept + rest
 }
 
 /// The addresses that citing `source` may lead to.
@@ -178,7 +209,7 @@ fn is_written(given: &[Citable], token: &str) -> bool {
 
 /// A bare id of what was given becomes a tag, unless somebody wrote it. One of a message that was not given goes the same
 /// way, and is removed there: it says nothing to members. `m2` and `m3` are also units.
-fn bracketed(text: &str, found: &Captures<'_>, material: Material<'_>, is_written: impl Fn(&str) -> bool) -> String {
+fn bracketed(text: &str, found: &Captures<'_>, material: Material<'_>) -> String {
     const HIGHEST_UNIT: u32 = 3;
     let whole = found[0].to_owned();
     let Some((token, id)) = found.name("id").and_then(|token| Some((token, SourceId::parse(token.as_str())?))) else {
@@ -188,7 +219,7 @@ fn bracketed(text: &str, found: &Captures<'_>, material: Material<'_>, is_writte
     let is_unit = id.number <= HIGHEST_UNIT && text[..token.start()].trim_end().ends_with(|c: char| c.is_ascii_digit());
     let is_part_of_a_name = before.is_some_and(|c| matches!(c, '/' | '@' | '#' | '.' | '=' | '-' | '_' | '$'));
     let is_known = material.ask == Some(id) || material.given.iter().any(|source| source.id == id);
-    match (is_known || id.number > HIGHEST_UNIT) && !is_part_of_a_name && !is_unit && !is_written(token.as_str()) {
+    match (is_known || id.number > HIGHEST_UNIT) && !is_part_of_a_name && !is_unit && !is_written(material.given, token.as_str()) {
         true => format!("[source: {whole}]"),
         false => whole,
     }
@@ -424,6 +455,8 @@ mod tests {
             assert_eq!(named(&format!("{answer} said so.")), "Ana said so.", "{answer}");
         }
         assert_eq!(named("[u3 Ana] and (u4) agree."), "[Ana] and (Bob) agree.");
+        assert_eq!(named("Ana Anatolia and Ana Ana, u3 Anatolia"), "Ana Anatolia and Ana Ana, Ana Anatolia");
+        assert_eq!(named("Ask u3\nAna knows"), "Ask Ana\nAna knows");
         let indented = "- one\n  - two\n\n```\nif x:\n    y()\n```";
         assert_eq!(named(indented), indented);
         assert_eq!(named("[source: u3] [source: m1, u4]"), "[source: u3] [source: m1, u4]");
@@ -459,6 +492,21 @@ mod tests {
 
                 Sources: \[1\] Cat 14:07 “Closed on Mondays, as far as I know, and on Sundays too”"#]],
         );
+    }
+
+    #[test]
+    fn code_stays_what_it_is() {
+        let authors = [("u3".to_owned(), "Ana".to_owned())];
+        let given = given();
+        let material = Material { given: &given, authors: &authors, ask: None };
+        for code in ["`f(n1, n2)`", "`a[m1]`", "`m12 = u3`", "```rust\nlet m10 = list[m1];\nfor u3 in m2 {}\n```"] {
+            let text = format!("Write {code} there.");
+            assert_eq!(check(&text, material, (moment("15:00"), here()), None).text, text);
+        }
+        for (code, linked) in [("`m1`", r"[\[1\]](https://t.me/c/1/1)"), ("`[m3]`", r"\[1\]"), ("`u3`", "Ana")] {
+            let text = check(&format!("So {code} says."), material, (moment("15:00"), here()), None).text;
+            assert!(text.starts_with(&format!("So {linked} says.")), "{text}");
+        }
     }
 
     #[test]

@@ -47,21 +47,23 @@ static LINKED_WORDS: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// A citation with an address that the model made up.
 static ADDRESSED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"({ONE_FORM})\((?:https?|tg)://[^()\s]*\)")));
-/// Citations set as code.
-static AS_CODE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"`+[ \t]*((?:{ONE_FORM}[ \t,;]*)+)[ \t]*`+")));
+/// A block or a span of code.
+static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"```[\s\S]*?(?:```|\z)|`[^`\n]+`"));
+/// Nothing but citations.
+static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A(?:{ONE_FORM}[ \t,;]*)+\z")));
 /// A whole answer set as code.
 static IN_A_FENCE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\A\s*```(?:markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
+    LazyLock::new(|| pattern(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
 /// The beginning of a line of the prompt: `[m17 · u3 Ana · 14:02]`.
 static HEAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\*?\s*(m[0-9]{1,9}) · u[0-9]{1,3}\b[^\[\]\n]{0,100}\]"));
 /// The same before an answer, as if it were a line of the chat.
 static OWN_HEAD: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A\s*(?:\*\s*)?(?:\[m[0-9]{1,9} · u0\b[^\[\]\n]{0,100}\]|u0\b[^\n:]{0,40}:)\s*"));
 
-/// `answer` with every citation in one form. What `is_written` says somebody in the talk wrote just so stays.
-pub fn canonical(answer: &str, is_written: impl Fn(&str) -> bool) -> String {
+/// `prose` with every citation in one form. What `is_written` says somebody in the talk wrote just so stays.
+pub fn canonical(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
     let mut text = LINKED_WORDS
-        .replace_all(answer, |found: &Captures<'_>| {
+        .replace_all(prose, |found: &Captures<'_>| {
             let is_number = found[1].trim().trim_matches(['^', '#', '[', ']']).chars().all(|c| c.is_ascii_digit());
             let words = if is_number { String::new() } else { format!("{} ", &found[1]) };
             format!("{words}{}", one_form(&found[2]))
@@ -75,12 +77,39 @@ pub fn canonical(answer: &str, is_written: impl Fn(&str) -> bool) -> String {
             })
             .into_owned();
     }
-    let text = ADDRESSED.replace_all(&text, "$1");
-    let text = AS_CODE.replace_all(&text, "$1");
-    match IN_A_FENCE.captures(&text) {
-        Some(whole) if text.contains("[source") => whole[1].to_owned(),
-        Some(_) | None => text.into_owned(),
+    ADDRESSED.replace_all(&text, "$1").into_owned()
+}
+
+/// The citations that `code`, a block or a span with its marks, consists of; none if it holds anything else, for there
+/// `[m1]` may be a place of a list.
+pub fn cited_as_code(code: &str, is_written: impl Fn(&str) -> bool) -> Option<String> {
+    let cited = canonical(code.trim_matches('`').trim(), is_written);
+    ONLY_CITES.is_match(&cited).then_some(cited)
+}
+
+/// `text` with what `prose` and `code` make of what lies outside of its code and of each block or span of code.
+pub fn map_code_apart(
+    text: &str,
+    mut prose: impl FnMut(&str) -> String,
+    mut code: impl FnMut(&str) -> String,
+) -> String {
+    let mut mapped = String::with_capacity(text.len());
+    let mut done = 0;
+    for found in CODE.find_iter(text) {
+        mapped += &prose(&text[done..found.start()]);
+        mapped += &code(found.as_str());
+        done = found.end();
     }
+    mapped + &prose(&text[done..])
+}
+
+/// `answer` without the marks of code around the whole of it, if it is a text that cites.
+pub fn unfenced(answer: &str) -> &str {
+    let Some(found) = IN_A_FENCE.captures(answer) else { return answer };
+    let text = found.get(2).map_or(answer, |text| text.as_str());
+    let is_prose = found.get(1).is_some_and(|language| language.as_str().to_lowercase().starts_with('m'));
+    let cites = if is_prose { IDS.is_match(text) } else { text.contains("[source") };
+    if cites { text } else { answer }
 }
 
 /// `answer` without what a model copies of the form of its prompt: a line's beginning before the whole answer, or the
@@ -157,8 +186,6 @@ mod tests {
             "[m17 · Ana · 14:02]",
             "(m17: Ana)",
             "<source>m17</source>",
-            "`[source: m17]`",
-            "`[m17]`",
             "[source: m17](https://t.me/c/1/2)",
             "[1](m17)",
             "[source: m17 by Ana]",
@@ -195,7 +222,6 @@ mod tests {
             "the m17s (room 4)",
             "[1] and [4]",
             "[the plan](https://example.org/m17)",
-            "```\nlet m = [1];\n```",
         ] {
             check(text, text);
         }
@@ -209,8 +235,31 @@ mod tests {
 
     #[test]
     fn an_answer_set_as_code_is_none() {
-        check("```markdown\nAt nine [m17].\n```", "At nine [source: m17].");
-        check("```\nls -l\n```", "```\nls -l\n```");
+        assert_eq!(unfenced("```markdown\nAt nine [m17].\n```"), "At nine [m17].");
+        assert_eq!(unfenced("```\nAt nine [source: m17].\n```"), "At nine [source: m17].");
+        for code in ["```\nls -l\n```", "```\nlet x = list[m1];\n```", "```text\nm1\n```"] {
+            assert_eq!(unfenced(code), code);
+        }
+    }
+
+    #[test]
+    fn code_is_a_citation_where_it_holds_nothing_else() {
+        let cited = |code| cited_as_code(code, |_| false);
+        for code in ["`[source: m17]`", "`[m17]`", "``` [m17] ```", "`(see m17)`"] {
+            assert_eq!(cited(code).as_deref(), Some("[source: m17]"), "{code}");
+        }
+        for code in ["`f(m1, m2)`", "`list[m1]`", "`m17`", "`ls`", "``"] {
+            assert_eq!(cited(code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn prose_and_code_are_told_apart() {
+        let marked = |text| map_code_apart(text, |prose| format!("<{prose}>"), |code| format!("#{code}#"));
+        assert_eq!(marked("a `b` c"), "<a >#`b`#< c>");
+        assert_eq!(marked("a\n```\nb\n```\nc"), "<a\n>#```\nb\n```#<\nc>");
+        assert_eq!(marked("a\n```\nb"), "<a\n>#```\nb#<>");
+        assert_eq!(marked("it's a ` alone"), "<it's a ` alone>");
     }
 
     #[track_caller]
