@@ -120,8 +120,8 @@ impl Languages {
         self.stop_words.get(word).is_some_and(|of| of & 1 == 1)
     }
 
-    /// Whether a text asks: a question mark anywhere but inside a link, or the first words of a question in the language that its stop
-    /// words speak for ("was machen wir" asks in German, "was there twice" does not in English).
+    /// Whether a text asks: a question mark anywhere but inside a link, or the first words of a question in the language
+    /// that its stop words speak for ("was machen wir" asks in German, "was there twice" does not in English).
     pub fn is_question(&self, text: &str) -> bool {
         const MARKS: [char; 3] = ['?', '？', '¿'];
         let has_mark = |word: &str| {
@@ -137,8 +137,8 @@ impl Languages {
         self.likely(head).any(|language| language.begins_question(&opening))
     }
 
-    /// How many words of a text speak of the people here, of what they said, or of their days, in the language that its stop
-    /// words speak for: an ask with such words is seldom about the world at large.
+    /// How many words of a text speak of the people here, of what they said, or of their days, in the language that its
+    /// stop words speak for: an ask with such words is seldom about the world at large.
     pub fn ours_in(&self, text: &str) -> usize {
         let said = words(text);
         let counts = self.likely(text).map(|language| said.iter().filter(|word| language.ours.contains(*word)).count());

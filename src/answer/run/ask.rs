@@ -338,11 +338,11 @@ impl Answering {
             Ok(Written::Down { send: jobs::find(tx, &reply.send_job())?, is_more_to_do: sums_up || finds_topic })
         })
         .await?;
-        self.go_on(written, &made_for).await
+        self.hand_over(written, &made_for).await
     }
 
     /// Has the reply sent, and what the answer gave rise to done.
-    async fn go_on(&self, written: Written, job: &Job) -> anyhow::Result<()> {
+    async fn hand_over(&self, written: Written, job: &Job) -> anyhow::Result<()> {
         match written {
             Written::Down { send, is_more_to_do } => {
                 self.parts.wake.offer(send);
