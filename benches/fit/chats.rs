@@ -26,6 +26,8 @@ pub enum Kind {
     Others,
     /// The same, longer than the window.
     Long,
+    /// Groups in which several members tag in a row, each about something else.
+    Rows,
     /// IRC, a busy channel and smaller ones.
     Dense,
     Calm,
@@ -39,6 +41,7 @@ impl Kind {
             Self::English => "english",
             Self::Others => "others",
             Self::Long => "long",
+            Self::Rows => "rows",
             Self::Dense => "dense",
             Self::Calm => "calm",
             Self::Slow => "slow",
@@ -47,14 +50,14 @@ impl Kind {
 
     /// Whether its members tag a bot.
     pub fn has_tags(self) -> bool {
-        matches!(self, Self::English | Self::Others | Self::Long)
+        matches!(self, Self::English | Self::Others | Self::Long | Self::Rows)
     }
 
     /// Kinds that are left out together.
     pub fn family(self) -> usize {
         match self {
             Self::English => 0,
-            Self::Others | Self::Long => 1,
+            Self::Others | Self::Long | Self::Rows => 1,
             Self::Dense | Self::Calm => 2,
             Self::Slow => 3,
         }
@@ -133,6 +136,7 @@ impl Chat {
 pub fn read_labelled(folder: &Path, embedder: &Arc<Embedder>, folds: usize) -> Outcome<Vec<Chat>> {
     let chat = |(number, chat): (usize, LabelledChat)| Chat {
         kind: match (chat.messages.len() > WINDOW, chat.is_english) {
+            _ if chat.name.starts_with("row_") => Kind::Rows,
             (true, _) => Kind::Long,
             (false, true) => Kind::English,
             (false, false) => Kind::Others,

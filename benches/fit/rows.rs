@@ -36,7 +36,7 @@ pub fn links(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
     const BARE_PART: f64 = 0.3;
     // A conversation that began before the log is not known, so a chat that was cut out of one begins later.
     let (begin, part, weight) = match chat.kind {
-        Kind::English | Kind::Others | Kind::Long => (3, 1.0, 2.5),
+        Kind::English | Kind::Others | Kind::Long | Kind::Rows => (3, 1.0, 2.5),
         Kind::Dense => (60, 1.0 / 6.0, 1.0),
         Kind::Calm => (60, 1.0, 5.0),
         Kind::Slow => (100, 1.0 / 6.0, 1.0),
@@ -78,7 +78,9 @@ pub fn bridges(chat: &Chat, scorers: &Scorers, into: &mut Examples) {
     const UNKNOWN: f32 = 0.4;
     let count = chat.prepared.messages.len();
     let (places, weight): (Vec<usize>, f32) = match chat.kind {
-        Kind::English | Kind::Others | Kind::Long => ((15..count).step_by(10).chain([count - 1]).collect(), 4.0),
+        Kind::English | Kind::Others | Kind::Long | Kind::Rows => {
+            ((15..count).step_by(10).chain([count - 1]).collect(), 4.0)
+        }
         // Windows are long here, and the same message is in many.
         Kind::Slow => ((WINDOW..count).step_by(300).collect(), 1.0),
         Kind::Dense | Kind::Calm => return,

@@ -219,7 +219,11 @@ fn bracketed(text: &str, found: &Captures<'_>, material: Material<'_>) -> String
     let is_unit = id.number <= HIGHEST_UNIT && text[..token.start()].trim_end().ends_with(|c: char| c.is_ascii_digit());
     let is_part_of_a_name = before.is_some_and(|c| matches!(c, '/' | '@' | '#' | '.' | '=' | '-' | '_' | '$'));
     let is_known = material.ask == Some(id) || material.given.iter().any(|source| source.id == id);
-    match (is_known || id.number > HIGHEST_UNIT) && !is_part_of_a_name && !is_unit && !is_written(material.given, token.as_str()) {
+    match (is_known || id.number > HIGHEST_UNIT)
+        && !is_part_of_a_name
+        && !is_unit
+        && !is_written(material.given, token.as_str())
+    {
         true => format!("[source: {whole}]"),
         false => whole,
     }

@@ -10,7 +10,7 @@ use crate::context::meanings::Meanings;
 use crate::context::strands::{Consensus, Partitions};
 use crate::domain::UserId;
 
-pub const FEATURES: usize = 17;
+pub const FEATURES: usize = 18;
 /// In the order of their places. What is read off the tag's words begins at [`WORDS`].
 pub const NAMES: [&str; FEATURES] = [
     "reply_log_odds",
@@ -19,6 +19,7 @@ pub const NAMES: [&str; FEATURES] = [
     "messages_since",
     "in_askers_newest_segment",
     "bot_answered_since",
+    "bot_answered_others_since",
     "distinct_stems",
     "length",
     "in_time_gap_cluster",
@@ -32,8 +33,8 @@ pub const NAMES: [&str; FEATURES] = [
     "tags_bot",
 ];
 /// Where the features of a tag's words begin: a bare tag has those before.
-pub const WORDS: usize = 9;
-const RAREST: usize = 11;
+pub const WORDS: usize = 10;
+const RAREST: usize = 12;
 
 /// What is known of a tag.
 pub struct Tag<'a> {
@@ -133,7 +134,8 @@ fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
             minutes(tag.utterance.at - utterance.at),
             ((count - place) as f64).ln(),
             newest_own.map_or(0.0, |newest| consensus.share(newest, place)),
-            answered(place, scene),
+            answered(place, scene, |_| true),
+            answered(place, scene, |asker| asker != Some(tag.utterance.features.author)),
             (utterance.features.stems.len() as f64).ln_1p(),
             (utterance.features.chars as f64).ln_1p(),
             flag(place + tag.cluster >= count),
@@ -143,10 +145,13 @@ fn pointing(tag: &Tag<'_>, scene: &Scene<'_>) -> Vec<Values> {
     (0..count).map(row).collect()
 }
 
-/// The largest share of the forests in which a candidate is in one segment with a message of the bot, itself or a later one.
-fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>) -> f64 {
-    let ours = consensus.with(place).filter(|(other, _)| *other >= place && corpus.utterances[*other].is_ours);
-    ours.map(|(_, share)| share).fold(0.0, f64::max)
+/// The largest share of the forests in which a candidate is in one segment with an answer of the bot, itself or a later one,
+/// to one of `whom`.
+fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>, whom: impl Fn(Option<UserId>) -> bool) -> f64 {
+    let asker = |answer: &Utterance<'_>| answer.reply.map(|asked| corpus.utterances[asked].features.author);
+    let is_such = |answer: &Utterance<'_>| answer.is_ours && whom(asker(answer));
+    let such = consensus.with(place).filter(|(other, _)| *other >= place && is_such(&corpus.utterances[*other]));
+    such.map(|(_, share)| share).fold(0.0, f64::max)
 }
 
 /// The features that depend on the tag's words.
