@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use chime::context::training::{
-    ACCEPTED, BEYOND_FEATURES, BEYOND_NAMES, BeyondWeights, Candidate, Sought, beyond_values,
+    ACCEPTED, BEYOND_FEATURES, BEYOND_NAMES, BeyondWeights, Candidate, OlderQuery, beyond_values,
 };
 use chime::context::{History, Params, get_smart_context, without_bots};
 use chime::domain::{MessageId, Seq, StoredMessage, Timestamp, UserId, estimate_tokens};
@@ -202,16 +202,16 @@ impl Archive {
             (stored, history.evidence.reading(stored), picked.get(&message.id.0).copied().unwrap_or(0.0))
         };
         let talk: Vec<Candidate<'_>> = history.recent.iter().map(candidate).collect();
-        let Some(sought) = Sought::of((&history.trigger, &history.ask), &talk, talk[0].0.seq) else {
+        let Some(query) = OlderQuery::of((&history.trigger, &history.ask), &talk, talk[0].0.seq) else {
             return Vec::new();
         };
         let mut lexicon = Lexicon::new(self.language, None);
-        let found = match by_words(self, (self.language, &sought.words), sought.before, &mut lexicon) {
+        let found = match by_words(self, (self.language, &query.words), query.before, &mut lexicon) {
             Ok(found) => found,
             Err(never) => match never {},
         };
         let spotted = |met: Met| Spotted {
-            features: beyond_values(&sought, &met),
+            features: beyond_values(&query, &met),
             is_right: self.own[met.message.seq.0 as usize - 1].is_some_and(|id| gold.contains(&id)),
         };
         found.into_iter().map(spotted).collect()

@@ -25,8 +25,8 @@ impl Report {
         for query in chat.queries.iter().step_by(every) {
             let history = chat.prepared.history(&query.ask);
             let figures = |selector: Selector| {
-                let prediction = selector.select(&query.ask.query_id, &history, (MOST, scorers), |sought| {
-                    chat.prepared.look_further_back(&query.ask, sought)
+                let prediction = selector.select(&query.ask.query_id, &history, (MOST, scorers), |older| {
+                    chat.prepared.look_further_back(&query.ask, older)
                 });
                 score(query, &prediction, &chat.prepared.lengths, MOST)
             };

@@ -166,8 +166,8 @@ fn worth(chats: &[Chat], written: &[Written]) -> Outcome<Worth> {
 
 fn figures(chat: &Chat, query: &chime::eval::pack::PackQuery, scorers: &Arc<Scorers>) -> Figures {
     let history = chat.prepared.history(&query.ask);
-    let prediction = Selector::Chime.select(&query.ask.query_id, &history, (MOST, scorers), |sought| {
-        chat.prepared.look_further_back(&query.ask, sought)
+    let prediction = Selector::Chime.select(&query.ask.query_id, &history, (MOST, scorers), |older| {
+        chat.prepared.look_further_back(&query.ask, older)
     });
     score(query, &prediction, &chat.prepared.lengths, MOST)
 }

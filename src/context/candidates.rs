@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::context::features::message::{Address, address};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::history::History;
-use crate::context::retrieval::rerank::Judged;
+use crate::context::retrieval::rerank::Reranked;
 use crate::domain::{MessageId, Origin, Seq, StoredMessage, Timestamp};
 
 /// Most candidates from before the newest: an old anchor and the messages around it.
@@ -32,7 +32,7 @@ pub struct CandidateSet<'a> {
 
 impl<'a> CandidateSet<'a> {
     /// `found` comes from further back than the history.
-    pub fn new(history: &'a History, found: &'a [Judged]) -> Self {
+    pub fn new(history: &'a History, found: &'a [Reranked]) -> Self {
         let trigger = &history.trigger;
         let parent = parent_address(trigger);
         let mut unique: BTreeMap<Address, &StoredMessage> = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::context::retrieval::rerank::Judged;
+use crate::context::retrieval::rerank::Reranked;
 use crate::domain::{Alternative, Chosen, MessageId, Omitted, Part, Reason, Seq, StoredMessage};
 
 /// The messages that one answer is given, in order of time, each with the reason why it is there.
@@ -27,7 +27,7 @@ pub struct ContextWindow {
     /// Where two matters are about as likely: which one is taken, and what belongs to the other.
     pub alternative: Option<Alternative>,
     /// Messages found further back, the likeliest first, accepted or not.
-    pub further_back: Vec<Judged>,
+    pub further_back: Vec<Reranked>,
 }
 
 /// A message of the window.

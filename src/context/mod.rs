@@ -1,35 +1,36 @@
 //! What is being talked about: from a trigger and the messages before it to the window that an answer is given.
 //!
-//! *Owns*: which messages a tag is about, and why each message is in or out of a prompt.
+//! *Owns*: which messages a trigger is about, and why each message is in or out of a prompt.
 //! *Never*: IO, a clock, SQL or a model outside its driver. The same history gives the same window, byte for byte.
 //! *Entry*: [`run::gather`] fetches; [`get_smart_context`] picks.
 //!
-//! For somebody who knows information retrieval, in the order of a tag's way:
+//! The steps, in the order in which a trigger takes them:
 //!
-//! 1. **Fetch** (`run`): the last 200 messages of the conversation, what reply links lead to from the tag and from the newest,
-//!    what surrounds an old anchor, what an earlier answer rested on (`history`), with features that were worked out when each
-//!    message came in (`run/cache`, `run/precomputed`, `run/warm`; `evidence`). `candidates` makes one set of it.
-//! 2. **Features** (`features`): words as stems with one idf over the candidates, embeddings without what is usual here, names,
-//!    days that are named, silences by their rank in this chat.
-//! 3. **Reply structure** (`replies`): a linear model with a softmax says from which message each goes on, or that it starts
-//!    something new; explicit replies are all but certain. Twelve forests are sampled from it. Their trees are *strands*; cut at
-//!    silences of two hours and behind answers of the bot they are *segments* (`strands`); segments that take up each other are
-//!    *matters* (`matters`). How often two candidates share one, over all forests, is the consensus.
-//! 4. **Focus** (`focus`): which candidates a tag points at, a softmax over candidates: by place in the talk for a bare tag, by
-//!    words, embeddings (`meanings`), names and days for one with a question. A reply points at its anchor.
-//! 5. **Relatedness** (`relatedness`): a pairwise classifier says which candidates are about the same as each of those, refined
-//!    twice by what else goes with both. In a busy chat strands take its place.
-//! 6. **Novelty** (`novelty`): how likely a tag takes up nothing at all; the more, the dearer each token.
-//! 7. **Selection** (`select`): the set with the highest expected F1 over these guesses is the *focus* of the window; where two
-//!    matters are as likely, the second is kept beside it. `pick` ties 3 to 7 together.
-//! 8. **Further back** (`retrieval`): with what was asked and picked as a query, the engine of recall finds messages older than
-//!    all candidates, and a classifier reranks them by its features.
-//! 9. **Surroundings** (`window/surroundings`): what the same ranking puts next, with recency as a nudge, and what was said last.
-//! 10. **Budget** (`budget`): packed by part and score into `CONTEXT_TOKENS`; `window` is the door that runs 8 to 10.
+//! 1. **Fetch** (`run`): the last 200 messages of the conversation, the ancestors of the tag and of the newest messages by reply
+//!    links, the messages around an old anchor, the sources of an earlier answer (`history`), and features that were computed when
+//!    each message came in (`run/cache`, `run/precomputed`, `run/warm`; `evidence`). `candidates` makes one set of them.
+//! 2. **Features** (`features`): stems with one idf over the candidates, embeddings centred on their mean (`meanings`), names, days
+//!    that are named, silences by their rank in this chat.
+//! 3. **Reply structure** (`replies`): a linear model with a softmax gives each message a distribution over antecedents, "starts
+//!    something new" among them; reply links are all but certain. Twelve reply forests are sampled. Their trees are *strands*; cut at
+//!    silences of two hours and behind answers of the bot they are *segments* (`strands`); segments about the same thing are linked
+//!    into *matters* (`matters`). The share of forests in which two candidates are in one segment is their consensus.
+//! 4. **Focus** (`focus`): the candidate that a tag points at, as a softmax over all of them: by position and reply structure for a
+//!    bare tag, by words, embeddings, names and days as well for one with a question. A reply points at its anchor.
+//! 5. **Relatedness** (`relatedness`): a pairwise classifier scores which candidates are about the same as each of those; two passes
+//!    of collective classification refine it. In a busy chat strands take its place.
+//! 6. **Novelty** (`novelty`): the probability that a tag starts something new; the higher it is, the more each token costs.
+//! 7. **Selection** (`select`): the set with the highest expected F1, less that cost, is the *focus* of the window; where two matters
+//!    are about as likely, the second is noted. `pick` runs 3 to 7.
+//! 8. **Further back** (`retrieval`): with the ask and the focus as a query, the engine of recall finds messages older than all
+//!    candidates, and a classifier reranks them.
+//! 9. **Surroundings** (`window/surroundings`): the next messages of the same ranking, with a small bonus for recency, and the last
+//!    three that members said.
+//! 10. **Budget** (`budget`): all of it is packed by part and score into `CONTEXT_TOKENS`. `window` runs all steps but the first.
 //!
-//! `seed` is the first design's rule (a time gap and an anchor), kept as a baseline and a feature.
-//! `explain` takes the same steps and writes down what each feature added (`contributions`). All weights are linear (`linear`,
-//! `weights`) and fitted by `benches/fit` with rows from `pick/training`.
+//! `seed` is the first design's rule (a time gap and an anchor), kept as a baseline and a feature. `explain` picks once more and
+//! notes what each feature added (`contributions`). All models are linear (`linear`, `weights`) and fitted by `benches/fit` on rows
+//! from `pick/training`.
 
 mod budget;
 mod candidates;
@@ -69,8 +70,8 @@ pub use params::Params;
 pub use pick::training;
 pub use replies::antecedents::{Antecedent, Antecedents};
 pub use replies::model::ReplyModel;
-pub use retrieval::query::Sought;
-pub use retrieval::rerank::{Judged, Weights as FurtherBackWeights, judged};
+pub use retrieval::query::OlderQuery;
+pub use retrieval::rerank::{Reranked, Weights as FurtherBackWeights, rerank};
 pub use seed::SeedRule;
 pub use weights::Scorers;
 pub use window::{Focused, get_smart_context, get_smart_context_with};

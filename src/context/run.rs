@@ -23,8 +23,8 @@ use crate::context::features::token::{Quick, QuickSet};
 use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
-use crate::context::retrieval::query::Sought;
-use crate::context::retrieval::rerank::{Weights, judged};
+use crate::context::retrieval::query::OlderQuery;
+use crate::context::retrieval::rerank::{Weights, rerank};
 use crate::context::window::Focused;
 use crate::domain::{MessageId, Part, Role, StoredMessage};
 use crate::retrieval::run::Recaller;
@@ -94,10 +94,10 @@ pub fn window_around(
     summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
     // It only enriches: where the index cannot be read, there is nothing.
-    let look = |sought: &Sought| {
-        let met = recaller.by_words(conn, history.trigger.conversation(), &sought.words, sought.before);
+    let look = |query: &OlderQuery| {
+        let met = recaller.by_words(conn, history.trigger.conversation(), &query.words, query.before);
         let told = met.inspect_err(|error| tracing::warn!(%error, "nothing older than the last messages is looked at"));
-        judged(sought, told.unwrap_or_default(), Weights::shipped())
+        rerank(query, told.unwrap_or_default(), Weights::shipped())
     };
     focused.window(history, params, look, summarize)
 }

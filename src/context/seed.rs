@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::context::history::History;
 use crate::domain::{StoredMessage, Timestamp};
 
-/// How far the rule looks back.
+/// The rule with its two settings.
 #[derive(Debug, Clone, Copy)]
 pub struct SeedRule {
     /// The most messages of a cluster.
@@ -22,7 +22,7 @@ impl Default for SeedRule {
 }
 
 impl SeedRule {
-    /// Of messages before the moment `from`, newest first, those that no longer silence cuts off.
+    /// The run of messages before the moment `from` without a silence longer than the threshold; newest first, as they come.
     pub fn cluster<'a>(
         &self,
         newest_first: impl Iterator<Item = &'a StoredMessage>,
@@ -37,7 +37,7 @@ impl SeedRule {
         })
     }
 
-    /// What the rule shows of a history: the cluster, newest first, and the message that is replied to.
+    /// The messages that the rule selects: the cluster, newest first, and the message that is replied to.
     pub fn select<'a>(&self, history: &'a History) -> Vec<&'a StoredMessage> {
         let mut selected: Vec<&StoredMessage> =
             self.cluster(history.recent.iter().rev(), history.trigger.message.sent_at).collect();

@@ -1,4 +1,4 @@
-//! How often two candidates are found together, over all forests.
+//! Strands, segments and matters of the sampled forests as partitions of the candidates, and their consensus.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::context::features::message::{Address, address};
 use crate::context::index_set::IndexSet;
 use crate::domain::StoredMessage;
 
-/// Sets that each of a number of forests puts the candidates into, each candidate into one.
+/// One partition of the candidates for each forest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Partitions {
     count: usize,
@@ -17,7 +17,7 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// `forests` are the sets of each, which together hold all of `count` candidates.
+    /// `forests` are the sets of each; together they hold all of `count` candidates, each once.
     pub fn of<'a>(forests: impl IntoIterator<Item = &'a [IndexSet]>, count: usize) -> Self {
         let mut labels = Vec::new();
         for sets in forests {
@@ -30,7 +30,7 @@ impl Partitions {
         Self { count, labels }
     }
 
-    /// In how many forests each candidate lies in one set with `one`.
+    /// For each candidate the number of forests in which it is in one set with `one`.
     pub fn times_with(&self, one: usize) -> Vec<u8> {
         let mut times = vec![0; self.count];
         for labels in self.forests() {
@@ -40,8 +40,8 @@ impl Partitions {
         times
     }
 
-    /// The sets of all forests that `links` lead to, a probability for each candidate: how likely each set is meant, the
-    /// weights of all summing to 1, and 1 for each of its members.
+    /// The sets that hold a candidate with a link; `links` has a probability for each candidate. Each set comes with its share of
+    /// all links (these sum to 1) and its members as 0 or 1 for each candidate.
     pub fn led_to(&self, links: &[f64]) -> Vec<(f32, Vec<f32>)> {
         /// Links weaker than this lead nowhere.
         const WEAK: f64 = 0.002;
@@ -61,7 +61,7 @@ impl Partitions {
         sets.iter().map(|(set, weight)| ((weight / all) as f32, members(set))).collect()
     }
 
-    /// What one forest counts.
+    /// The share of one forest: one by their number.
     pub fn share(&self) -> f64 {
         1.0 / self.forests().count().max(1) as f64
     }
@@ -71,10 +71,11 @@ impl Partitions {
     }
 }
 
-/// Who lies in one segment with whom. In a slow chat hardly anybody: the pairs are few.
+/// The consensus matrix: for any two candidates the share of the forests in which they are in one segment. Sparse, since in a
+/// slow chat hardly any two are.
 #[derive(Debug)]
 pub struct Consensus {
-    /// The candidates that each was ever together with, itself included, ascending; each with the share of the forests.
+    /// For each candidate its row without the zeros: place and share, ascending, itself included.
     near: Vec<Vec<(usize, f64)>>,
 }
 
@@ -88,18 +89,18 @@ impl Consensus {
         Self { near: (0..segments.count).map(near).collect() }
     }
 
-    /// The share of the forests in which two candidates lie in one segment; 1 for a candidate with itself.
+    /// The entry of two candidates; 1 for a candidate with itself.
     pub fn share(&self, one: usize, other: usize) -> f64 {
         let near = &self.near[one];
         near.binary_search_by_key(&other, |(place, _)| *place).map_or(0.0, |found| near[found].1)
     }
 
-    /// The candidates that `one` was ever together with, itself included, each with its share; ascending.
+    /// The row of `one` without the zeros: place and share, ascending, itself included.
     pub fn with(&self, one: usize) -> impl Iterator<Item = (usize, f64)> {
         self.near[one].iter().copied()
     }
 
-    /// For every candidate the sum of what those have that it was together with: `what` as places and values.
+    /// The product of the matrix with a sparse vector, given as places and values.
     pub fn gathered(&self, what: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
         let mut gathered = vec![0.0; self.near.len()];
         for (place, value) in what {
@@ -110,15 +111,14 @@ impl Consensus {
         gathered
     }
 
-    /// How many messages each candidate's segment has, itself included, as a mean over the forests.
+    /// The mean size of each candidate's segment, in messages: the row sums.
     pub fn sizes(&self) -> Vec<f64> {
         self.near.iter().map(|near| near.iter().map(|(_, share)| share).sum()).collect()
     }
 }
 
-/// Strands of a forest, which drew these `antecedents`, in the order of their first messages. With `far`, they are cut where a
-/// silence is longer than so many seconds, and behind an answer of the bot, unless a reply bridges it: what is said after an
-/// answer may be about anything.
+/// The strands of a forest, the trees of its `antecedents`, in the order of their first messages. With `far`, segments: strands cut
+/// at silences of more than so many seconds and behind answers of the bot, unless a reply link bridges them.
 pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<f64>) -> Vec<IndexSet> {
     let mut segments: Vec<IndexSet> = Vec::new();
     let mut of: Vec<usize> = Vec::with_capacity(antecedents.len());
@@ -142,27 +142,27 @@ pub fn segments(corpus: &Corpus<'_>, antecedents: &[Option<usize>], far: Option<
     segments
 }
 
-/// How the candidates of a conversation hang together, in every forest. With two hundred of them it takes 12 KB.
+/// The partitions of a conversation's candidates: 12 KB for two hundred.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SampledStrands {
-    /// Whom it is about, oldest first: the sets below count from the first of them.
+    /// The candidates, oldest first: places below count from the first of them.
     pub candidates: Vec<Address>,
     pub partitioned: Partitioned,
 }
 
-/// The sets that each forest puts the candidates into.
+/// The three partitions of each forest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Partitioned {
-    /// Strands of stage one, never cut.
+    /// The trees of the forest.
     pub strands: Partitions,
-    /// Strands, cut where the silence is long or the bot answered.
+    /// Strands, cut at long silences and behind answers of the bot.
     pub segments: Partitions,
     /// Segments that take up each other.
     pub matters: Partitions,
 }
 
 impl SampledStrands {
-    /// Whether it is about just these. A tag may have others: pictures of its own album that came after it.
+    /// Whether these are its candidates. A tag may have others: pictures of its own album that came after it.
     pub fn is_of(&self, candidates: &[&StoredMessage]) -> bool {
         candidates.iter().map(|stored| address(stored)).eq(self.candidates.iter().copied())
     }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_count_the_worlds_in_which_two_are_together() {
+    fn consensus_is_the_share_of_forests_in_which_two_are_together() {
         let consensus = Consensus::of(&forests());
         assert_eq!(consensus.with(1).collect::<Vec<_>>(), [(0, 0.5), (1, 1.0), (2, 0.5)]);
         assert_eq!((consensus.share(0, 2), consensus.share(2, 2)), (0.0, 1.0));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_has_its_company_has_in_part() {
+    fn a_value_is_spread_over_the_candidates_of_its_segment_by_their_shares() {
         let consensus = Consensus::of(&forests());
         assert_eq!(consensus.gathered([(2, 4.0)].into_iter()), [0.0, 2.0, 4.0]);
     }

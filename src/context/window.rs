@@ -1,4 +1,4 @@
-//! The one door, and the stages behind it: anchor, what it rests on, focus, further back, surroundings, budget.
+//! Makes the window: anchor, its sources, focus, older messages, surroundings, budget.
 
 mod picked;
 mod surroundings;
@@ -13,24 +13,24 @@ use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
 use crate::context::pick::{Selection, pick};
-use crate::context::retrieval::query::{Candidate, Sought};
-use crate::context::retrieval::rerank::Judged;
+use crate::context::retrieval::query::{Candidate, OlderQuery};
+use crate::context::retrieval::rerank::Reranked;
 use crate::context::select::expected_f1::Taken;
 use crate::context::window::picked::Picked;
 use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Role, Seq, StoredMessage};
 use crate::trigger::{Languages, is_generic};
 
-/// A talk of fewer messages than this is shown whole: there is no other conversation to ask for.
+/// In a conversation of fewer messages than this no second matter is offered: all of it is shown anyway.
 const FEW: usize = 8;
-/// Messages this likely are of the strand, whether the window takes them or not.
+/// A message at least this likely belongs to the strand, whether it is picked or not.
 const SURE: f32 = 0.5;
 const OMITTED_SHOWN: usize = 20;
 const ANCHOR_SCORE: f64 = 1.0;
-/// What is this likely was found further back, and a trigger that it was found for starts nothing new.
+/// A trigger starts nothing new where an older message is found that is at least this likely.
 const FOUND: f64 = 0.15;
-/// What a message from further back counts against a candidate that is as likely: without it fewer of those are shown.
+/// Factor on the probability of an older message among the surroundings: without it fewer of those are shown.
 const FAR: f64 = 1.3;
-/// And it is never as sure as what was picked.
+/// And their bound: below what counts as [`SURE`].
 const UNSURE: f64 = 0.49;
 /// Tokens of surroundings for a trigger that starts something new.
 const NEW_MATTER_TOKENS: usize = 400;
@@ -41,19 +41,18 @@ pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
     get_smart_context_with(history, params, |_| Vec::new(), |_| None)
 }
 
-/// The same, and what `look` finds further back than the history reaches, if anything older may belong to it. Where
-/// `summarize` knows a summary of a part of the trigger's strand, that part is left to it.
+/// The same with the older messages that `look` finds, where the history does not reach back to the beginning. A part of the strand
+/// for which `summarize` knows a summary is left out.
 pub fn get_smart_context_with(
     history: &History,
     params: &Params,
-    look: impl FnOnce(&Sought) -> Vec<Judged>,
+    look: impl FnOnce(&OlderQuery) -> Vec<Reranked>,
     summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
     Focused::of(history, params).window(history, params, look, summarize)
 }
 
-/// What a trigger is about among the newest messages, before anything further back is looked at. Working it out takes most of
-/// the time and nothing from the store.
+/// The focus among the candidates, before older messages are looked for. It takes most of the time and nothing from the store.
 pub struct Focused {
     picked: Picked,
     selection: Selection,
@@ -65,17 +64,17 @@ impl Focused {
         Self { picked, selection }
     }
 
-    /// The window around the focus, with what `look` finds further back than the history reaches.
+    /// The window around the focus, with the older messages that `look` finds.
     pub fn window(
         self,
         history: &History,
         params: &Params,
-        look: impl FnOnce(&Sought) -> Vec<Judged>,
+        look: impl FnOnce(&OlderQuery) -> Vec<Reranked>,
         summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
     ) -> ContextWindow {
         let Self { picked, selection } = self;
         let pool = CandidateSet::new(history, &[]);
-        let found = sought(history, &pool, &picked).map_or_else(Vec::new, |sought| look(&sought));
+        let found = older_query(history, &pool, &picked).map_or_else(Vec::new, |query| look(&query));
         let alternative = alternative(&selection, history, &pool).filter(|_| history.given.is_none());
         let mut likely: BTreeMap<Seq, f32> = (pool.candidates.iter().zip(&selection.marginals))
             .map(|(place, share)| (pool.messages[*place].seq, *share))
@@ -114,7 +113,7 @@ impl Focused {
     }
 }
 
-/// What was picked, and what surely belongs to it although the selection has no place for it.
+/// The picked messages, and those that surely belong to the strand although the focus has no room for them.
 fn whole_strand(
     pool: &CandidateSet<'_>,
     picked: &Picked,
@@ -135,7 +134,7 @@ fn whole_strand(
     places.map(message).collect()
 }
 
-/// What was picked, without what a summary stands for. The anchor and what was just said stay as they are.
+/// The picks without those that a summary stands for. The anchor and what was just said stay.
 fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized) -> Vec<Pick> {
     let is_summarized = |pick: &Pick| summarized.messages.contains(&pool.messages[pick.place].seq);
     let mut picks = picked.into_picks(pool);
@@ -143,7 +142,7 @@ fn unsummarized(picked: Picked, pool: &CandidateSet<'_>, summarized: &Summarized
     picks
 }
 
-/// What is picked of the pool, each with its reason, and how likely each candidate was.
+/// The picks of the focus with their reasons, and the selection that they come from.
 fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked, Selection) {
     let mut picked = Picked::default();
     let anchor = pool.anchor();
@@ -191,8 +190,8 @@ fn quoted(trigger: &StoredMessage) -> Option<String> {
     trigger.message.quote.clone().filter(|quote| !quote.trim().is_empty())
 }
 
-/// What to look for further back: only where the history does not reach back to the beginning of the talk.
-fn sought(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> Option<Sought> {
+/// The query for older messages; none where the history reaches back to the beginning of the talk.
+fn older_query(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> Option<OlderQuery> {
     let before = history.known_from().filter(|_| history.given.is_none())?;
     let shares: BTreeMap<Index, f64> = picked.shares().collect();
     let candidate = |place: &Index| -> Candidate<'_> {
@@ -200,7 +199,7 @@ fn sought(history: &History, pool: &CandidateSet<'_>, picked: &Picked) -> Option
         (stored, history.evidence.reading(stored), shares.get(place).copied().unwrap_or(0.0))
     };
     let talk: Vec<Candidate<'_>> = pool.candidates.iter().map(candidate).collect();
-    Sought::of((&history.trigger, &history.ask), &talk, before)
+    OlderQuery::of((&history.trigger, &history.ask), &talk, before)
 }
 
 fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
@@ -209,7 +208,7 @@ fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
     ranked.into_iter().map(|(place, _)| pool.messages[place].message.id).collect()
 }
 
-/// What else the trigger may mean. A reply says what it is about, and all of a short talk is there anyway.
+/// The second matter, where two are about as likely. None for a reply, or in a short conversation.
 fn alternative(selection: &Selection, history: &History, pool: &CandidateSet<'_>) -> Option<Alternative> {
     let is_clear = history.trigger.message.reply_to.is_some() || pool.conversation.len() < FEW;
     let rivals = selection.rivals.as_ref().filter(|_| !is_clear)?;
@@ -232,8 +231,8 @@ fn left_out(pool: &CandidateSet<'_>, entries: &[Entry]) -> Vec<Index> {
     pool.conversation.iter().copied().filter(|place| !shown.contains(&pool.messages[*place].seq)).collect()
 }
 
-/// The nearest of what was left out with the reason in plain words, oldest first. What found no room comes before what was
-/// never picked: it was the closer call.
+/// The nearest messages that were left out, with the reason in words, oldest first: those that found no room before those that
+/// were never picked.
 fn omitted(pool: &CandidateSet<'_>, left_out: &[Index], no_room: &[Index]) -> Vec<Omitted> {
     let lacked_room: BTreeSet<Index> = no_room.iter().copied().collect();
     let never_picked = left_out.iter().rev().copied().filter(|place| !lacked_room.contains(place));

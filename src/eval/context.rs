@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::context::{
-    Evidence, FurtherBackWeights, History, Judged, MessageFeatures, Params, ReplyModel, Scorers, Sought,
-    antecedent_rows, judged, without_bots,
+    Evidence, FurtherBackWeights, History, MessageFeatures, OlderQuery, Params, ReplyModel, Reranked, Scorers,
+    antecedent_rows, rerank, without_bots,
 };
 use crate::domain::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId};
 use crate::embed::Embedder;
@@ -55,7 +55,7 @@ pub fn evaluate(
     for query in &pack.queries {
         let Some(chat) = chats.get(query.ask.chat_id.as_str()) else { continue };
         let history = chat.history(&query.ask);
-        let look = |sought: &Sought| chat.look_further_back(&query.ask, sought);
+        let look = |older: &OlderQuery| chat.look_further_back(&query.ask, older);
         let prediction = selector.select(&query.ask.query_id, &history, (k, &Scorers::shipped()), look);
         let figures = score(query, &prediction, &chat.lengths, k);
         for heading in headings(query) {
@@ -137,13 +137,13 @@ impl Prepared {
     }
 
     /// What the daemon would find further back than the window.
-    pub fn look_further_back(&self, ask: &QueryAsk, sought: &Sought) -> Vec<Judged> {
+    pub fn look_further_back(&self, ask: &QueryAsk, query: &OlderQuery) -> Vec<Reranked> {
         let Some(stems) = &self.archive else { return Vec::new() };
         let start = self.messages.partition_point(|stored| stored.message.id.0 < ask.window.0);
         let older = Older { messages: &self.messages[..start], stems: &stems[..start] };
         let mut lexicon = Lexicon::new(self.language, None);
-        match by_words(&older, (self.language, &sought.words), sought.before, &mut lexicon) {
-            Ok(found) => judged(sought, found, FurtherBackWeights::shipped()),
+        match by_words(&older, (self.language, &query.words), query.before, &mut lexicon) {
+            Ok(found) => rerank(query, found, FurtherBackWeights::shipped()),
             Err(never) => match never {},
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::context::{ContextWindow, History, Judged, Params, Scorers, SeedRule, Sought, get_smart_context_with};
+use crate::context::{ContextWindow, History, OlderQuery, Params, Reranked, Scorers, SeedRule, get_smart_context_with};
 use crate::domain::MessageId;
 use crate::eval::score::Prediction;
 
@@ -32,7 +32,7 @@ impl Selector {
         query_id: &str,
         history: &History,
         (k, scorers): (usize, &Arc<Scorers>),
-        look: impl FnOnce(&Sought) -> Vec<Judged>,
+        look: impl FnOnce(&OlderQuery) -> Vec<Reranked>,
     ) -> Prediction {
         let (selected, ranked) = match self {
             Self::Chime => {

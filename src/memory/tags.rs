@@ -107,6 +107,7 @@ pub fn extracted(bullets: &[Bullet], rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
         word: String,
         stem: String,
         count: usize,
+        weight: f64,
     }
     let mut candidates: Vec<Candidate> = Vec::new();
     for bullet in bullets {
@@ -124,14 +125,14 @@ pub fn extracted(bullets: &[Bullet], rarity: impl Fn(&str) -> f64) -> Vec<Tag> {
                         known.word = word;
                     }
                 }
-                None => candidates.push(Candidate { word, stem, count: 1 }),
+                None => candidates.push(Candidate { word, stem, count: 1, weight: 0.0 }),
             }
         }
     }
-    let weight = |it: &Candidate| (it.count as f64).sqrt() * rarity(&it.stem);
-    candidates.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then_with(|| a.word.cmp(&b.word)));
-    let best = candidates.first().map_or(1.0, weight).max(f64::EPSILON);
-    candidates.iter().take(MOST).filter_map(|it| normalized(&it.word, (0.8 * weight(it) / best) as f32)).collect()
+    candidates.iter_mut().for_each(|it| it.weight = (it.count as f64).sqrt() * rarity(&it.stem));
+    candidates.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.word.cmp(&b.word)));
+    let best = candidates.first().map_or(1.0, |it| it.weight).max(f64::EPSILON);
+    candidates.iter().take(MOST).filter_map(|it| normalized(&it.word, (0.8 * it.weight / best) as f32)).collect()
 }
 
 #[cfg(test)]

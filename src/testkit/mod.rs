@@ -6,6 +6,7 @@
 //! *Entry*: [`World`] is the whole daemon among stand-ins, [`transcript()`] reads a chat, [`updates`] makes updates and
 //! checks requests.
 
+mod database;
 mod exports;
 mod model;
 mod reply;
@@ -13,6 +14,7 @@ mod transcript;
 pub mod updates;
 mod world;
 
+pub use database::write_new_database;
 pub use exports::Export;
 pub use model::ModelServer;
 pub use reply::Reply;

@@ -24,7 +24,7 @@ use crate::domain::{AnswerRecord, ChatId, MessageId, StoredMessage, Timestamp, U
 use crate::sandbox::{BotAction, Cursor, NewChat, Post, Sandbox, SandboxMessage, Setup};
 use crate::store::{Reader, Result, Store, StoreError, answers, chats, inbox, jobs, messages, outbox};
 use crate::testkit::updates::{BotApi, validate_request};
-use crate::testkit::{ModelServer, transcript};
+use crate::testkit::{ModelServer, transcript, write_new_database};
 
 /// Real time that a test waits for something to happen before it says what it saw. Long enough for a crowded machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -69,6 +69,7 @@ impl World {
     /// Runs `test` against a daemon with these settings.
     pub async fn with(settings: &[(&str, &str)], test: impl AsyncFnOnce(&mut World)) {
         let mut world = Self::build(settings).await;
+        write_new_database(&world.database()).await;
         world.start().await;
         test(&mut world).await;
         world.end().await;

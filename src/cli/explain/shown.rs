@@ -44,11 +44,11 @@ pub fn as_json(decision: &Decision) -> Value {
         })
         .collect();
     let further_back: Vec<Value> = (decision.window.further_back.iter())
-        .map(|judged| {
-            let features: Map<String, Value> = (judged.features().iter())
+        .map(|older| {
+            let features: Map<String, Value> = (older.features().iter())
                 .map(|it| (it.name.clone(), json!({ "value": it.value, "contribution": it.contribution })))
                 .collect();
-            json!({ "ids": [judged.message.message.id], "taken": judged.is_accepted, "score": judged.probability, "features": features })
+            json!({ "ids": [older.message.message.id], "taken": older.is_accepted, "score": older.probability, "features": features })
         })
         .collect();
     let ids = |part: Part| -> Vec<MessageId> {
@@ -89,9 +89,9 @@ pub fn in_words(decision: &Decision) -> String {
     if !window.further_back.is_empty() {
         lines.push(format!("older    {} messages compared", window.further_back.len()));
     }
-    lines.extend(window.further_back.iter().map(|judged| {
-        let became = if judged.is_accepted { "taken" } else { "left" };
-        format!("  #{} {became} {:.2}  {}", judged.message.message.id, judged.probability, told(&judged.features()))
+    lines.extend(window.further_back.iter().map(|older| {
+        let became = if older.is_accepted { "taken" } else { "left" };
+        format!("  #{} {became} {:.2}  {}", older.message.message.id, older.probability, told(&older.features()))
     }));
     if let Some(alternative) = &window.alternative {
         let other: Vec<String> = alternative.other.iter().map(|chosen| format!("#{}", chosen.id)).collect();

@@ -1,4 +1,4 @@
-//! The candidates made ready: people and stems as small numbers, so that counting is indexing.
+//! The candidates with people and stems as small numbers, so that counts are arrays.
 
 use std::hash::Hash;
 
@@ -6,7 +6,7 @@ use crate::context::features::lexical::rarity;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, Token};
 
-/// A message as this room sees it.
+/// A message with its features.
 #[derive(Debug, Clone)]
 pub struct Utterance<'a> {
     /// Unix seconds.
@@ -18,22 +18,22 @@ pub struct Utterance<'a> {
     pub features: &'a MessageFeatures,
 }
 
-/// Everything that does not change from forest to forest.
+/// The candidates, oldest first, with statistics over all of them.
 #[derive(Debug)]
 pub struct Corpus<'a> {
     pub utterances: Vec<Utterance<'a>>,
-    /// Authors as numbers from 0.
+    /// The author of each utterance, as a number from 0.
     pub authors: Vec<usize>,
-    /// The numbers of the stems.
+    /// The number of each stem, from 0.
     pub numbers: Quick<Token, usize>,
-    /// Stems of each utterance as numbers from 0.
+    /// The stems of each utterance, by number.
     pub stems: Vec<Vec<usize>>,
-    /// In how many utterances each stem is.
+    /// Utterances that hold each stem.
     pub spread: Vec<u16>,
     pub idf: Vec<f64>,
-    /// Remarks of each author.
+    /// Utterances of each author.
     pub spoken: Vec<u16>,
-    /// How often the bot spoke before each utterance.
+    /// Utterances of the bot before each utterance.
     pub answers: Vec<usize>,
     /// 0 in a busy chat, 1 where a quarter of an hour between messages is usual.
     pub slowness: f64,

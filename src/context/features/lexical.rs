@@ -1,4 +1,4 @@
-//! Words that carry a matter: crude stems that work in any language that is written with spaces.
+//! Words and their stems, in any language that is written with spaces, and how rare they are.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use crate::trigger::Languages;
 const STEM_CHARS: usize = 4;
 /// Of a word in plain letters English endings are taken off first, so that more of it can be kept: "pickles" is no form of "pick".
 const PLAIN_STEM_CHARS: usize = 6;
-/// A word of an ask that so many times as many messages have as its rarest says nothing beside that.
+/// A word of an ask counts as common where so many times as many messages hold it as hold the rarest.
 const COMMON: usize = 3;
 /// Parts of words shorter than this say too little.
 const MIN_PART_CHARS: usize = 3;
@@ -44,7 +44,7 @@ pub fn stems(text: &str) -> Vec<Token> {
     found
 }
 
-/// How rare a word is that so many of some messages hold.
+/// The idf of a word that `holding` of `messages` hold, smoothed.
 pub fn rarity(messages: usize, holding: f64) -> f64 {
     ((messages as f64 + 20.0) / (holding + 0.5)).ln()
 }
@@ -78,7 +78,7 @@ pub fn words_of(text: &str) -> Vec<(Token, String)> {
     found
 }
 
-/// Calls `each` with every stem of a text and the word that it is the beginning of.
+/// Calls `each` with every stem of a text and its word.
 fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
     let languages = Languages::shipped();
     let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
@@ -113,8 +113,8 @@ fn stem(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// An ask without its common words, where it has a rare one: a rare word outweighs any number of common ones. `spread` is in
-/// how many messages a stem is. None where no word is left out.
+/// An ask without its common words, where it has a rare one; none where no word is left out. `spread` gives the number of
+/// messages that hold a stem.
 pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String> {
     let spreads: Vec<(Token, usize)> = stems(ask).into_iter().map(|stem| (stem, spread(stem))).collect();
     let rarest = spreads.iter().map(|(_, spread)| *spread).filter(|spread| *spread > 0).min()?;
@@ -128,7 +128,7 @@ pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String
     (!common.is_empty()).then(|| parts.collect::<Vec<_>>().join(" "))
 }
 
-/// Whether a text says too little to go by: hardly a word, or a few that nobody here has used.
+/// Whether a text says too little to go by: at most two words, or up to five of which none is `known` here.
 pub fn says_little(text: &str, known: impl Fn(Token) -> bool) -> bool {
     let words = words(text).flat_map(parts).count();
     words <= 2 || (words <= 5 && !stems(text).into_iter().any(known))

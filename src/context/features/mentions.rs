@@ -1,4 +1,4 @@
-//! Who speaks to whom.
+//! Whom a message addresses and whom it names.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::domain::UserId;
 /// People whose mention counts, in the order of their appearance.
 const MAX_MENTIONS: usize = 6;
 
-/// Whom a message speaks to, among people who have spoken before.
+/// Whom a message names, among members who have spoken before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Heard {
     /// Whom it names, its author left out.
@@ -18,10 +18,10 @@ pub struct Heard {
     pub first: Option<UserId>,
 }
 
-/// How the people are called who have spoken.
+/// The names of the members who have spoken.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// None where several share a name.
+    /// The member of each name; none where several share it.
     bearers: Quick<Token, Option<UserId>>,
     stems: QuickSet<Token>,
 }
@@ -40,7 +40,7 @@ impl Names {
         self.stems.contains(&stem)
     }
 
-    /// Whom `message` speaks to: by Telegram's own entities first, then at its start, then by name.
+    /// Whom `message` names: by Telegram's own entities first, then at its start, then elsewhere.
     fn heard(&self, message: &MessageFeatures) -> Heard {
         let other = |id: &UserId| *id != message.author;
         let bearer = |name: &Token| self.bearers.get(name).copied().flatten();
@@ -56,7 +56,7 @@ impl Names {
     }
 }
 
-/// Who speaks to whom in a message and those before it.
+/// Whom a message and those before it name.
 #[derive(Debug)]
 pub struct Hearing {
     pub names: Names,

@@ -1,4 +1,4 @@
-//! What is read off messages before anything is chosen.
+//! Features of a single message.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ const NAMES_WITHIN: usize = 600;
 /// Shorter words are too common to be names or to tell anything.
 const MIN_NAME_CHARS: usize = 3;
 
-/// What one message says by itself, whoever asks: worked out once, good for as long as the message stays the same.
+/// Features of a message by itself: computed once, valid as long as the message stays the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageFeatures {
     pub at: Timestamp,
@@ -35,7 +35,7 @@ pub struct MessageFeatures {
     pub stems: Vec<Token>,
     /// The days that it names, as days since 1970, ascending.
     pub days: Vec<i32>,
-    /// It calls a bot by its name.
+    /// It holds the name of a bot.
     pub calls_bot: bool,
 }
 

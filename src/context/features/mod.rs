@@ -1,5 +1,5 @@
-//! What is read off messages: of one alone (`message`, its words in `lexical` and `token`, whom it speaks to in `mentions`), of
-//! their order in time (`rhythm`), and of all candidates together (`corpus`).
+//! Features of messages: of one alone (`message`; its words in `lexical` and `token`, whom it names in `mentions`), of their times
+//! (`rhythm`), and statistics over all candidates (`corpus`).
 
 pub mod corpus;
 pub mod lexical;

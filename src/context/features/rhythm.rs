@@ -1,14 +1,14 @@
-//! Time as a chat keeps it: how long a silence is for this chat, and how slow the chat is.
+//! Time relative to a chat's own rhythm: how unusual a silence is, and how slow the chat is.
 
 /// Messages before one that may be its antecedent.
 pub const WINDOW: usize = 200;
 
-/// `-ln(1.02 - q)`: how unusual a rank is, 3.9 at most.
+/// `-ln(1.02 - q)` of a quantile: at most 3.9.
 pub fn rhythm_of(quantile: f32) -> f32 {
     -(1.02 - quantile).ln()
 }
 
-/// How slow a chat is, from the moments of its messages: 0 at two minutes a message, 1 at a quarter of an hour.
+/// How slow a chat is, from the times of its messages in seconds: 0 at a mean gap of two minutes, 1 at a quarter of an hour.
 pub fn slowness(moments: impl Iterator<Item = f64> + Clone) -> f64 {
     /// A night counts no more than this, in seconds.
     const GAP_CAP: f64 = 21_600.0;

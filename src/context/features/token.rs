@@ -1,4 +1,4 @@
-//! Words as numbers, and maps over numbers: words are compared often and shown never.
+//! Words as hashes, and maps with a fast hasher: words are compared often and never shown.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 /// A word or the beginning of one.
 pub type Token = u64;
 
-/// The same word is the same number.
+/// The hash of a word.
 pub fn token(word: &str) -> Token {
     let mut hasher = DefaultHasher::new();
     word.hash(&mut hasher);

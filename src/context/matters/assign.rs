@@ -1,4 +1,4 @@
-//! One forest after the other: its segments, and which of them take up the same matter.
+//! Assigns the segments of each forest to matters.
 
 use std::hash::BuildHasherDefault;
 
@@ -9,8 +9,8 @@ use crate::context::matters::link::{Scored, SegmentLink, bond};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 
-/// Draws the matters of forests that share a corpus. Most segments, and what they have in common with matters, come again in
-/// other forests: both are kept.
+/// Draws the matters of forests over one corpus. Most segments and pairs of segment and matter come again in other forests, so
+/// both are computed once.
 pub struct Assignment<'a> {
     corpus: &'a Corpus<'a>,
     segment_link: &'a SegmentLink,
@@ -62,7 +62,7 @@ impl<'a> Assignment<'a> {
     }
 }
 
-/// How likely a segment takes up each of the matters, by their scores; what is missing to 1 is that it begins a new one.
+/// The probability of each matter to be continued by a segment, from scores; the rest to 1 is that the segment begins a new one.
 fn likelihoods(mut scores: Vec<f64>) -> Vec<f64> {
     let highest = scores.iter().copied().fold(0.0, f64::max);
     let sum = (-highest).exp() + scores.iter().map(|score| (score - highest).exp()).sum::<f64>();

@@ -1,4 +1,4 @@
-//! What the weights of a segment_link are fitted on: segments with the matters before them, put together by somebody who knows.
+//! Examples that the linking of segments is fitted on: segments with the matters before them, assigned by their labels.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::index_set::IndexSet;
@@ -6,18 +6,18 @@ use crate::context::matters::link::{Bond, Row, bond, rows};
 use crate::context::matters::matter::Matter;
 use crate::context::matters::segment::Segment;
 
-/// A segment, the matters that it may take up, and which of them it does.
+/// A segment with the matters before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lesson {
     /// The features of the segment with each matter.
     pub rows: Vec<Row>,
-    /// The share of each matter that is of the segment's own.
+    /// The share of each matter's messages that have the segment's label.
     pub shares: Vec<f64>,
-    /// Whether the segment is known to be about anything.
+    /// Whether the segment has a label.
     pub is_known: bool,
 }
 
-/// Goes through the `segments` of one forest, oldest first. `truth` is what each message of the corpus is about.
+/// The examples of one forest's `segments`, oldest first. `truth` is the label of each message of the corpus.
 pub fn lessons(corpus: &Corpus<'_>, segments: &[IndexSet], truth: &[Option<usize>]) -> Vec<Lesson> {
     let mut matters: Vec<(Option<usize>, Matter)> = Vec::new();
     let mut lessons = Vec::new();
@@ -55,7 +55,7 @@ fn lesson(
     }
 }
 
-/// What at least half of the messages are about.
+/// The label of at least half of the messages.
 fn about(members: &IndexSet, truth: &[Option<usize>]) -> Option<usize> {
     let matters: Vec<usize> = members.places().filter_map(|place| truth[place]).collect();
     let count = |matter: usize| matters.iter().filter(|other| **other == matter).count();

@@ -1,4 +1,4 @@
-//! Does a segment take up an earlier matter? The features of the two.
+//! The score of a segment as a continuation of an earlier matter.
 
 use serde::Deserialize;
 
@@ -32,29 +32,29 @@ pub const NAMES: [&str; FEATURES] = [
     "words_above_mean",
     "people_above_mean",
 ];
-/// Where those begin that compare, and the places of what the last three compare: meaning, words and people.
+/// Where the comparing features begin, and the features that the last three compare: meaning, words and people.
 const COMPARED: usize = 14;
 const ABOVE_MEAN: [usize; 3] = [8, 6, 3];
 pub type Row = [f64; FEATURES];
 
-/// Whether a segment takes up an earlier matter.
+/// A linear model of a segment's continuing an earlier matter.
 #[derive(Debug, Clone, Deserialize)]
 pub struct SegmentLink {
-    /// What a slow chat adds to every score: there matters are taken up more often than new ones begun.
+    /// Added to every score, times slowness: in slow chats matters are taken up more often.
     pub slow: f64,
     #[serde(flatten)]
     pub terms: Terms<FEATURES>,
 }
 
-/// What a segment and a matter have in common whatever other matters there are: the same in every forest that has both.
-/// The features that compare it with other matters are 0.
+/// The features of a segment and a matter that do not depend on other matters: the same in every forest that has both. Those
+/// that compare are 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Bond(Row);
 
-/// As much of a bond as its score needs.
+/// A bond reduced to the numbers that its score needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
-    /// What the features add that do not compare.
+    /// The sum over the features that do not compare.
     alone: f64,
     /// Meaning, words and people.
     compared: Compared,
@@ -88,7 +88,7 @@ impl SegmentLink {
     }
 }
 
-/// Looks at a segment and a matter.
+/// The bond of a segment and a matter.
 pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond {
     let start = segment.start();
     let near = matter.members.last_before(start).unwrap_or(matter.first);
@@ -99,7 +99,6 @@ pub fn bond(corpus: &Corpus<'_>, (segment, matter): (&Segment, &Matter)) -> Bond
     let mut row = [0.0; FEATURES];
     row[..COMPARED].copy_from_slice(&[
         minutes(seconds),
-        // What is said after an answer of the bot may be about anything, however soon.
         flag(is_answered),
         flag(is_answered) * minutes(seconds),
         people_likelihood,
@@ -130,7 +129,7 @@ pub fn rows(bonds: &[(Bond, usize)]) -> impl Iterator<Item = Row> {
     })
 }
 
-/// What is usual here is no sign: these means over all matters, which come with the number of their members, are subtracted.
+/// Means over all matters, weighted by their number of messages.
 fn means(matters: impl Iterator<Item = (Compared, usize)>) -> Compared {
     let (mut sums, mut total) = (Compared::default(), 0.0);
     for (compared, count) in matters {
@@ -140,7 +139,7 @@ fn means(matters: impl Iterator<Item = (Compared, usize)>) -> Compared {
     sums.map(|sum| if total > 0.0 { sum / total } else { 0.0 })
 }
 
-/// How much more the segment's people speak in the matter than elsewhere, and the cosine of both.
+/// Log likelihood ratio of the segment's authors in the matter against elsewhere, and the cosine of both by author.
 fn people(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
     let (own, count, all) = (segment.count() as f64, matter.count as f64, corpus.utterances.len() as f64);
     let (mut likelihood, mut product) = (0.0, 0.0);
@@ -155,7 +154,7 @@ fn people(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64)
     (likelihood / own.sqrt(), product / lengths.max(1e-6))
 }
 
-/// The cosine of their words, the rare ones heavier, and the rarity of the rarest that both have.
+/// The cosine of the stems, weighted by idf, and the idf of the rarest that both have.
 fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
     let (mut product, mut rarest) = (0.0, 0.0_f64);
     for used in segment.stems.iter().filter(|used| matter.stems[used.stem] > 0) {

@@ -1,4 +1,4 @@
-//! A matter: segments that take up each other.
+//! A matter: segments about the same thing, with sums over their messages.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
@@ -10,12 +10,12 @@ use crate::domain::dot;
 pub struct Matter {
     pub members: IndexSet,
     pub count: usize,
-    /// The place that came first.
+    /// The place of its first message.
     pub first: usize,
     /// Messages by author.
     pub authors: Vec<f64>,
     authors_square: f64,
-    /// Members by stem, and their sum.
+    /// Messages by stem, and their sum.
     pub stems: Vec<u16>,
     pub stem_count: f64,
     lexical_square: f64,
@@ -24,7 +24,7 @@ pub struct Matter {
 }
 
 impl Matter {
-    /// Of the messages of a segment.
+    /// A matter of one segment.
     pub fn begun_by(segment: &Segment, corpus: &Corpus<'_>) -> Self {
         let (authors, stems) = (vec![0.0; corpus.spoken.len()], vec![0; corpus.spread.len()]);
         let mut matter = Self { first: segment.start(), authors, stems, ..Self::default() };

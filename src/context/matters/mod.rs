@@ -1,5 +1,5 @@
-//! Segments that take up each other across silences: topic segmentation and linking. A segment's words, people and meaning
-//! (`segment`) are compared with those of each matter before it (`matter`, `link`), and sampled (`assign`). `lessons` are what
+//! Topic segmentation and linking across silences. Each segment (`segment`) is compared with every matter before it (`matter`) by
+//! words, people and embeddings (`link`), and the matter that it continues is sampled (`assign`). `lessons` makes the examples that
 //! the weights are fitted on.
 
 pub mod assign;

@@ -1,5 +1,4 @@
-//! A segment: messages that hang together with no long silence between them. What does not depend on the matters that it
-//! may take up is worked out when it is first met: the same segments come again in most forests.
+//! A segment: messages of one strand without a long silence between them, with sums over them.
 
 use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
@@ -84,7 +83,7 @@ fn sum<'a>(vectors: impl Iterator<Item = &'a [f32]>) -> Vec<f32> {
     sum
 }
 
-/// Adds a vector, the first of which may be the longer.
+/// Adds a vector to a sum, which is empty at first.
 pub fn add(sum: &mut Vec<f32>, vector: &[f32]) {
     if sum.is_empty() {
         sum.extend_from_slice(vector);

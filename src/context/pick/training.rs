@@ -10,7 +10,7 @@ pub use crate::context::novelty::NAMES as NOVELTY_NAMES;
 pub use crate::context::pick::Asking;
 pub use crate::context::relatedness::pairwise::NAMES as PAIR_NAMES;
 pub use crate::context::relatedness::refine::NAMES as REFINE_NAMES;
-pub use crate::context::retrieval::query::{Candidate, Sought};
+pub use crate::context::retrieval::query::{Candidate, OlderQuery};
 pub use crate::context::retrieval::rerank::{
     ACCEPTED, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, Weights as BeyondWeights, values as beyond_values,
 };

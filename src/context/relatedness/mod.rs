@@ -1,5 +1,5 @@
-//! Are two messages about the same? A classifier of pairs (`pairwise`), and two passes that look at what else goes with both
-//! (`refine`), on dense matrices (`matrix`).
+//! Same-topic classification of pairs (`pairwise`), and two passes of collective classification that add features of the neighbors
+//! of both (`refine`), on dense matrices (`matrix`).
 
 pub mod matrix;
 pub mod pairwise;

@@ -1,8 +1,8 @@
-//! Which earlier message does a message go on from? Antecedent scoring, as in disentanglement.
+//! The reply model: antecedent scoring, as in conversation disentanglement.
 //!
-//! *Owns*: the features of a message and one before it (`pairs`, `similarity`), the fitted table that weighs them (`model`), the
+//! *Owns*: the features of a message and one before it (`pairs`, `similarity`), the linear model over them (`model`), the
 //! distribution over antecedents (`antecedents`), and reply forests sampled from it (`sample`).
-//! *Never*: IO; anything about a message but itself and a window of messages before it, so that a row can be kept and read again.
+//! *Never*: IO; anything but a message and the window before it, so that a distribution can be cached.
 //! *Entry*: [`antecedents::Past::antecedents`].
 
 pub mod antecedents;

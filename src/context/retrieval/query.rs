@@ -1,4 +1,4 @@
-//! What is looked for further back.
+//! The query for messages from before the candidates.
 
 use std::sync::Arc;
 
@@ -11,26 +11,26 @@ use crate::retrieval::Word;
 
 /// Words that are searched for. Each costs a look into the index.
 const WORDS: usize = 8;
-/// A word of the ask itself tells so much more than one of a message that was picked.
+/// Factor on a word of the ask, against one of a picked message.
 const ASKED: f64 = 2.0;
 
-/// A candidate with what was read off it, and how likely it belongs to what was picked: 0 to 1, and 0 where it was not.
+/// A candidate with its features and its score in the focus: 0 to 1, 0 where it was not picked.
 pub type Candidate<'a> = (&'a StoredMessage, Arc<MessageFeatures>, f64);
 
-/// What is looked for in all that is older than the candidates.
+/// A query for messages older than the candidates.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sought {
-    /// To be searched for, the most telling first.
+pub struct OlderQuery {
+    /// The words to search for, by descending weight.
     pub words: Vec<Word>,
-    /// Nothing from here on is further back.
+    /// Only messages before this one are searched.
     pub before: Seq,
-    /// Who wrote what was picked, and how likely it belongs there.
+    /// The authors of the focus, each with the highest score of a message of theirs.
     pub authors: Quick<UserId, f64>,
 }
 
-impl Sought {
-    /// What `trigger`, whose words without the bot's name are `ask`, and what was picked of `talk` look for. None where there
-    /// is nothing to go by.
+impl OlderQuery {
+    /// The query of `trigger`, whose words without the bot's name are `ask`, and of the picked messages of `talk`. None where no
+    /// word is worth a search.
     pub fn of((trigger, ask): (&StoredMessage, &str), talk: &[Candidate<'_>], before: Seq) -> Option<Self> {
         let picked = || talk.iter().filter(|(.., share)| *share > 0.0);
         let names = names(talk.iter().map(|(stored, ..)| *stored).chain([trigger]));
@@ -51,7 +51,7 @@ impl Sought {
     }
 }
 
-/// What the people here are called: a name is no matter.
+/// The stems of the members' names, which are no words of a matter.
 fn names<'a>(said: impl Iterator<Item = &'a StoredMessage>) -> QuickSet<Token> {
     let mut seen = QuickSet::default();
     let new = said.map(|stored| &stored.message.sender).filter(|sender| seen.insert(sender.id));
@@ -59,13 +59,13 @@ fn names<'a>(said: impl Iterator<Item = &'a StoredMessage>) -> QuickSet<Token> {
     called.flat_map(stems_of_name).collect()
 }
 
-/// How rare each stem is among the candidates.
+/// The idf of each stem of `of` among the candidates.
 fn rarity(talk: &[Candidate<'_>], of: &Quick<Token, f64>) -> Quick<Token, f64> {
     let holding = holding(of.keys().copied(), talk.iter().map(|(_, features, _)| &features.stems));
     holding.into_iter().map(|(stem, count)| (stem, lexical::rarity(talk.len(), count))).collect()
 }
 
-/// The words of `texts`, each with its stems, that tell most, each stem once.
+/// The words of `texts` with the highest weight times idf, each stem once. Each text comes with its stems.
 fn most_telling<'a>(
     texts: impl Iterator<Item = (&'a str, &'a [Token])>,
     weights: &Quick<Token, f64>,

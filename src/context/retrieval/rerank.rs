@@ -1,4 +1,4 @@
-//! Is what was found about the same?
+//! Reranks the messages found further back: how likely each is about the same matter.
 
 use std::sync::LazyLock;
 
@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 use crate::context::contributions::Feature;
 use crate::context::linear::{Terms, chance};
-use crate::context::retrieval::query::Sought;
+use crate::context::retrieval::query::OlderQuery;
 use crate::domain::StoredMessage;
 use crate::retrieval::Met;
 
-/// Messages that are accepted at most: a matter is no longer than that as a rule.
+/// Most messages that are accepted into the focus: a matter has hardly ever more of them.
 pub const ACCEPTED: usize = 8;
 pub const FEATURES: usize = 10;
 /// In the order of their places.
@@ -28,22 +28,22 @@ pub const NAMES: [&str; FEATURES] = [
 ];
 
 const LINKED_WORDS: usize = 2;
-/// What says less of the words, with what replies lead to and from it, only stands beside what is about the same.
+/// Least coverage of the query by a message and those linked to it by replies, for it to be accepted.
 const SAID: f64 = 0.15;
 
-/// What was thought of a message from further back.
+/// A message from further back with its score.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct Reranked {
     pub message: StoredMessage,
     /// How likely it is about the same, 0 to 1.
     pub probability: f64,
-    /// It is part of the focus; the others may be shown around it.
+    /// Whether it is part of the focus; the others may become surroundings.
     pub is_accepted: bool,
     values: [f64; FEATURES],
 }
 
-impl Judged {
-    /// What each feature added, the weightiest first.
+impl Reranked {
+    /// The features with what each added, the weightiest first.
     pub fn features(&self) -> Vec<Feature> {
         let parts = Weights::shipped().terms.parts(&self.values);
         let feature = |((name, value), contribution): ((&&str, &f64), &f64)| Feature {
@@ -57,40 +57,39 @@ impl Judged {
     }
 }
 
-/// What is thought of each message that was found, the likeliest first.
-pub fn judged(sought: &Sought, found: Vec<Met>, weights: &Weights) -> Vec<Judged> {
+/// Scores the messages that were found, the likeliest first.
+pub fn rerank(query: &OlderQuery, found: Vec<Met>, weights: &Weights) -> Vec<Reranked> {
     /// Messages that are kept.
     const KEPT: usize = 80;
-    let judge = |met: Met| {
-        let values = values(sought, &met);
-        Judged { probability: weights.probability(&values), is_accepted: false, values, message: met.message }
+    let score = |met: Met| {
+        let values = values(query, &met);
+        Reranked { probability: weights.probability(&values), is_accepted: false, values, message: met.message }
     };
-    let mut judged: Vec<Judged> = found.into_iter().map(judge).collect();
-    judged.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(b.message.seq.cmp(&a.message.seq)));
-    judged.truncate(KEPT);
-    let sure = judged.iter_mut().filter(|one| weights.is_sure(&one.values, weights.threshold));
+    let mut reranked: Vec<Reranked> = found.into_iter().map(score).collect();
+    reranked.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(b.message.seq.cmp(&a.message.seq)));
+    reranked.truncate(KEPT);
+    let sure = reranked.iter_mut().filter(|one| weights.is_sure(&one.values, weights.threshold));
     sure.take(ACCEPTED).for_each(|one| one.is_accepted = true);
-    accept_albums(&mut judged);
-    judged
+    accept_albums(&mut reranked);
+    reranked
 }
 
 /// An album is one unit.
-fn accept_albums(judged: &mut [Judged]) {
-    let accepted = judged.iter().filter(|one| one.is_accepted);
+fn accept_albums(reranked: &mut [Reranked]) {
+    let accepted = reranked.iter().filter(|one| one.is_accepted);
     let albums: Vec<String> = accepted.filter_map(|one| one.message.message.album.clone()).collect();
-    for one in judged {
+    for one in reranked {
         one.is_accepted |= one.message.message.album.as_ref().is_some_and(|album| albums.contains(album));
     }
 }
 
 /// The features of a message that was found.
-pub fn values(sought: &Sought, met: &Met) -> [f64; FEATURES] {
+pub fn values(query: &OlderQuery, met: &Met) -> [f64; FEATURES] {
     /// What is nearer than so many messages is as near as can be.
     const NEAREST: u32 = 16;
     let Met { message, features, words } = met;
-    let back = sought.before.0.saturating_sub(message.seq.0).max(NEAREST);
+    let back = query.before.0.saturating_sub(message.seq.0).max(NEAREST);
     [
-        // How much of the words it says itself, with what replies lead to and from it, and with what stands beside it.
         features.own_coverage,
         f64::from(u8::from(*words > 1)),
         features.linked_coverage,
@@ -99,8 +98,7 @@ pub fn values(sought: &Sought, met: &Met) -> [f64; FEATURES] {
         features.question_before,
         features.is_own,
         features.calls_bot,
-        // How likely its author speaks of it now.
-        sought.authors.get(&message.message.sender.id).copied().unwrap_or_default(),
+        query.authors.get(&message.message.sender.id).copied().unwrap_or_default(),
         f64::from(back).ln(),
     ]
 }
@@ -109,7 +107,7 @@ pub fn values(sought: &Sought, met: &Met) -> [f64; FEATURES] {
 /// the same language; the threshold was set, not fitted.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Weights {
-    /// What is less likely is not taken.
+    /// The least probability of a message that is accepted.
     pub threshold: f64,
     #[serde(flatten)]
     terms: Terms<FEATURES>,

@@ -1,5 +1,5 @@
-//! What was read off messages and worked out for them, in memory: of each conversation what its next trigger can ask for, of
-//! the conversations those used last, up to a bound.
+//! A cache of features, reply distributions and strands by conversation, bounded in bytes; conversations used longest ago make
+//! room.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub const ROOM: usize = 13 * 1024 * 1024;
 pub struct Known {
     pub mark: u64,
     pub reading: Arc<MessageFeatures>,
-    /// Where it may go on from, with the fingerprint of the messages that it was scored against.
+    /// Its distribution over antecedents, with the fingerprint of the messages that it was scored against.
     pub row: Option<(i64, Arc<Antecedents>)>,
 }
 
@@ -27,7 +27,7 @@ pub struct Known {
 #[derive(Debug, Clone, Default)]
 pub struct Talk {
     pub known: Quick<Address, Known>,
-    /// How they hang together, with the fingerprint of what that was worked out of.
+    /// Their strands, with the fingerprint of the messages that these were sampled from.
     pub sampled: Option<(u64, Arc<SampledStrands>)>,
 }
 
@@ -46,7 +46,7 @@ struct Slot {
 }
 
 impl Cache {
-    /// What is known of a conversation; nothing of one that nobody has asked for lately.
+    /// The entry of a conversation; an empty one where it is not in the cache.
     pub fn talk(&mut self, conversation: Conversation) -> Arc<Talk> {
         self.now += 1;
         let slot = self.talks.get_mut(&conversation);
@@ -56,7 +56,7 @@ impl Cache {
         })
     }
 
-    /// Keeps what is known of a conversation in place of what was. Conversations used longest ago make room for it.
+    /// Replaces the entry of a conversation. Those used longest ago are dropped beyond `room` bytes.
     pub fn put(&mut self, conversation: Conversation, talk: Arc<Talk>, room: usize) {
         let bytes = talk.known.values().map(|known| known.reading.bytes()).sum();
         self.now += 1;

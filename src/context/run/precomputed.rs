@@ -1,6 +1,5 @@
-//! Messages read once: what a trigger needs to know of the two hundred before it, from memory where it was needed before.
-//!
-//! All of it can be lost at any moment; then it takes longer.
+//! Evidence for a trigger: features, reply distributions and strands of the two hundred messages before it, from the cache where
+//! they are there, else computed.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -249,7 +248,7 @@ impl Stretch<'_> {
         }
     }
 
-    /// Of everything that choosing among these messages goes by.
+    /// A hash of everything that picking among these messages depends on.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.earlier.iter().chain(&self.marks).for_each(|mark| (mark.id, mark.mark).hash(&mut hasher));
@@ -257,7 +256,7 @@ impl Stretch<'_> {
         hasher.finish()
     }
 
-    /// How these messages hang together, if that was worked out of just them.
+    /// The strands of these messages, if the cache has those of just them.
     fn sampled(&self) -> Option<Arc<SampledStrands>> {
         let (of, sampled) = self.before.sampled.as_ref()?;
         (*of == self.fingerprint()).then(|| Arc::clone(sampled))

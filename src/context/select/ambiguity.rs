@@ -1,7 +1,6 @@
-//! Whether two matters are truly open, so that whoever answers has to say which of them is meant.
+//! Ambiguity: whether two matters are about as likely, so that the answer has to say which one it takes.
 //!
-//! What the trigger may be about is many guesses, most of them about the same matter. Those that share most of their
-//! messages count as one; what is left are the matters, and the two likeliest are compared.
+//! Guesses that share most of their messages are clustered into one matter; then the two likeliest matters are compared.
 
 use crate::context::index_set::IndexSet;
 use crate::context::select::expected_f1::{Guess, Taken, best_set};
@@ -10,12 +9,12 @@ use crate::context::select::expected_f1::{Guess, Taken, best_set};
 const SAME: f32 = 0.5;
 /// A message that belongs to a guess with this probability is one of its messages.
 const LIKELY: f32 = 0.5;
-/// Matters that are told apart. Guesses beyond them are too faint to be the second one.
+/// Most matters that are told apart. Guesses beyond them are too unlikely to be the second one.
 const MATTERS: usize = 8;
 /// A second matter that is less likely than this is none.
 const LEAST: f32 = 0.25;
-/// The first may be so much likelier than the second, and both are still open. On dense channels that is one in eleven bare
-/// tags and one in thirty with words; in a fourth of these the second was the one that was meant.
+/// Largest difference in probability at which both are open. On dense channels that is one in eleven bare tags and one in thirty
+/// with words; in a fourth of these the second was the one that was meant.
 const SMALL_MARGIN: f32 = 0.2;
 
 /// Two matters of which neither is much likelier.

@@ -1,7 +1,5 @@
-//! Which messages to take: the set with the highest expected F1 over everything the trigger may be about, less what its
-//! tokens cost should the trigger start something new.
-//!
-//! No threshold and no count cuts here: a message comes in for as long as it is expected to help more than it harms.
+//! Expected-F1 maximization: the set of messages with the highest expected F1 over all guesses, less the expected cost of its
+//! tokens. There is no threshold: a message is taken as long as it raises that sum.
 
 /// A candidate that was taken, in the order of taking.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,7 +9,7 @@ pub struct Taken {
     pub probability: f32,
 }
 
-/// A matter that the trigger may be about.
+/// One guess at what the trigger is about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {
     /// How likely it is this; all weights sum to 1.
@@ -32,9 +30,9 @@ pub fn marginals(guesses: &[Guess]) -> Vec<f32> {
 /// A guess while candidates are taken.
 struct Bet<'a> {
     guess: &'a Guess,
-    /// How many messages it has, within what may be taken.
+    /// Its expected number of messages, at most as many as may be taken.
     size: f32,
-    /// How many of those that were taken it has.
+    /// The expected number of its messages among those taken.
     hits: f32,
 }
 
@@ -49,7 +47,7 @@ pub fn best_set(guesses: &[Guess], most: usize, costs: &[f32]) -> Vec<Taken> {
     let cost = |place: usize| costs.get(place).copied().unwrap_or(0.0);
     let (mut best, mut spent) = (0.0, 0.0);
     while taken.len() < most {
-        // What a hit in each guess counts, now that one more is taken.
+        // What a hit in each guess adds to F1 once one more is taken.
         let next_size = (taken.len() + 1) as f32;
         let shares: Vec<f32> = bets.iter().map(|bet| 2.0 * bet.guess.weight / (next_size + bet.size)).collect();
         let already: f32 = shares.iter().zip(&bets).map(|(share, bet)| share * bet.hits).sum();

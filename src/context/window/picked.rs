@@ -1,24 +1,24 @@
-//! What has been picked while a window is made, each message with its reason.
+//! The messages picked so far while a window is made, each with its reason and score.
 
 use std::collections::BTreeMap;
 
 use crate::context::budget::Pick;
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::history::Sources;
-use crate::context::retrieval::rerank::Judged;
+use crate::context::retrieval::rerank::Reranked;
 use crate::context::window::surroundings;
 use crate::domain::{Chosen, Reason, Role, Seq};
 
-/// A direct reply link. An explicit link says more than closeness in time.
+/// Score of the anchor's parent: an explicit link says more than closeness in time.
 const CHAIN_SCORE: f64 = 0.9;
-/// What each further link takes away: a chain is trusted far.
+/// Factor for each further link of a chain.
 const CHAIN_DECAY: f64 = 0.97;
-/// The message right before the trigger, or right beside the anchor.
+/// Score of the message right before the trigger.
 const CLUSTER_SCORE: f64 = 0.85;
-/// What each further message takes away: after 20 messages the score is about a third.
+/// Factor for each further message: after 20 of them the score is about a third.
 const CLUSTER_DECAY: f64 = 0.95;
 
-/// What has been picked so far. The first reason given to a message stays.
+/// The picks by place. The first reason given to a message stays.
 #[derive(Default)]
 pub struct Picked(BTreeMap<Index, (Reason, f64)>);
 
@@ -56,12 +56,12 @@ impl Picked {
         }
     }
 
-    /// What was picked above all, the newest of equals.
+    /// The pick with the highest score, the newest of equals.
     pub fn likeliest(&self) -> Option<Index> {
         self.0.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).map(|(place, _)| *place)
     }
 
-    /// Where the trigger is about an answer of the bot, its sources come back with it.
+    /// Adds the sources of the answer that the trigger is `about`.
     pub fn add_sources(&mut self, pool: &CandidateSet<'_>, about: Option<Index>, sources: Option<&Sources>) {
         let (Some(about), Some(sources)) = (about, sources) else { return };
         if sources.of != pool.messages[about].message.id {
@@ -95,7 +95,7 @@ impl Picked {
         }
     }
 
-    /// An album is one unit: who has one picture of it has them all.
+    /// Adds the rest of each album that has a picked message.
     pub fn complete_albums(&mut self, pool: &CandidateSet<'_>) {
         for (place, (_, score)) in self.0.clone() {
             for mate in pool.album_mates(place) {
@@ -108,7 +108,7 @@ impl Picked {
     }
 
     /// Adds what was accepted from further back. `pool` has it, and `before` is the pool that everything was picked from.
-    pub fn with_bridged(self, before: &CandidateSet<'_>, pool: &CandidateSet<'_>, found: &[Judged]) -> Self {
+    pub fn with_bridged(self, before: &CandidateSet<'_>, pool: &CandidateSet<'_>, found: &[Reranked]) -> Self {
         let moved = |(place, it): (Index, (Reason, f64))| Some((pool.place_of(before.messages[place])?, it));
         let mut picked = Self(self.0.into_iter().filter_map(moved).collect());
         for one in found.iter().filter(|one| one.is_accepted) {

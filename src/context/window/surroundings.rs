@@ -1,4 +1,4 @@
-//! What surrounds the focus: the next messages by the same ranking, with recency as a nudge.
+//! The surroundings of the focus: the next messages of the same ranking, with a small bonus for recency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::context::candidates::{CandidateSet, Index};
 use crate::domain::{Role, Seq};
 
-/// What the newest message gains over one that is equally likely and far away.
+/// Bonus of the newest message over an equally likely one far away.
 const RECENCY: f64 = 0.05;
 /// Messages over which that gain falls to about a third.
 const RECENCY_SPAN: f64 = 30.0;
-/// What the neighbors of the replied-to message gain in the same way, and messages over which that gain falls.
+/// The same for the neighbors of the anchor.
 const BESIDE_ANCHOR: f64 = 0.05;
 const ANCHOR_SPAN: f64 = 8.0;
 /// The newest human messages before the trigger are shown whatever their score.

@@ -17,7 +17,7 @@ use crate::llm::Llm;
 use crate::store::derived::Cause;
 use crate::store::forget::{Leave, Manner};
 use crate::store::{self, Priority, chats, forget, jobs, memory as kept, messages, sessions, summaries};
-use crate::testkit::{CHAT, CHAT_KEY, transcript};
+use crate::testkit::{CHAT, CHAT_KEY, transcript, write_new_database};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };
@@ -32,7 +32,9 @@ impl Bench {
         // Where the machine has a folder in memory: a year is thousands of commits.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let clock = Clock::system();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), clock.now()).unwrap();
+        let path = folder.path().join("chime.db");
+        write_new_database(&path).await;
+        let (store, _) = Store::open(&path, clock.now()).unwrap();
         let models = Models { answer: Llm::Offline, summary: Llm::Offline, extract: Llm::Offline };
         let gateway = Gateway::new(GatewayParts {
             store: store.clone(),
