@@ -13,6 +13,7 @@ use crate::domain::{JobKind, Timestamp};
 /// The database after one commit.
 #[derive(Debug, Clone)]
 pub struct Image {
+    /// Not there unless the image was wanted.
     pub file: PathBuf,
     pub at: Timestamp,
     /// The kinds of the jobs that were due, and so perhaps worked on.
@@ -20,22 +21,31 @@ pub struct Image {
 }
 
 type Now = Box<dyn Fn() -> Timestamp + Send>;
+type IsWanted = Box<dyn Fn(&[JobKind]) -> bool + Send>;
 
 struct Album {
     folder: PathBuf,
     now: Now,
+    is_wanted: IsWanted,
     images: Vec<Image>,
 }
 
 static ALBUMS: Mutex<BTreeMap<PathBuf, Album>> = Mutex::new(BTreeMap::new());
 
-/// From now on each commit to the database at `path` is copied into `folder`. Jobs are due by the clock `now`.
-pub fn start(path: &Path, folder: &Path, now: impl Fn() -> Timestamp + Send + 'static) {
-    let album = Album { folder: folder.to_owned(), now: Box::new(now), images: Vec::new() };
+/// From now on each commit to the database at `path` is noted with the kinds of the jobs that are due by the clock `now`, and
+/// copied into `folder` where an image with these kinds `is_wanted`.
+pub fn start(
+    path: &Path,
+    folder: &Path,
+    now: impl Fn() -> Timestamp + Send + 'static,
+    is_wanted: impl Fn(&[JobKind]) -> bool + Send + 'static,
+) {
+    let (now, is_wanted): (Now, IsWanted) = (Box::new(now), Box::new(is_wanted));
+    let album = Album { folder: folder.to_owned(), now, is_wanted, images: Vec::new() };
     albums().insert(path.to_owned(), album);
 }
 
-/// Ends that, and gives the copies in the order of the commits.
+/// Ends that, and gives the images in the order of the commits.
 pub fn stop(path: &Path) -> Vec<Image> {
     albums().remove(path).map(|album| album.images).unwrap_or_default()
 }
@@ -48,7 +58,8 @@ pub(super) fn take(writer: &Connection) {
     let file = album.folder.join(format!("{}.db", album.images.len()));
     let at = (album.now)();
     let copied = due(writer, at).and_then(|due| {
-        for end in ["", "-wal"] {
+        let ends: &[&str] = if (album.is_wanted)(&due) { &["", "-wal"] } else { &[] };
+        for end in ends {
             let from = writer.path().map(|path| open::beside(Path::new(path), end)).unwrap_or_default();
             let to = open::beside(&file, end);
             std::fs::copy(&from, &to).map_err(|source| open::file_error("cannot copy", &from, source))?;

@@ -82,7 +82,9 @@ async fn killed_in_the_middle_of(
         w.quiet(Duration::ZERO).await;
         let folder = tempfile::tempdir().expect("a folder for the images");
         let clock = w.clock.clone();
-        images::start(&w.database(), folder.path(), move || clock.now());
+        let wanted = kinds.to_vec();
+        let is_wanted = move |due: &[JobKind]| wanted.iter().any(|kind| is_worked_on(*kind, due));
+        images::start(&w.database(), folder.path(), move || clock.now(), is_wanted);
         act(w).await;
         w.quiet(A_WHILE).await;
         let end = w.clock.now();
@@ -115,13 +117,18 @@ async fn killed_in_the_middle_of(
     .await;
 }
 
-/// For each kind the first commit with such a job, the last before it has ended, and one between; never while something is
-/// on its way to Telegram, since nobody can know then whether it arrived. Every kind must be among what was worked on.
+/// Whether a process may be killed while a job of this `kind` is among those that are `due`: never while something is on its way
+/// to Telegram, since nobody can know then whether it arrived.
+fn is_worked_on(kind: JobKind, due: &[JobKind]) -> bool {
+    due.contains(&kind) && !due.contains(&JobKind::Send)
+}
+
+/// For each kind the first commit with such a job, the last before it has ended, and one between. Every kind must be among what
+/// was worked on.
 fn chosen(images: &[Image], kinds: &[JobKind]) -> BTreeSet<usize> {
     let mut chosen = BTreeSet::new();
     for kind in kinds {
-        let is_of_kind = |due: &[JobKind]| due.contains(kind) && !due.contains(&JobKind::Send);
-        let of_kind: Vec<usize> = (0..images.len()).filter(|place| is_of_kind(&images[*place].due)).collect();
+        let of_kind: Vec<usize> = (0..images.len()).filter(|place| is_worked_on(*kind, &images[*place].due)).collect();
         let last_before_an_end =
             of_kind.iter().copied().find(|place| images.get(place + 1).is_some_and(|next| !next.due.contains(kind)));
         assert!(!of_kind.is_empty(), "{} was never due: {} commits", kind.as_str(), images.len());
