@@ -128,6 +128,19 @@ fn an_older_database_with_data_becomes_what_a_fresh_one_is() {
     }
 }
 
+/// A service manager that waits for nothing starts it twice in a second.
+#[test]
+fn a_start_after_one_that_was_killed_before_it_migrated_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("v12.db");
+    database_of(&path, 12);
+    let now = chime::domain::Timestamp::from_secs(1_700_000_000);
+    let copy = chime::store::backups::before_migration(&path, 13, now);
+    std::fs::copy(&path, &copy).unwrap();
+    let opened = open(&path).unwrap();
+    assert_eq!((opened.backup, opened.migrated.0), (Some(copy), 12));
+}
+
 #[test]
 fn jobs_from_before_are_still_done() {
     let folder = tempfile::tempdir().unwrap();

@@ -70,7 +70,11 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     configure(&conn)?;
     let backup = (1..migrate::KNOWN).contains(&found).then(|| backups::before_migration(path, found + 1, now));
     if let Some(copy) = &backup {
-        snapshot::copy_to(&conn, copy)?;
+        match snapshot::copy_to(&conn, copy) {
+            // A start in the same second made it and was ended before it migrated anything.
+            Err(StoreError::Occupied { .. }) => {}
+            copied => drop(copied?),
+        }
     }
     if found == 0 {
         conn.pragma_update(None, "application_id", APPLICATION_ID)?;
