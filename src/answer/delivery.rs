@@ -1,4 +1,4 @@
-//! What becomes of a part of a reply after an attempt to send it: pure.
+//! The next state of a part of a reply after an attempt to send it: pure.
 
 use std::time::Duration;
 

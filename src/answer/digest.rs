@@ -1,4 +1,4 @@
-//! The answer without a model: the messages that it would have rested on.
+//! The answer without a model: a list of the messages that best fit the ask.
 
 use crate::answer::telling::{Query, bullets, most_telling};
 use crate::context::ContextWindow;

@@ -1,4 +1,4 @@
-//! A model that repeats its prompt: none of that is posted.
+//! Detects answers that repeat the prompt, which are not posted.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The window as the model reads it: `[m17 · u3 Ana · 14:02 · → m12] text`, a message a line.
+//! Formats the window for the prompt: `[m17 · u3 Ana · 14:02 · → m12] text`, a message a line.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! The messages of a window that answer the ask best, for when no model can say what they amount to.
+//! Ranks the messages of a window for an answer without a model.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ const QUOTE_CHARS: usize = 200;
 const STEM_CHARS: usize = 4;
 /// Shorter words tell too little.
 const MIN_WORD_CHARS: usize = 3;
-/// What all words of the ask in one message are worth, beside a certain place in the focus.
+/// Score of a message that holds all words of the ask; a message that is certain to be in the focus has 1.
 const WORDS_OF_ASK: f64 = 2.0;
-/// Of a question that has words of the ask, so much goes to what answers it.
+/// Share of a question's score that goes to the message that answers it.
 const OF_QUESTION: f64 = 0.9;
-/// Of a remark, so much goes to a reply.
+/// Share of a remark's score that goes to a reply to it.
 const OF_REMARK: f64 = 0.5;
 /// An answer that replies to nothing comes within this time, as a rule.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);

@@ -1,4 +1,4 @@
-//! What a trigger sets in motion: pure.
+//! Which job a trigger starts: pure.
 
 use std::time::Duration;
 

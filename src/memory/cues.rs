@@ -1,4 +1,4 @@
-//! Words by which people settle something. The words are in `cues.toml`.
+//! Phrases that mark decisions, tasks and plans. They are in `cues.toml`.
 
 use std::sync::LazyLock;
 

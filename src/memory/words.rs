@@ -1,4 +1,4 @@
-//! The words of a text that tell something: crude stems that work in any language that is written with spaces.
+//! Content words of a text with stems of four letters, in any language that is written with spaces. For summaries and tags.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! What some words lead to in one conversation, by the words alone: the messages that say most of them, and what stands
-//! beside these.
+//! Search in one conversation by words alone: the messages that hold most of them, and the messages around these.
 
 use std::collections::HashMap;
 

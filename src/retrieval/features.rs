@@ -1,4 +1,4 @@
-//! The features of a message for a question. All of them are absolute: none depends on the other candidates.
+//! The features of a message for a question. None depends on the other candidates.
 
 use crate::domain::dot;
 use crate::retrieval::dates::Span;

@@ -1,4 +1,4 @@
-//! Words as the engine compares them: each distinct word once, with its stem, its trigrams and its vector.
+//! The words of a search: each distinct word once, with its stem, its trigrams and its vector.
 
 use std::collections::HashMap;
 

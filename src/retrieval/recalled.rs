@@ -1,4 +1,4 @@
-//! What a look into a chat's past gives.
+//! The results of recall: messages and sessions with their scores.
 
 use crate::domain::{Bullet, LegScores, SessionId, StoredMessage, Timestamp};
 use crate::retrieval::features::Features;

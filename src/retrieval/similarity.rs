@@ -1,4 +1,4 @@
-//! How much two words mean the same, from 0 to 1.
+//! Similarity of two words by their letters and, where there are vectors, by meaning: from 0 to 1.
 
 use crate::domain::dot;
 use crate::retrieval::lexicon::{Lexicon, Word, WordId};

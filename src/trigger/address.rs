@@ -1,4 +1,4 @@
-//! Where a text names the bot. Entities alone decide: Telegram makes none inside code, e-mail addresses or longer names.
+//! Finds where a text names the bot. Entities alone decide: Telegram makes none inside code, e-mail addresses or longer names.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What is left of a text without the bot's name.
+//! The ask: a text without the bot's name.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Are we addressed, and what is asked?
+//! Whether a message is for the bot, and what it asks.
 //!
 //! *Owns*: the rules by which a message is for the bot, the ask in it, and whether that ask only points at others.
 //! *Never*: IO, who is allowed, what an answer says.

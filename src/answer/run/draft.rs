@@ -1,4 +1,4 @@
-//! What is to be told, before its citations are checked.
+//! The text of an answer before its citations are checked, whether a model wrote it or not.
 
 use crate::answer::followup::show;
 use crate::answer::job::{Blame, Failure};

@@ -1,4 +1,4 @@
-//! While the model thinks, what an answer rests on may be forgotten, and the bot be thrown out.
+//! Checks, once the model has answered, that the sources of the answer are still kept and the bot is still in the chat.
 
 use crate::domain::{AnswerRecord, Job, Seq};
 use crate::store::{self, Reader, consent, messages};

@@ -1,4 +1,4 @@
-//! An answer as it is kept, and the button below it.
+//! The record that is kept of an answer, and the button below it.
 
 use ulid::Ulid;
 

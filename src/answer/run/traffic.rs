@@ -1,4 +1,4 @@
-//! What each chat was sent lately. Shared by whoever shows an answer while it is written and whoever delivers it.
+//! How much each chat was sent lately. Shared by whoever shows an answer while it is written and whoever delivers it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! What a message sets in motion once it is stored.
+//! Starts the jobs of a message once it is stored.
 
 use crate::domain::{
     Arrival, BACKLOG_SETTLES, ChatKey, Conversation, JobPayload, Message, MessageAt, ParsedTrigger, Role,

@@ -1,4 +1,4 @@
-//! Who gets in: a chat is served, or it is told once how to be and left.
+//! Admission of chats: one that may not be served is told once how that changes, and left.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What may be kept of an arrival, as far as the store knows who objects.
+//! Strips an arrival of what may not be kept: the store knows who opted out.
 
 use crate::access::Access;
 use crate::access::run::served;

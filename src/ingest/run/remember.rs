@@ -1,4 +1,4 @@
-//! What taking in leaves behind for memory: notes of where sessions are to be looked at again, and jobs that find topics.
+//! Notes for memory: where sessions have to be divided anew, and jobs that find topics.
 
 use std::collections::{HashMap, HashSet};
 

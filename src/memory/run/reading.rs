@@ -1,4 +1,4 @@
-//! What a summary is made from, as the store has it.
+//! Reads the messages that a summary is made from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! From what a look into a chat's past found to what of it is told.
+//! Selects from the ranked messages and sessions those that the prompt shows.
 
 use std::collections::HashSet;
 
