@@ -77,7 +77,7 @@ impl Keeper {
                 }
                 Outcome::UntilNextRun
             }
-            Err(error @ StoreError::Corrupt(_)) => Outcome::Unusable(error),
+            Err(error) if error.is_damage() => Outcome::Unusable(error),
             // It is tried again at the next run, whatever happens: giving up would break a promise.
             Err(error) => Outcome::Failed(error.to_string()),
         }

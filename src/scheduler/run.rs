@@ -92,7 +92,7 @@ impl Outcome {
     pub fn of_store(error: &StoreError, doing: impl Display) -> Self {
         let told = format!("{doing}: {error}");
         match error {
-            StoreError::Corrupt(_) => Self::Unusable(error.same_class()),
+            error if error.is_damage() => Self::Unusable(error.same_class()),
             error if error.is_passing() => Self::Hindered(told),
             _ => Self::Failed(told),
         }

@@ -67,6 +67,13 @@ impl StoreError {
         matches!(self, Self::Corrupt(_) | Self::ReadOnly(_) | Self::Closed)
     }
 
+    /// Whether pages of the file are damaged. The same is said where only the search index disagrees with what it is asked
+    /// to take out: that is the trouble of one row, and every start would meet it again.
+    pub fn is_damage(&self) -> bool {
+        let Self::Corrupt(error) = self else { return false };
+        error.sqlite_error().is_none_or(|error| error.extended_code != rusqlite::ffi::SQLITE_CORRUPT_VTAB)
+    }
+
     /// Whether waiting helps.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Full(_) | Self::Busy(_))
@@ -87,5 +94,18 @@ impl From<rusqlite::Error> for StoreError {
             Some(DatabaseBusy | DatabaseLocked) => Self::Busy(error),
             _ => Self::Sql(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_disagrees_is_no_damaged_file() {
+        let corrupt = |code| StoreError::from(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None));
+        assert!(corrupt(rusqlite::ffi::SQLITE_CORRUPT).is_damage());
+        assert!(!corrupt(rusqlite::ffi::SQLITE_CORRUPT_VTAB).is_damage());
+        assert!(!corrupt(rusqlite::ffi::SQLITE_FULL).is_damage());
     }
 }
