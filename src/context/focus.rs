@@ -41,7 +41,8 @@ pub struct Tag<'a> {
     pub utterance: Utterance<'a>,
     /// The members it names.
     pub mentions: Vec<UserId>,
-    /// How likely it starts something new by the reply model, and how likely it goes on from each candidate.
+    /// How likely it goes on from no talk of the members by the reply model: it starts something new, or follows what the bot
+    /// was asked by others and answered. And how likely it goes on from each candidate.
     pub unlinked: f64,
     pub links: Vec<f64>,
     /// Words of it that speak of the group: its people, what they said, their days.

@@ -27,7 +27,7 @@ use crate::context::seed::SeedRule;
 use crate::context::select::ambiguity::Rivals;
 use crate::context::select::expected_f1::Taken;
 use crate::context::strands::SampledStrands;
-use crate::domain::{MessageId, Role, StoredMessage};
+use crate::domain::{MessageId, Role, StoredMessage, UserId};
 use crate::trigger::Languages;
 
 /// A trigger as the scorer reads it.
@@ -125,12 +125,14 @@ impl<'a> Candidates<'a> {
         let past = Past::of(&self.features, trigger);
         let ids: Vec<MessageId> = self.messages.iter().map(|stored| stored.message.id).collect();
         let reply = distance_of(message.message.reply_to, &ids);
-        let links = past.antecedents(self.links, is_bare).with_reply(reply);
+        let antecedents = past.antecedents(self.links, is_bare).with_reply(reply);
+        let links = self.linked(&antecedents);
+        let of_others = (0..links.len()).filter(|place| self.is_exchange_with_others(*place, trigger.author));
         Tag {
             utterance: utterance(message, trigger, None),
             mentions: past.mentions(),
-            unlinked: f64::from(links.starts_new()),
-            links: self.linked(&links),
+            unlinked: f64::from(antecedents.starts_new()) + of_others.map(|place| links[place]).sum::<f64>(),
+            links,
             ours: Languages::shipped().ours_in(asking.text),
             rests_on: self.rested_on(asking.sources),
             is_reply: reply.is_some(),
@@ -138,6 +140,16 @@ impl<'a> Candidates<'a> {
             is_bare,
             is_narrowed: trigger.stems.len() < lexical::stems(asking.text).len(),
             cluster: asking.seed.cluster(self.messages.iter().rev().copied(), message.message.sent_at).count(),
+        }
+    }
+
+    /// Whether a candidate is what somebody else than `asker` asked the bot, or was answered.
+    fn is_exchange_with_others(&self, place: usize, asker: UserId) -> bool {
+        let is_other = |asked: usize| self.features[asked].author != asker;
+        match self.messages[place].message.role {
+            Role::Assistant => self.replies[place].is_none_or(is_other),
+            Role::User => self.features[place].calls_bot && is_other(place),
+            Role::System | Role::SystemSummary => false,
         }
     }
 

@@ -28,8 +28,8 @@ async fn long_ago(w: &World) -> (chime::domain::MessageId, String) {
     w.settled().await;
     w.clock.advance(72 * HOUR);
     w.say("ben", "soup is on");
-    // More than the window holds.
-    for round in 0..90 {
+    // More than the window looks at.
+    for round in 0..210 {
         w.say(
             "ben",
             &format!("round {round}: the lake is calm today, the boat is old, and nobody wants to go fishing"),
