@@ -112,10 +112,18 @@ impl Clock {
 impl SetBackWatch {
     /// By how much the wall clock was set back since this was last asked, if it was.
     pub fn look(&mut self, clock: &Clock) -> Option<Duration> {
-        let now = clock.now();
-        let by = self.seen.plus(self.since.elapsed()).since(now);
-        *self = Self { seen: now, since: clock.stopwatch() };
+        let by = self.behind(clock);
+        *self = clock.watch_set_back();
         (by > SET_BACK_FROM).then_some(by)
+    }
+
+    /// Whether [`Self::look`] would tell of it.
+    pub fn has_noticed(&self, clock: &Clock) -> bool {
+        self.behind(clock) > SET_BACK_FROM
+    }
+
+    fn behind(&self, clock: &Clock) -> Duration {
+        self.seen.plus(self.since.elapsed()).since(clock.now())
     }
 }
 

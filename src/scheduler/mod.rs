@@ -7,4 +7,4 @@
 mod policy;
 pub mod run;
 
-pub use policy::{Running, Startable, Verdict, after_failure, most_per_lane, next_run, startable};
+pub use policy::{Running, Startable, Verdict, after_failure, by_clock_of, most_per_lane, next_run, startable};

@@ -171,6 +171,12 @@ pub fn next_run(kind: JobKind, began: Timestamp, now: Timestamp) -> Timestamp {
     schedule.map_or(now.plus(kind.policy().pauses.1), |schedule| began.plus(schedule.every)).max(now)
 }
 
+/// When to go on with what an attempt that began at `began` put off until `at`. Where the clock was set back meanwhile, to
+/// `now`, what the attempt worked out before that is late by as much.
+pub fn by_clock_of(now: Timestamp, at: Timestamp, began: Timestamp) -> Timestamp {
+    if now < began && at >= began { at.minus(began.since(now)) } else { at }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +199,15 @@ mod tests {
 
     fn start(due: &[Job], running: &mut Running) -> Vec<i64> {
         startable(due.to_vec(), running, NOW).jobs.iter().map(|job| job.id.0).collect()
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_during_an_attempt_puts_nothing_off_for_longer() {
+        let [long_ago, soon] = [10, 102].map(Timestamp::from_secs);
+        let began = Timestamp::from_secs(5_000);
+        assert_eq!(by_clock_of(NOW, Timestamp::from_secs(5_002), began), soon, "worked out by the old clock");
+        assert_eq!(by_clock_of(NOW, soon, began), soon, "by the new one");
+        assert_eq!(by_clock_of(NOW, soon, long_ago), soon, "nothing was set back");
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! The worker pool.
 
-use std::collections::{HashMap, VecDeque};
+mod crew;
+
 use std::fmt::Display;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::task::{Id, JoinError};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::clock::Clock;
 use crate::domain::{Class, Job, JobId, Marked, Schedule, Timestamp};
-use crate::scheduler::{Running, Verdict, after_failure, most_per_lane, next_run, startable};
+use crate::scheduler::run::crew::Crew;
+use crate::scheduler::{Verdict, after_failure, by_clock_of, most_per_lane, next_run, startable};
 use crate::store::{Priority, Store, StoreError, Writer, jobs};
 
 /// Jobs looked at in one go. More wait their turn in the table.
@@ -131,15 +133,21 @@ impl Pool {
             // Asked for before the hints are taken, so that one given in between wakes us again.
             let woken = self.wake.0.notify.notified();
             let hints = self.wake.take();
+            self.make_due(&hints.jobs).await?;
             let is_clear = self.start_offered(&mut crew, hints.jobs, &handle);
             if hints.look || !is_clear || look_at <= self.clock.now() {
                 look_at = self.start_due(&mut crew, &handle).await?;
             }
             let mark_at = self.mark_long_running(&mut crew).await?;
+            if watch.has_noticed(&self.clock) {
+                // What was worked out by the clock as it was is far away by now.
+                continue;
+            }
+            let pause = mark_at.map_or(look_at, |at| at.min(look_at)).since(self.clock.now());
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = woken => {}
-                () = self.clock.sleep_until(mark_at.map_or(look_at, |at| at.min(look_at))) => {}
+                () = self.clock.sleep(pause.min(LONGEST_SLEEP)) => {}
                 Some(ended) = crew.tasks.join_next_with_id() => {
                     if self.settle(&mut crew, ended).await? == Look::Now {
                         look_at = self.clock.now();
@@ -156,6 +164,17 @@ impl Pool {
         crew.set_back(by);
         let now = self.clock.now();
         record(&self.store, &self.clock, move |tx| jobs::set_back(tx, by, now)).await
+    }
+
+    /// What was handed over is due. Where the clock was set back while a row was written, the table says otherwise.
+    async fn make_due(&self, offered: &[Job]) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let late: Vec<JobId> = offered.iter().filter(|job| job.due_at > now).map(|job| job.id).collect();
+        if late.is_empty() {
+            return Ok(());
+        }
+        let due = move |tx: &Writer<'_>| late.iter().try_for_each(|id| jobs::postpone(tx, *id, now));
+        record(&self.store, &self.clock, due).await
     }
 
     /// Starts jobs that were handed over. False where that cannot be told without the table: it may have shown them to
@@ -280,10 +299,13 @@ impl Pool {
             Outcome::Finished => Ok(()),
             Outcome::Unusable(error) => Err(error),
             Outcome::UntilNextRun => {
-                let at = next_run(job.kind(), began, now);
+                let at = by_clock_of(now, next_run(job.kind(), began, now), began);
                 self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
             }
-            Outcome::WaitUntil(at) => self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await,
+            Outcome::WaitUntil(at) => {
+                let at = by_clock_of(now, at, began);
+                self.store.write(Priority::Answering, move |tx| jobs::postpone(tx, id, at)).await
+            }
             Outcome::Hindered(error) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} cannot be done yet and waits");
                 let at = now.plus(UNTIL_HINDRANCE_PASSES);
@@ -291,6 +313,7 @@ impl Pool {
             }
             Outcome::RetryAt(at, error) => {
                 tracing::warn!(job.id = id.0, %error, "job {id} failed and will be tried again");
+                let at = by_clock_of(now, at, began);
                 self.store.write(Priority::Answering, move |tx| jobs::retry(tx, id, at, &error)).await
             }
             Outcome::Failed(error) => {
@@ -353,32 +376,4 @@ where
 enum Look {
     Now,
     Later,
-}
-
-/// The jobs under way and the tasks that do them.
-#[derive(Default)]
-struct Crew {
-    tasks: JoinSet<Outcome>,
-    /// With when each began.
-    jobs: HashMap<Id, (Job, Timestamp)>,
-    running: Running,
-    /// Jobs under way that the table does not know to be, with when it is to be told, soonest first.
-    unmarked: VecDeque<(Timestamp, JobId)>,
-    /// When the daemon started to work.
-    started_at: Option<Timestamp>,
-}
-
-impl Crew {
-    fn set_back(&mut self, by: Duration) {
-        self.running.forget_pace();
-        self.started_at = self.started_at.map(|at| at.minus(by));
-        for (at, _) in &mut self.unmarked {
-            *at = at.minus(by);
-        }
-    }
-
-    /// Whether a process may have ended of this job before: such a one is marked before it starts.
-    fn is_suspect(&self, job: &Job) -> bool {
-        job.attempts > 0 || Some(job.due_at) <= self.started_at
-    }
 }
