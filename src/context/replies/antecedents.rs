@@ -30,7 +30,7 @@ impl Antecedents {
         (1.0 - self.0.iter().map(|link| link.probability).sum::<f32>()).max(0.0)
     }
 
-    /// The likeliest [`KEPT`], scaled so that "starts something new" stays as likely as it was.
+    /// The likeliest `KEPT`, scaled so that "starts something new" stays as likely as it was.
     #[must_use]
     pub fn kept(mut self) -> Self {
         let all: f32 = self.0.iter().map(|link| link.probability).sum();
