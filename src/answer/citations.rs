@@ -9,7 +9,7 @@ use regex::{Captures, Regex};
 
 use crate::answer::grounding::mark_unsourced;
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
-use crate::answer::tags::{canonical, cited_as_code, map_code_apart, unfenced};
+use crate::answer::tags::{Piece, canonical, cited_as_code, pieces, unfenced};
 use crate::domain::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone};
 
 /// Characters of a source that are kept with the answer.
@@ -38,12 +38,9 @@ pub struct Checked {
 
 /// One tag: `[source: m17]`, `[source: 17]`, `[Sources: m3; source: n2]`.
 const TAG: &str = r"[\[【]sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*[\]】]";
-/// Tags that stand together, with the blanks before them; or code, in which none is a link.
-static TAGS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(
-        r"(?i)(?P<code>```[\s\S]*?(?:```|\z)|`[^`\n]+`)|(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)"
-    ))
-});
+/// Tags that stand together, with the blanks before them.
+static TAGS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(&format!(r"(?i)(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
 /// An id inside tags, past the word `source:`.
 static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
@@ -111,29 +108,36 @@ pub fn check(answer: &str, material: Material<'_>, (now, zone): (Timestamp, Zone
 /// `answer` with its citations as links and members by their names, and what was cited.
 fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
     let given = material.given;
-    let is_written = |token: &str| is_written(given, token);
     let (body, own_list) = split_own_list(answer);
     let own_list: Vec<&str> = LISTED_ID.find_iter(own_list).map(|id| id.as_str()).collect();
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
-    let tagged = map_code_apart(
-        unfenced(body),
-        |prose| {
-            let tagged = canonical(prose, is_written);
-            let tagged = BARE.replace_all(&tagged, |found: &Captures<'_>| bracketed(&tagged, found, material));
-            with_names(&tagged, material.authors, given)
-        },
-        |code| span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
-    );
-    let linked = TAGS.replace_all(&tagged, |found: &Captures<'_>| match (found.name("code"), found.name("tags")) {
-        (Some(code), _) => ONE_TAG.replace_all(code.as_str(), |tag: &Captures<'_>| ledger.note(&tag[0])).into_owned(),
-        // Somebody in the talk wrote it just so, and means something else.
-        (None, Some(tags)) if is_written(tags.as_str()) => found[0].to_owned(),
-        (None, tags) => ledger.render(&found["blanks"], tags.map_or("", |tags| tags.as_str())),
-    });
+    let tagged: String = pieces(unfenced(body))
+        .map(|piece| match piece {
+            Piece::Prose(prose) => tagged_prose(prose, material),
+            Piece::Code(code) => span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
+        })
+        .collect();
+    let linked: String = pieces(&tagged)
+        .map(|piece| match piece {
+            Piece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
+                // Somebody in the talk wrote it just so, and means something else.
+                tags if is_written(given, tags) => found[0].to_owned(),
+                tags => ledger.render(&found["blanks"], tags),
+            }),
+            Piece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
+        })
+        .collect();
     // What the model cites only in its own list is a citation all the same: it goes into ours.
     let linked = linked.trim().to_owned();
     ledger.enter(own_list.into_iter());
     (linked, ledger)
+}
+
+/// `prose` with every citation in the one form, and members by their names.
+fn tagged_prose(prose: &str, material: Material<'_>) -> String {
+    let tagged = canonical(prose, |token| is_written(material.given, token));
+    let tagged = BARE.replace_all(&tagged, |found: &Captures<'_>| bracketed(&tagged, found, material));
+    with_names(&tagged, material.authors, material.given)
 }
 
 /// What `code` is, a block or a span of it, if it is nothing but citations or numbers of the prompt.

@@ -3,6 +3,7 @@
 //! Small models answer in forms of their own: `[m17]`, `(see m17)`, `【m3, m17】`, `[^m17]`, `[Quelle: m17]`,
 //! `[m17 · u3 Ana · 14:02]`. Whether the message was given is not looked at here.
 
+use std::mem;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -87,20 +88,22 @@ pub fn cited_as_code(code: &str, is_written: impl Fn(&str) -> bool) -> Option<St
     ONLY_CITES.is_match(&cited).then_some(cited)
 }
 
-/// `text` with what `prose` and `code` make of what lies outside of its code and of each block or span of code.
-pub fn map_code_apart(
-    text: &str,
-    mut prose: impl FnMut(&str) -> String,
-    mut code: impl FnMut(&str) -> String,
-) -> String {
-    let mut mapped = String::with_capacity(text.len());
-    let mut done = 0;
-    for found in CODE.find_iter(text) {
-        mapped += &prose(&text[done..found.start()]);
-        mapped += &code(found.as_str());
-        done = found.end();
-    }
-    mapped + &prose(&text[done..])
+/// A part of a text, by whether what looks like a citation there may be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'t> {
+    Prose(&'t str),
+    /// A block or a span of code, with its marks.
+    Code(&'t str),
+}
+
+/// The pieces of `text`, which together are all of it.
+pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let ends = CODE.find_iter(text).map(|code| (code.start(), code.end())).chain([(text.len(), text.len())]);
+    let pieces = ends.scan(0, |done, (start, end)| {
+        let prose = &text[mem::replace(done, end)..start];
+        Some([Piece::Prose(prose), Piece::Code(&text[start..end])])
+    });
+    pieces.flatten().filter(|piece| !matches!(piece, Piece::Prose("") | Piece::Code("")))
 }
 
 /// `answer` without the marks of code around the whole of it, if it is a text that cites.
@@ -221,6 +224,7 @@ mod tests {
             "see m17",
             "the m17s (room 4)",
             "[1] and [4]",
+            "```\nlet m = [1];\n```",
             "[the plan](https://example.org/m17)",
         ] {
             check(text, text);
@@ -255,11 +259,13 @@ mod tests {
 
     #[test]
     fn prose_and_code_are_told_apart() {
-        let marked = |text| map_code_apart(text, |prose| format!("<{prose}>"), |code| format!("#{code}#"));
-        assert_eq!(marked("a `b` c"), "<a >#`b`#< c>");
-        assert_eq!(marked("a\n```\nb\n```\nc"), "<a\n>#```\nb\n```#<\nc>");
-        assert_eq!(marked("a\n```\nb"), "<a\n>#```\nb#<>");
-        assert_eq!(marked("it's a ` alone"), "<it's a ` alone>");
+        use Piece::{Code, Prose};
+        let told = |text| pieces(text).collect::<Vec<_>>();
+        assert_eq!(told("a `b` c"), [Prose("a "), Code("`b`"), Prose(" c")]);
+        assert_eq!(told("a\n```\nb\n```\nc"), [Prose("a\n"), Code("```\nb\n```"), Prose("\nc")]);
+        assert_eq!(told("a\n```\nb"), [Prose("a\n"), Code("```\nb")]);
+        assert_eq!(told("it's a ` alone"), [Prose("it's a ` alone")]);
+        assert_eq!(told(""), []);
     }
 
     #[track_caller]

@@ -367,13 +367,12 @@ pub fn is_known_member(conn: &Reader, user: UserId) -> Result<bool> {
 mod tests {
     use super::*;
     use crate::domain::{Chat, ChatKind};
-    use crate::store::{Priority, Store, messages};
-    use crate::testkit::{CHAT, transcript};
+    use crate::store::{Priority, messages};
+    use crate::testkit::{CHAT, new_store, transcript};
 
     #[tokio::test]
     async fn the_first_language_is_of_a_chat_without_words_whatever_its_first_number() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let tried = store.write(Priority::Background, |tx| {
             let chat = Chat { id: CHAT, kind: ChatKind::Private, title: None, username: None };
             let row = upsert(tx, &chat)?;

@@ -247,12 +247,12 @@ fn parse_id(raw: &str) -> Result<ConceptId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Priority, Store};
+    use crate::store::Priority;
+    use crate::testkit::new_store;
 
     #[tokio::test]
     async fn a_context_is_loaded_as_it_was_saved_and_missing_until_then() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let key = ContextKey { bot: UserId(7), chat: ChatKey(1), thread: Some(ThreadId(4)) };
         let elsewhere = ContextKey { thread: None, ..key };
         let context = ConversationContext { active: vec![ConceptId(ulid::Ulid(3)), ConceptId(ulid::Ulid(2))] };

@@ -134,12 +134,11 @@ pub(super) fn run_merged(tx: &Writer<'_>, chats: &Merged, statements: &[&str]) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Store;
+    use crate::testkit::new_store;
 
     #[tokio::test]
     async fn every_table_says_what_becomes_of_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let tables: Vec<String> = store
             .read(|conn| {
                 let mut statement = conn.prepare(

@@ -165,8 +165,8 @@ mod tests {
         UserId,
     };
     use crate::store::outbox::{NewReply, Purpose};
-    use crate::store::{Priority, Store, chats};
-    use crate::testkit::{CHAT, transcript};
+    use crate::store::{Priority, chats};
+    use crate::testkit::{CHAT, new_store, transcript};
 
     /// An answer to message 1 that was given the message `used` and went out as message `carrier`.
     fn answer(tx: &Writer<'_>, number: u128, used: u32, carrier: i64, text: &str) -> Result<AnswerId> {
@@ -207,8 +207,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_goes_with_what_it_was_given_and_so_does_one_that_passes_it_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
         let said: Vec<Message> = transcript(
             "

@@ -365,7 +365,8 @@ fn from_row(raw: &Row<'_>) -> Result<Job> {
 mod tests {
     use super::*;
     use crate::domain::{ChatKey, MessageAt, MessageId};
-    use crate::store::{Priority, Store};
+    use crate::store::Priority;
+    use crate::testkit::new_store;
 
     fn leave() -> JobPayload {
         JobPayload::Leave { chat: ChatId(-100) }
@@ -373,8 +374,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_goes_first_and_a_crowded_lane_hides_nobody() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let at = |chat, id| MessageAt { chat: ChatId(chat), message: MessageId(id) };
         let now = Timestamp::from_secs(1_000);
         let look = move |tx: &Writer<'_>| {
@@ -397,8 +397,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_asked_for_anew_while_it_is_worked_on_is_still_to_be_done() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let now = Timestamp::from_secs(1_000);
         let open = store
             .write(Priority::Background, move |tx| {
@@ -417,8 +416,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_ended_while_it_was_worked_on_does_not_come_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let now = Timestamp::from_secs(1_000);
         let open_and_parked = store
             .write(Priority::Background, move |tx| {
@@ -436,8 +434,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_restart_charges_what_was_worked_on_and_parks_it_in_the_end() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let now = Timestamp::from_secs(1_000);
         let refusal = |id| JobPayload::Refusal { at: MessageAt { chat: ChatId(-100), message: MessageId(id) } };
         let seen = store
@@ -462,8 +459,7 @@ mod tests {
 
     #[tokio::test]
     async fn no_job_ends_the_process_more_than_eight_times() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let now = Timestamp::from_secs(1_000);
         let parked = store
             .write(Priority::Background, move |tx| {
@@ -487,8 +483,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_kind_ends_with_its_chat_unless_its_policy_says_otherwise() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let (chat, now) = (ChatId(-100), Timestamp::from_secs(1_000));
         let at = MessageAt { chat, message: MessageId(1) };
         let left = store
@@ -506,8 +501,7 @@ mod tests {
 
     #[tokio::test]
     async fn rows_of_done_jobs_go_after_their_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let now = Timestamp::from_secs(1_000);
         let month = JobKind::Leave.policy().row_kept;
         let pruned = store

@@ -366,8 +366,8 @@ mod tests {
     use crate::domain::{Bullet, Chat, ChatKind, Closed, Message, MessageId, Seq, Summary, SummaryMethod};
     use crate::store::summaries::RollingSummary;
     use crate::store::tags::NewTag;
-    use crate::store::{Priority, Store, chats, messages, summary_vectors};
-    use crate::testkit::{CHAT, CHAT_KEY, DAY_ONE, transcript};
+    use crate::store::{Priority, chats, messages, summary_vectors};
+    use crate::testkit::{CHAT, CHAT_KEY, DAY_ONE, new_store, transcript};
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_700_000);
 
@@ -423,8 +423,7 @@ mod tests {
     }
 
     async fn in_store(work: impl FnOnce(&Writer<'_>) -> Result<()> + Send + 'static) {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         store.write(Priority::Background, work).await.unwrap();
     }
 

@@ -101,16 +101,15 @@ pub fn messages(conn: &Reader, chat: ChatKey) -> Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Timestamp;
+    use crate::store::Priority;
     use crate::store::search::{Indexed, insert};
-    use crate::store::{Priority, Store};
+    use crate::testkit::new_store;
 
     const CHAT: ChatKey = ChatKey(1);
 
     /// What `look` gives in a chat of these messages, beside another chat that says the same.
     async fn found<T: Send + 'static>(said: &[&str], look: fn(&Reader, &Range) -> Result<T>) -> T {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let said: Vec<String> = said.iter().map(|text| (*text).to_owned()).collect();
         store
             .write(Priority::Background, move |tx| {

@@ -174,9 +174,9 @@ fn telling(conn: &Reader, chat: ChatKey, words: Vec<String>) -> Result<Vec<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Timestamp;
     use crate::store::postings::{self, Range};
-    use crate::store::{Priority, Store, StoreError};
+    use crate::store::{Priority, StoreError};
+    use crate::testkit::new_store;
 
     const CHAT: ChatKey = ChatKey(1);
 
@@ -188,8 +188,7 @@ mod tests {
 
     #[tokio::test]
     async fn merging_leaves_fewer_segments_and_the_same_words() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         for seq in (1..=23).map(Seq) {
             let add = move |tx: &Writer<'_>| {
                 insert(tx, &Indexed { chat: CHAT, seq, text: "thai", author: "Ann", language: Language::DEFAULT })
@@ -211,8 +210,7 @@ mod tests {
 
     #[tokio::test]
     async fn parts_of_words_are_indexed_where_there_is_no_stemmer_and_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let polish = Language::from_code("pol");
         let said = [(1, "zarezerwowałam stolik w restauracji", polish), (2, "restaurant?", Language::DEFAULT)];
         let range = Range { chat: CHAT, from: Seq(0), before: Seq(10), limit: 10 };
@@ -229,8 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_removed_in_the_middle_of_merging_is_gone() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let word = |seq: Seq| format!("word{}x", seq.0.wrapping_mul(2_654_435_761) % 1_000_003);
         let changed = |seqs: std::ops::Range<u32>, change: fn(&Writer<'_>, &Indexed<'_>) -> Result<()>| {
             store.write(Priority::Background, move |tx| {

@@ -313,8 +313,8 @@ mod tests {
     use super::*;
     use crate::domain::{Bullet, Chat, ChatKind, Closed, MessageId, Session, SummaryMethod};
     use crate::store::tags::{self, NewTag};
-    use crate::store::{Priority, Store, chats, memory, summaries};
-    use crate::testkit::{CHAT, CHAT_KEY};
+    use crate::store::{Priority, chats, memory, summaries};
+    use crate::testkit::{CHAT, CHAT_KEY, new_store};
 
     const NOW: Timestamp = Timestamp::from_secs(1_767_700_000);
     const HERE: Conversation = Conversation { chat: CHAT_KEY, thread: None };
@@ -359,8 +359,7 @@ mod tests {
     }
 
     async fn in_store(test: impl FnOnce(&Writer<'_>) -> Result<()> + Send + 'static) {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), NOW).unwrap();
+        let (_folder, store) = new_store().await;
         let run = move |tx: &Writer<'_>| {
             chats::upsert(tx, &Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None })?;
             test(tx)

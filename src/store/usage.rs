@@ -151,13 +151,13 @@ pub fn calibrate(tx: &Writer<'_>, model: &str, estimated: usize, real: u64) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Priority, Store};
+    use crate::store::Priority;
+    use crate::testkit::new_store;
 
     #[tokio::test]
     async fn counters_at_the_end_of_the_integers_lose_no_answer() {
         let now = Timestamp::from_secs(1_750_000_000);
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), now).unwrap();
+        let (_folder, store) = new_store().await;
         let tokens = TokenUse { prompt: u64::MAX, completion: u64::MAX };
         let call = Call { at: now, chat: ChatKey(1), user: Some(UserId(7)), tokens, cost_micros: u64::MAX };
         let (spent, total) = store

@@ -200,9 +200,9 @@ fn unsigned(byte: u8) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Timestamp;
     use crate::store::vector_index::{MESSAGES, Nearest, by_codes, by_index};
-    use crate::store::{Priority, Store, Writer, spaces};
+    use crate::store::{Priority, Writer, spaces};
+    use crate::testkit::new_store;
 
     const CHAT: ChatKey = ChatKey(1);
     const DIMENSION: usize = 64;
@@ -227,8 +227,7 @@ mod tests {
     /// Runs `change` in a chat of so many vectors whose codes were read, and checks that the codes find what the index finds.
     /// Gives the message that is nearest to `vector(0)`.
     async fn nearest_after(count: u32, change: fn(&Writer<'_>, &Space) -> Result<()>) -> (usize, Option<u32>) {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let look = move |tx: &Writer<'_>| {
             let space = spaces::ensure(tx, "small", DIMENSION)?;
             for seq in 1..=count {

@@ -161,8 +161,8 @@ mod tests {
     use super::*;
     use crate::domain::{Chat, ChatKind, Message};
     use crate::store::forget::{self, Leave, Manner};
-    use crate::store::{Priority, Store, chats, consent, messages};
-    use crate::testkit::{CHAT, transcript};
+    use crate::store::{Priority, chats, consent, messages};
+    use crate::testkit::{CHAT, new_store, transcript};
 
     const MODEL: &str = "small";
     const HERE: Conversation = Conversation { chat: ChatKey(1), thread: None };
@@ -176,8 +176,7 @@ mod tests {
 
     #[tokio::test]
     async fn vectors_go_with_the_words_that_they_were_made_of() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (_folder, store) = new_store().await;
         let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
         let said: Vec<Message> = transcript(
             "

@@ -34,9 +34,9 @@ const POLL_GRACE: Duration = Duration::from_secs(10);
 
 /// A large file over a slow line.
 const FILE_TIMEOUT: Duration = Duration::from_secs(120);
-/// A connection that is not made by then will not be.
 /// A hundred updates, the most that come at once, of at most 512 KiB each.
 const MOST_BYTES: usize = 100 * 512 * 1024 + 64 * 1024;
+/// A connection that is not made by then will not be.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How to reach the Bot API.

@@ -29,3 +29,16 @@ pub async fn write_new_database(path: &Path) {
         std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).expect("create the database");
     file.write_all(bytes).expect("write the database");
 }
+
+/// A new store in a folder that goes with the guard, for what one room alone does with it.
+///
+/// # Panics
+/// When it cannot be made.
+#[expect(clippy::expect_used, reason = "a test that cannot go on says so by panicking")]
+pub async fn new_store() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("chime.db");
+    write_new_database(&path).await;
+    let (store, _) = Store::open(&path, Timestamp::default()).expect("open the new database");
+    (folder, store)
+}

@@ -14,7 +14,7 @@ mod transcript;
 pub mod updates;
 mod world;
 
-pub use database::write_new_database;
+pub use database::{new_store, write_new_database};
 pub use exports::Export;
 pub use model::ModelServer;
 pub use reply::Reply;

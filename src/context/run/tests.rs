@@ -15,7 +15,7 @@ use crate::domain::{Chat, ChatKind, Message, MessageId, Sender, Timestamp, UserI
 use crate::embed::Embedder;
 use crate::retrieval::run::Recaller;
 use crate::store::{Priority, Store, chats, messages, vectors};
-use crate::testkit::CHAT;
+use crate::testkit::{CHAT, new_store};
 
 const START: Timestamp = Timestamp::from_secs(1_750_000_000);
 const LINES: [&str; 9] = [
@@ -53,8 +53,7 @@ async fn take_in(store: &Store, taken: Vec<Message>) {
 }
 
 async fn chat(said: impl Iterator<Item = Message>) -> (tempfile::TempDir, Store) {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), START).unwrap();
+    let (folder, store) = new_store().await;
     take_in(&store, said.collect()).await;
     (folder, store)
 }

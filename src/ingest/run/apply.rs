@@ -389,8 +389,9 @@ mod tests {
     use crate::config::{Config, Settings};
     use crate::domain::{ChatId, MessageId, UserId};
     use crate::ingest::run::read::read_batch;
-    use crate::store::{Priority, Store};
+    use crate::store::Priority;
     use crate::telegram::RawUpdate;
+    use crate::testkit::new_store;
 
     const NOW: Timestamp = Timestamp::from_secs(1_750_000_000);
 
@@ -430,8 +431,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_update_that_cannot_be_stored_takes_no_other_with_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), NOW).unwrap();
+        let (_folder, store) = new_store().await;
         let applied = store
             .write(Priority::Answering, |tx| {
                 tx.execute_batch(

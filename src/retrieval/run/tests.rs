@@ -1,14 +1,13 @@
 use super::*;
 use crate::domain::{Chat, ChatKey, ChatKind, Message};
-use crate::store::{Priority, Store, messages};
-use crate::testkit::{CHAT, transcript};
+use crate::store::{Priority, messages};
+use crate::testkit::{CHAT, new_store, transcript};
 
 const NOW: Timestamp = Timestamp::from_secs(1_900_000_000);
 
 /// Numbers of what is recalled from `chat` for `text`, best first.
 async fn recalled(chat: &str, text: &str, shown: &[u32]) -> Vec<u32> {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+    let (_folder, store) = new_store().await;
     let said: Vec<Message> = transcript(chat).into_iter().map(|stored| stored.message).collect();
     let asker = said[0].sender.id;
     let shown: HashSet<Seq> = shown.iter().copied().map(Seq).collect();
@@ -73,8 +72,7 @@ async fn recalled_of_summaries(is_in_recent: bool) -> Recalled {
     use crate::store::summaries::{RollingSummary, save_mini, save_rolling};
     use crate::store::{sessions, summary_vectors};
 
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+    let (_folder, store) = new_store().await;
     let said: Vec<Message> = transcript(TALK).into_iter().map(|stored| stored.message).collect();
     store
         .write(Priority::Answering, move |tx| {

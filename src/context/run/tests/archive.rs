@@ -12,8 +12,8 @@ use crate::domain::{
 };
 use crate::embed::Embedder;
 use crate::retrieval::run::Recaller;
-use crate::store::{Priority, Store, chats, messages};
-use crate::testkit::{CHAT, DAY_ONE, transcript};
+use crate::store::{Priority, chats, messages};
+use crate::testkit::{CHAT, new_store, transcript};
 
 const DAY: u64 = 86_400;
 
@@ -77,8 +77,7 @@ async fn asked_in(
     change: impl Fn(&mut Message),
     damage: &'static str,
 ) -> ContextWindow {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = Store::open(&folder.path().join("chime.db"), DAY_ONE).unwrap();
+    let (_folder, store) = new_store().await;
     let mut told = transcript(&written(&lines));
     told.iter_mut().for_each(|stored| change(&mut stored.message));
     let last = told.iter().map(|stored| stored.message.id).max().unwrap();

@@ -9,7 +9,7 @@ use crate::retrieval::run::{RecallRequest, Recaller};
 use crate::store::spaces::Coverage;
 use crate::store::vector_index::{MESSAGES, Near, Nearest};
 use crate::store::{chats, forget, messages};
-use crate::testkit::{CHAT, transcript};
+use crate::testkit::{CHAT, new_store, transcript};
 
 const KEY: ChatKey = ChatKey(1);
 
@@ -49,8 +49,7 @@ impl Bench {
 
     /// A chat in which these texts were said.
     async fn of(texts: Vec<String>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, _) = Store::open(&folder.path().join("chime.db"), Timestamp::from_secs(1)).unwrap();
+        let (folder, store) = new_store().await;
         let lines: Vec<String> = (1..=texts.len()).map(|number| format!("10:00 ben#{number} said")).collect();
         let mut said = transcript(&lines.join("\n"));
         for (stored, text) in said.iter_mut().zip(texts) {
