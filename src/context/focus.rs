@@ -181,7 +181,7 @@ fn rarest_words(tag: &Tag<'_>, Scene { corpus, consensus, .. }: &Scene<'_>) -> V
     let count = corpus.utterances.len();
     let mut rarest = vec![0.0_f64; count];
     for number in tag.utterance.features.stems.iter().filter_map(|stem| corpus.numbers.get(stem)) {
-        let rarity = rarity(count + 1, f64::from(corpus.spread[*number]) + 1.0);
+        let rarity = rarity(count + 1, f64::from(corpus.spread[*number as usize]) + 1.0);
         let holders = (0..count).filter(|place| corpus.stems[*place].contains(number));
         let present = consensus.gathered(holders.map(|place| (place, 1.0)));
         rarest.iter_mut().zip(present).for_each(|(most, present)| *most = most.max(present.min(1.0) * rarity));

@@ -45,7 +45,13 @@ impl IndexSet {
     }
 
     pub fn last_before(&self, end: usize) -> Option<usize> {
-        self.places().take_while(|place| *place < end).last()
+        let below = |index: usize| match end.checked_sub(index * 64) {
+            Some(bits @ 0..64) => (1 << bits) - 1,
+            Some(_) => u64::MAX,
+            None => 0,
+        };
+        let last = |(index, word): (usize, &u64)| Some(index * 64 + (word & below(index)).checked_ilog2()? as usize);
+        self.0.iter().enumerate().rev().find_map(last)
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use futures::executor::block_on;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -152,16 +153,13 @@ impl Store {
     {
         let _permit = self.shared.free_readers.acquire().await.map_err(|_| StoreError::Closed)?;
         let shared = Arc::clone(&self.shared);
-        tokio::task::spawn_blocking(move || {
-            let conn = locked(&shared.readers).pop().ok_or(StoreError::Closed)?;
-            // The connection goes back even when the work panics.
-            let lent = Lent { shared: &shared, conn: Some(conn) };
-            let conn = lent.conn.as_ref().ok_or(StoreError::Closed)?;
-            let snapshot = conn.unchecked_transaction()?;
-            work(&snapshot)
-        })
-        .await
-        .map_err(|_| StoreError::Panicked)?
+        tokio::task::spawn_blocking(move || shared.lend(work)).await.map_err(|_| StoreError::Panicked)?
+    }
+
+    /// The same for a thread that may wait, and goes on with what it read.
+    pub fn read_here<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let _permit = block_on(self.shared.free_readers.acquire()).map_err(|_| StoreError::Closed)?;
+        self.shared.lend(work)
     }
 
     /// Waits for what was accepted to be written, folds the log into the file and lets go of the lock.
@@ -178,6 +176,18 @@ impl Store {
 
     fn queues(&self) -> Option<Queues> {
         locked(&self.shared.writer).as_ref().map(|running| running.queues.clone())
+    }
+}
+
+impl Shared {
+    /// Runs `work` on a reading connection; whoever asks has a permit for one.
+    fn lend<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let conn = locked(&self.readers).pop().ok_or(StoreError::Closed)?;
+        // The connection goes back even when the work panics.
+        let lent = Lent { shared: self, conn: Some(conn) };
+        let conn = lent.conn.as_ref().ok_or(StoreError::Closed)?;
+        let snapshot = conn.unchecked_transaction()?;
+        work(&snapshot)
     }
 }
 

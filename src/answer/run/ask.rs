@@ -349,6 +349,8 @@ impl Answering {
                 if is_more_to_do {
                     self.parts.wake.wake();
                 }
+                // Let the sending start first: there is much of the question to let go of.
+                tokio::task::yield_now().await;
             }
             Written::Ended => {
                 tracing::info!("the job was ended while it was worked on, so nothing is said");

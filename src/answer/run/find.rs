@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use futures::executor::block_on;
 
 use crate::answer::run::Answering;
-use crate::answer::run::question::{Found, Gathered, Question, Reading, Windowed};
+use crate::answer::run::question::{Found, Gathered, Question, Reading};
 use crate::context::run::window_around;
 use crate::context::{Focused, History, Params};
-use crate::domain::{Job, MessageAt, ParsedTrigger};
+use crate::domain::{Job, Matter, MessageAt, ParsedTrigger};
 use crate::gateway::Purpose;
 use crate::retrieval::Recalled;
+use crate::store::Store;
 
 impl Answering {
     pub(super) async fn find(
@@ -19,30 +21,11 @@ impl Answering {
         at: MessageAt,
         parsed: &ParsedTrigger,
     ) -> anyhow::Result<Found<Question>> {
-        let reading = Arc::new(self.reading());
-        let (first, matter, parsed) = (Arc::clone(&reading), job.payload.matter(), parsed.clone());
-        let found = self.parts.store.read(move |conn| first.gather(conn, at, &parsed, matter)).await?;
-        let gathered: Arc<Gathered> = match found {
-            Found::Ready(gathered) => Arc::from(gathered),
-            Found::Gone => return Ok(Found::Gone),
-            Found::Answered => return Ok(Found::Answered),
-            Found::Old(trigger) => return Ok(Found::Old(trigger)),
-        };
-        let windowed = self.windowed(Arc::clone(&reading), Arc::clone(&gathered));
-        let (second, about) = (Arc::clone(&reading), Arc::clone(&gathered));
-        let beside = self.parts.store.read(move |conn| second.beside(conn, &about));
-        let (windowed, beside) = tokio::join!(windowed, beside);
-        let (windowed, beside) = (windowed?, beside?);
-        let gathered = Arc::unwrap_or_clone(gathered);
-        let question = move |conn: &_| reading.complete(conn, gathered, windowed, beside);
-        let question = self.parts.store.read(question).await?;
-        Ok(Found::Ready(Box::new(question)))
-    }
-
-    /// Picks what the trigger is about, and makes the window around it.
-    async fn windowed(&self, reading: Arc<Reading>, gathered: Arc<Gathered>) -> anyhow::Result<Windowed> {
-        let focused = picked(Arc::clone(&gathered.history), gathered.params.clone()).await?;
-        Ok(self.parts.store.read(move |conn| Ok(reading.window(conn, &gathered, focused))).await?)
+        let (store, reading) = (self.parts.store.clone(), Arc::new(self.reading()));
+        let (matter, parsed) = (job.payload.matter(), parsed.clone());
+        tokio::task::spawn_blocking(move || found(&store, &reading, (at, matter), &parsed))
+            .await
+            .context("working out what the trigger is about")?
     }
 
     fn reading(&self) -> Reading {
@@ -78,6 +61,31 @@ impl Answering {
         question.recalled = Recalled::default();
         Ok(())
     }
+}
+
+/// Works out what a trigger is about, and reads the rest beside that. All else is done on one thread, since to hand it on at
+/// every step takes longer than some of the steps.
+fn found(
+    store: &Store,
+    reading: &Arc<Reading>,
+    (at, matter): (MessageAt, Matter),
+    parsed: &ParsedTrigger,
+) -> anyhow::Result<Found<Question>> {
+    let gathered: Arc<Gathered> = match store.read_here(|conn| reading.gather(conn, at, parsed, matter))? {
+        Found::Ready(gathered) => Arc::from(gathered),
+        Found::Gone => return Ok(Found::Gone),
+        Found::Answered => return Ok(Found::Answered),
+        Found::Old(trigger) => return Ok(Found::Old(trigger)),
+    };
+    let (second, also, about) = (store.clone(), Arc::clone(reading), Arc::clone(&gathered));
+    let beside = tokio::task::spawn_blocking(move || second.read_here(|conn| also.beside(conn, &about)));
+    // No reader of the store waits for this.
+    let focused = Focused::of(&gathered.history, &gathered.params);
+    let windowed = store.read_here(|conn| Ok(reading.window(conn, &gathered, focused)))?;
+    let beside = block_on(beside).context("reading what belongs to the trigger")??;
+    let gathered = Arc::unwrap_or_clone(gathered);
+    let question = store.read_here(|conn| reading.complete(conn, gathered, windowed, beside))?;
+    Ok(Found::Ready(Box::new(question)))
 }
 
 /// Picks what a trigger is about. It takes longer than all reading, and no reader of the store waits for it.

@@ -6,6 +6,9 @@ use crate::context::features::lexical::rarity;
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::{Quick, Token};
 
+/// A stem by its number in a [`Corpus`]: segments hold very many.
+pub type StemId = u32;
+
 /// A message with its features.
 #[derive(Debug, Clone)]
 pub struct Utterance<'a> {
@@ -25,9 +28,9 @@ pub struct Corpus<'a> {
     /// The author of each utterance, as a number from 0.
     pub authors: Vec<usize>,
     /// The number of each stem, from 0.
-    pub numbers: Quick<Token, usize>,
+    pub numbers: Quick<Token, StemId>,
     /// The stems of each utterance, by number.
-    pub stems: Vec<Vec<usize>>,
+    pub stems: Vec<Vec<StemId>>,
     /// Utterances that hold each stem.
     pub spread: Vec<u16>,
     pub idf: Vec<f64>,
@@ -46,7 +49,7 @@ impl<'a> Corpus<'a> {
         let (mut spoken, mut spread) = (Vec::new(), Vec::new());
         let (mut authors, mut stems, mut answers, mut answered) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for Utterance { features, is_ours, .. } in &utterances {
-            authors.push(counted(&mut people, features.author, &mut spoken));
+            authors.push(counted(&mut people, features.author, &mut spoken) as usize);
             stems.push(features.stems.iter().map(|stem| counted(&mut numbers, *stem, &mut spread)).collect());
             answers.push(answered);
             answered += usize::from(*is_ours);
@@ -57,11 +60,11 @@ impl<'a> Corpus<'a> {
 }
 
 /// The number of what is met, from 0, by when it was met first; `counts` has how often each was met.
-fn counted<K: Eq + Hash>(numbers: &mut Quick<K, usize>, met: K, counts: &mut Vec<u16>) -> usize {
-    let number = *numbers.entry(met).or_insert(counts.len());
-    if number == counts.len() {
+fn counted<K: Eq + Hash>(numbers: &mut Quick<K, u32>, met: K, counts: &mut Vec<u16>) -> u32 {
+    let number = *numbers.entry(met).or_insert(counts.len() as u32);
+    if number as usize == counts.len() {
         counts.push(0);
     }
-    counts[number] += 1;
+    counts[number as usize] += 1;
     number
 }

@@ -51,7 +51,7 @@ pub fn rarity(messages: usize, holding: f64) -> f64 {
 
 /// What a word counts that was met so many times, or is expected so many times: sublinear above one.
 pub fn damped(times: f64) -> f64 {
-    if times < 1.0 { times } else { 1.0 + times.ln() }
+    if times <= 1.0 { times } else { 1.0 + times.ln() }
 }
 
 /// In how many of `texts`, each its stems, each of the stems `of` is.

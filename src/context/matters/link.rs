@@ -157,9 +157,10 @@ fn people(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64)
 /// The cosine of the stems, weighted by idf, and the idf of the rarest that both have.
 fn words(corpus: &Corpus<'_>, segment: &Segment, matter: &Matter) -> (f64, f64) {
     let (mut product, mut rarest) = (0.0, 0.0_f64);
-    for used in segment.stems.iter().filter(|used| matter.stems[used.stem] > 0) {
-        let idf = corpus.idf[used.stem];
-        product += used.weight(corpus) * damped(f64::from(matter.stems[used.stem])) * idf;
+    let shared = segment.stems.iter().map(|used| (used, matter.stems[used.stem as usize]));
+    for (used, there) in shared.filter(|(_, there)| *there > 0) {
+        let idf = corpus.idf[used.stem as usize];
+        product += used.weight(corpus) * damped(f64::from(there)) * idf;
         rarest = rarest.max(idf);
     }
     (product / (segment.lexical_length * matter.lexical_length()).max(1e-6), rarest)

@@ -41,7 +41,7 @@ impl Matter {
             self.authors[*author] = before + times;
         }
         for used in &segment.stems {
-            let (times, idf) = (&mut self.stems[used.stem], corpus.idf[used.stem]);
+            let (times, idf) = (&mut self.stems[used.stem as usize], corpus.idf[used.stem as usize]);
             let square = |count: u16| (damped(f64::from(count)) * idf).powi(2);
             self.lexical_square += square(*times + used.here) - square(*times);
             *times += used.here;

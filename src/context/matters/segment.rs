@@ -1,6 +1,6 @@
 //! A segment: messages of one strand without a long silence between them, with sums over them.
 
-use crate::context::features::corpus::Corpus;
+use crate::context::features::corpus::{Corpus, StemId};
 use crate::context::features::lexical::damped;
 use crate::domain::dot;
 
@@ -25,7 +25,7 @@ pub struct Segment {
 /// A stem of a segment.
 #[derive(Debug, Clone, Copy)]
 pub struct StemUse {
-    pub stem: usize,
+    pub stem: StemId,
     /// Messages of the segment that use it.
     pub here: u16,
 }
@@ -33,7 +33,7 @@ pub struct StemUse {
 impl StemUse {
     /// Its weight: damped count times rarity.
     pub fn weight(&self, corpus: &Corpus<'_>) -> f64 {
-        damped(f64::from(self.here)) * corpus.idf[self.stem]
+        damped(f64::from(self.here)) * corpus.idf[self.stem as usize]
     }
 }
 
@@ -69,8 +69,8 @@ fn length(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Each of `numbers` once with how often it occurs, ascending.
-fn counted(numbers: impl Iterator<Item = usize>) -> Vec<(usize, u16)> {
-    let mut sorted: Vec<usize> = numbers.collect();
+fn counted<N: Ord + Copy>(numbers: impl Iterator<Item = N>) -> Vec<(N, u16)> {
+    let mut sorted: Vec<N> = numbers.collect();
     sorted.sort_unstable();
     sorted.chunk_by(PartialEq::eq).map(|run| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX))).collect()
 }

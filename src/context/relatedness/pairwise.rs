@@ -118,8 +118,8 @@ impl<'a> Pairwise<'a> {
     fn rarest_shared(&self, target: usize) -> Vec<f64> {
         let mut rarest = vec![0.0_f64; self.count()];
         for stem in &self.corpus.stems[target] {
-            let rarity = self.corpus.idf[*stem];
-            self.holders[*stem].iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
+            let rarity = self.corpus.idf[*stem as usize];
+            self.holders[*stem as usize].iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
         }
         rarest
     }
@@ -138,7 +138,7 @@ impl<'a> Pairwise<'a> {
 fn holders(corpus: &Corpus<'_>) -> Vec<Vec<usize>> {
     let mut holders = vec![Vec::new(); corpus.idf.len()];
     for (place, stems) in corpus.stems.iter().enumerate() {
-        stems.iter().for_each(|stem| holders[*stem].push(place));
+        stems.iter().for_each(|stem| holders[*stem as usize].push(place));
     }
     holders
 }

@@ -182,6 +182,8 @@ impl Ingest {
                 Ok(applied) => {
                     self.health.note(&self.clock, None);
                     self.report(applied);
+                    // Let what was started begin before the next poll is made ready.
+                    tokio::task::yield_now().await;
                     return Ok(true);
                 }
                 Err(error) if error.is_fatal() => return Err(error),
