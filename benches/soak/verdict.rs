@@ -128,7 +128,9 @@ impl Court<'_> {
             let id = (next.chat, next.id);
             let is_in_time = next.date.since(all[at].date) <= QUESTION_WITHIN;
             let is_answered = self.replies.contains_key(&id) || !self.parts(id).is_empty();
-            if is_in_time && is_answered && self.ledger.find(id).is_none() {
+            // It may have become a tag itself, by an edit.
+            let is_no_other_ask = self.ledger.find(id).is_none_or(|said| matches!(said.due, Due::AnswerIfKnown(_)));
+            if is_in_time && is_answered && is_no_other_ask {
                 self.questions.insert(tag.id, id);
             }
         }

@@ -154,7 +154,9 @@ impl Commands {
             | Notice::Memory { chat, rests_on, .. } => Some((*chat, rests_on.clone())),
             Notice::Help { .. } | Notice::WhyWhat(_) | Notice::Own(_) => None,
         };
-        self.answer(job, trigger, notice, move |tx| match shown {
+        let made_by = shown.as_ref().map(|_| job.payload.clone());
+        let reply = NewReply { made_by, ..reply_to(job, trigger, notice) };
+        self.settle(job, reply, move |tx| match shown {
             Some((chat, seqs)) => outbox::note_uses(tx, &key, chat, seqs),
             None => Ok(()),
         })
@@ -166,10 +168,7 @@ impl Commands {
     where
         F: FnOnce(&Writer<'_>) -> store::Result<()> + Send + 'static,
     {
-        let message = &trigger.message;
-        let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
-        let reply = NewReply::own(Purpose::Command, job.payload.reply_key(), to, format(notice));
-        self.settle(job, reply, also).await
+        self.settle(job, reply_to(job, trigger, notice), also).await
     }
 
     /// Writes a reply down and ends the job, in one transaction with `also`.
@@ -193,6 +192,12 @@ impl Commands {
         let (kind, key) = (job.kind(), job.key());
         self.store.write(Priority::Answering, move |tx| jobs::finish(tx, kind, &key)).await
     }
+}
+
+fn reply_to(job: &Job, trigger: &StoredMessage, notice: &Notice) -> NewReply {
+    let message = &trigger.message;
+    let to = ReplyTarget { chat: message.chat, thread: message.thread, reply_to: Some(message.id) };
+    NewReply::own(Purpose::Command, job.payload.reply_key(), to, format(notice))
 }
 
 /// What an error of Telegram makes of the attempt at `doing`, where asking again does no harm.

@@ -126,7 +126,8 @@ impl Recaps {
         let could_be_private = personal && private.is_none() && at.chat.0 != asking.message.sender.id.0;
         let parts = formatted(&recap, could_be_private.then(|| texts.recap.could_be_private.clone()));
         let to = private.map_or(reply_here, |chat| ReplyTarget { chat, thread: None, reply_to: None });
-        let reply = NewReply::own(Purpose::Command, key.clone(), to, parts);
+        let made_by = Some(job.payload.clone());
+        let reply = NewReply { made_by, ..NewReply::own(Purpose::Command, key.clone(), to, parts) };
         let pointer = private.map(|_| {
             NewReply::own(Purpose::Command, format!("{key}:here"), reply_here, format_own(&texts.recap.in_private))
         });
@@ -156,7 +157,8 @@ impl Recaps {
         // Quiet when nothing happened.
         let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
         let to = ReplyTarget { chat, thread: conversation.thread, reply_to: None };
-        let reply = NewReply::own(Purpose::Command, job.payload.reply_key(), to, formatted(&recap, None));
+        let (made_by, parts) = (Some(job.payload.clone()), formatted(&recap, None));
+        let reply = NewReply { made_by, ..NewReply::own(Purpose::Command, job.payload.reply_key(), to, parts) };
         self.write(job, Some(Showing { reply, chat: conversation.chat, seqs: rests_on }), None).await
     }
 

@@ -102,9 +102,9 @@ pub struct Part {
 }
 
 impl Part {
-    /// Whether the answer that it is a part of was forgotten.
+    /// Whether the answer that it is a part of was forgotten, or what it shows: no reply is written down without words.
     pub fn is_forgotten(&self) -> bool {
-        self.purpose == Purpose::Answer && self.answer.is_none()
+        self.purpose == Purpose::Answer && self.answer.is_none() || self.outgoing.content.text.is_empty()
     }
 }
 
@@ -239,11 +239,12 @@ pub fn parts(conn: &Reader, key: &str) -> Result<Vec<Part>> {
     rows.map(|row| row?).collect()
 }
 
-/// Whether the answer that a part belongs to was forgotten, however it was read before.
+/// Whether a part was forgotten, however it was read before.
 pub fn is_forgotten(conn: &Reader, id: i64) -> Result<bool> {
     Ok(conn
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM outbox WHERE id = :id AND purpose = 'answer' AND answer_id IS NULL) AS gone",
+            "SELECT EXISTS (SELECT 1 FROM outbox
+                            WHERE id = :id AND (purpose = 'answer' AND answer_id IS NULL OR text = '')) AS gone",
         )?
         .query_row(named_params! { ":id": id }, |raw| raw.get("gone"))?)
 }

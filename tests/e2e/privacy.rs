@@ -514,6 +514,27 @@ async fn an_answer_whose_ground_is_forgotten_before_it_is_out_is_made_anew() {
     .await;
 }
 
+#[tokio::test]
+async fn what_a_command_shows_is_made_anew_where_it_is_forgotten_before_it_is_out() {
+    World::run(async |w| {
+        let said = w.say("ann", "zqrace7xk is the word");
+        w.model.script(["zqrace7xk, says Ann [source: m1]."]);
+        let tag = w.say("ben", "@bot what is the word?");
+        let answer = w.answer_to(tag).await;
+        let sent = w.telegram.calls().iter().filter(|call| call.is("sendMessage")).count();
+        w.telegram.fault("sendMessage", Fault::Throttle(2), 1);
+        let why = w.reply("ben", answer.id, "/why");
+        w.telegram.called("sendMessage", sent + 1).await;
+        w.reply("ann", said, "/forget");
+        let (first, second) = (w.next_sent().await, w.next_sent().await);
+        let shown = [first, second].into_iter().find(|sent| sent.reply_to == Some(why)).expect("a reply to /why");
+        assert!(!shown.text.contains("zqrace7xk"), "{}", shown.text);
+        w.settled().await;
+        assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
 /// Whoever opted out has their own question answered, however often the answer has to be made.
 #[tokio::test]
 async fn the_question_of_who_opted_out_is_held_until_its_answer_is_out() {
