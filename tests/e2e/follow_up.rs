@@ -408,6 +408,25 @@ async fn opting_out_and_retention_reach_frames_items_and_what_was_taken_over() {
 }
 
 #[tokio::test]
+async fn what_who_opted_out_wants_is_not_kept_and_silences_nobody() {
+    World::run(async |w| {
+        w.say("ann", "the boat leaves at nine");
+        let out = w.say("ben", "/optout@bot");
+        w.answer_to(out).await;
+        let suggested = ask(w, "ben", "@bot suggest books about zqsubject7xk", BOOKS).await;
+        assert!(!is_resolved(w, &suggested).await);
+        w.settled().await;
+        let kept = found_in_files(w, &["zqsubject7xk".to_owned()]);
+        assert_eq!(kept, Vec::<String>::new(), "their words are dropped");
+        assert_eq!(ask(w, "ben", "@bot more", MORE_BOOKS).await.text.lines().count(), 2);
+        assert_eq!(ask(w, "ann", "@bot cheaper", "There is a library.").await.text, "There is a library.");
+        let back = ask_back(w, "ann", suggested.id, "what about the second one?", "It is long.").await;
+        assert_eq!(back.text, "It is long.");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn of_several_authors_of_one_answer_the_model_chooses_and_then_the_member() {
     World::run(async |w| {
         ask(w, "ann", "@bot suggest fantasy books", "1. **The Hobbit** by J.R.R. Tolkien\n2. **Narnia** by C.S. Lewis")

@@ -18,7 +18,7 @@ use crate::domain::{
     StoredMessage, Timestamp, Unclear, UserId,
 };
 use crate::store::follow_ups::{NewFollowUp, Suggestion};
-use crate::store::{self, Language, Reader, Writer, answers, follow_ups, memory, messages, outbox};
+use crate::store::{self, Language, Reader, Writer, answers, consent, follow_ups, memory, messages, outbox};
 
 /// Suggestions of a conversation that are looked at, the newest.
 const SUGGESTIONS: u32 = 20;
@@ -274,7 +274,7 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     })
 }
 
-/// Writes a follow-up down beside its answer. What goes wrong with it is logged, and the answer goes out.
+/// Writes a follow-up down beside its answer, unless whoever asked opted out. What goes wrong with it is logged, and the answer goes out.
 pub fn save(
     tx: &Writer<'_>,
     record: &AnswerRecord,
@@ -283,6 +283,10 @@ pub fn save(
 ) -> store::Result<()> {
     answers::rest_on(tx, record, rests_on)?;
     let Some(taken) = taken else { return Ok(()) };
+    // What they wanted is in their own words, and later asks would rest on a question that nobody may read.
+    if consent::opted_out(tx, record.chat, record.asked_by)?.is_some() {
+        return Ok(());
+    }
     if let Err(error) = store::in_savepoint(tx, |tx| follow_ups::save(tx, taken)) {
         tracing::warn!(error_type = "follow_up", %error, "chat.error: what was suggested could not be stored");
     }
