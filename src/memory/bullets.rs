@@ -12,13 +12,22 @@ use crate::memory::{members, words};
 const BULLET_CHARS: usize = 400;
 
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
-static REFERENCES: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"[\[(](?:source:)?\s*m?\d+(?:\s*[,;]\s*m?\d+)*\s*[\])]").expect("a constant pattern"));
+static REFERENCES: LazyLock<Regex> = LazyLock::new(|| {
+    let next = r"\s*(?:[,;&–-]|\band\b|,\s*and\b)\s*m?\d+";
+    let list = format!(r"[\[(【](?:sources?:)?\s*m?\d+(?:{next})*\s*[\])】]");
+    Regex::new(&list).expect("a constant pattern")
+});
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"m(\d+)").expect("a constant pattern"));
 #[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
 static LEAD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+").expect("a constant pattern"));
+
+/// Bold words and code: what is shown of a bullet is plain.
+#[expect(clippy::expect_used, reason = "constant patterns, each used by a test")]
+static MARKED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\*\*(?P<bold>[^*\s](?:[^*]*[^*\s])?)\*\*|`(?P<code>[^`]+)`").expect("a constant pattern")
+});
 
 /// What may be said of a thing that bullets rest on: a message, or the bullet of an older summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +59,7 @@ pub fn parse(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
             // `(2024)` and `[3]` are no sources, and part of what is said.
             if NUMBER.is_match(&list[0]) { String::new() } else { list[0].to_owned() }
         }));
+        let text = tidy(&MARKED.replace_all(&text, "$bold$code"));
         let grounds: Vec<&Ground> = cited.iter().filter_map(|number| grounds.get(number)).collect();
         if !text.is_empty() && grounds.iter().any(|ground| is_grounded(&text, ground)) {
             let sources: BTreeSet<Seq> = grounds.iter().flat_map(|ground| ground.sources.iter().copied()).collect();
@@ -134,6 +144,23 @@ mod tests {
                 Deposit of 410 is paid by {u3}. [15]
                 It is at 19:30 [12]
                 {u2} agrees [12, 13]"#]],
+        );
+    }
+
+    #[test]
+    fn bullets_are_plain_words_whatever_the_model_puts_around_them() {
+        check(
+            "- **Deposit:** {u3} pays `410` [m15]
+- **{u1} books the Thai place** 【m12】
+- the file is called a**b and costs 2*3*4, deposit [m15]
+- {u1} and {u2} are fine with Friday [m12-m13]
+- all is settled for Friday: [m12, m13 and m15]",
+            expect![[r#"
+                Deposit: {u3} pays 410 [15]
+                {u1} books the Thai place [12]
+                the file is called a**b and costs 2*3*4, deposit [15]
+                {u1} and {u2} are fine with Friday [12, 13]
+                all is settled for Friday: [12, 13, 15]"#]],
         );
     }
 

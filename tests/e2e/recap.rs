@@ -103,6 +103,20 @@ async fn a_day_of_two_hundred_messages_in_which_every_link_leads_to_the_message_
 }
 
 #[tokio::test]
+async fn what_a_model_puts_around_its_words_is_in_no_recap() {
+    World::run(async |w| {
+        let ids = w.play("10:00 ann#1 shall we take the red tent?\n10:01 bob#2>1 agreed, the red tent it is");
+        w.settled().await;
+        w.model.script(["- **Decision:** {u2} agreed to the `red` tent [m1-m2]"]);
+        let ask = w.say("cat", "/recap 24h");
+        let recap = w.answer_to(ask).await;
+        assert!(recap.text.contains("• Decision: bob agreed to the red tent"), "{}", recap.text);
+        assert_eq!(links(&recap).into_iter().map(|(id, _)| id).collect::<Vec<_>>(), ids, "{}", recap.text);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn without_a_model_a_recap_is_made_of_the_messages_themselves() {
     World::with(&NO_MODEL, async |w| {
         a_day(w).await;
