@@ -57,14 +57,6 @@ static OWN_LIST: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// An id in such a list.
 static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b[msn][0-9]+\b"));
-/// What [`check`] put under an answer.
-static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
-    let line = r"Sources: \[1\].*";
-    pattern(&format!(r"(?s)(?:\A|\n+)(?:\(Removed invalid citation\)(?:\n+{line})?|{line})\s*\z"))
-});
-/// What [`check`] put in the place of a citation, once the Markdown is gone.
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\[[0-9]{1,3}\]"));
-
 /// What an answer is held against.
 #[derive(Debug, Clone, Copy)]
 pub struct Material<'a> {
@@ -231,12 +223,6 @@ fn bracketed(text: &str, found: &Captures<'_>, material: Material<'_>) -> String
         true => format!("[source: {whole}]"),
         false => whole,
     }
-}
-
-/// An answer of the bot's own, as it was sent, without its numbers and its source line: in a later prompt they lead
-/// nowhere, and a model that sees them writes them instead of citations.
-pub fn without_marks(sent: &str) -> String {
-    NUMBER.replace_all(&FOOTER.replace_all(sent, ""), "").into_owned()
 }
 
 /// What has been cited so far.
@@ -620,15 +606,6 @@ mod tests {
             SourceRef { id: "m1".to_owned(), text: "We should look at the restaurant".to_owned() }
         );
         assert!(found.sources[0].text.chars().count() <= 160 && found.sources[0].text.ends_with('…'));
-    }
-
-    #[test]
-    fn the_bots_own_answer_loses_its_marks_in_a_later_prompt() {
-        let sent =
-            "It is Thai [1][2], open late.\n\n(Removed invalid citation)\n\nSources: [1] Ana 14:02 · [2] Bob 14:05";
-        assert_eq!(without_marks(sent), "It is Thai, open late.");
-        assert_eq!(without_marks("Yes.\n\n(Removed invalid citation)"), "Yes.");
-        assert_eq!(without_marks("Sources: the town hall."), "Sources: the town hall.");
     }
 
     proptest! {

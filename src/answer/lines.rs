@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::answer::citations::without_marks;
 use crate::answer::plain::{clean_name, clean_text, without_fence};
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{ChatId, MessageId, Part, Role, Seq, StoredMessage, Timestamp, UserId, Zone, span_in_words};
+use crate::domain::{
+    ChatId, MessageId, Part, Role, Seq, StoredMessage, Timestamp, UserId, Zone, span_in_words, without_marks,
+};
 
 /// A silence that is pointed out. Shorter ones show in the times of the lines.
 const NOTED_SILENCE: Duration = Duration::from_secs(6 * 60 * 60);

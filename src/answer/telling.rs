@@ -4,10 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::answer::citations::without_marks;
 use crate::answer::plain::{clean_name, escape_markdown, gist};
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{BotIdentity, EntityKind, Message, Part, Role, utf16_slice};
+use crate::domain::{BotIdentity, EntityKind, Message, Part, Role, utf16_slice, without_marks};
 use crate::trigger::{Languages, is_generic};
 
 /// Characters of each quoted message.

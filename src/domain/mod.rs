@@ -16,6 +16,7 @@ mod host;
 mod ids;
 mod item;
 mod job;
+mod marks;
 mod message;
 mod outgoing;
 mod packed;
@@ -50,6 +51,7 @@ pub use item::{Amount, Item, ItemId, Price, Suggested};
 pub use job::{
     BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, Marked, MessageAt, ParsedTrigger, Policy, Schedule,
 };
+pub use marks::without_marks;
 pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};

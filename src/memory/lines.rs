@@ -1,6 +1,6 @@
 //! Messages and bullets as a model reads them: a line each, numbered, between fences that nobody can guess.
 
-use crate::domain::{Bullet, Seq, StoredMessage, Timestamp, Zone};
+use crate::domain::{Bullet, Role, Seq, StoredMessage, Timestamp, Zone, without_marks};
 use crate::memory::bullets::{Ground, Grounds, tidy};
 use crate::memory::extract::Line;
 use crate::memory::members;
@@ -30,7 +30,12 @@ pub fn spoken(
     reply_to: Option<Seq>,
     vector: Vec<f32>,
 ) -> Spoken {
-    let text = members::without_usernames(&stored.message.rendered(), usernames);
+    let rendered = stored.message.rendered();
+    let said = match stored.message.role {
+        Role::Assistant => without_marks(&rendered),
+        Role::User | Role::System | Role::SystemSummary => rendered,
+    };
+    let text = members::without_usernames(&said, usernames);
     Spoken { line: Line { seq: stored.seq, text, by, reply_to, vector }, at: stored.message.sent_at }
 }
 
@@ -126,6 +131,15 @@ mod tests {
         .assert_eq(&whole[0].text);
         assert_eq!(parts(&said, 10, estimate_tokens, Zone::UTC).len(), 2);
         assert_eq!(whole[0].grounds[&2].sources, [Seq(2)]);
+    }
+
+    #[test]
+    fn the_bots_own_answers_are_read_without_their_sources() {
+        let mut said = transcript("10:00 ann#1 Ben does [1], with tape [2].");
+        said[0].message.role = Role::Assistant;
+        said[0].message.text.push_str("\n\nSources: [1] Ann 14:02 · [2] Ben 14:03");
+        let spoken = spoken(&said[0], None, &BTreeMap::new(), None, Vec::new());
+        assert_eq!(spoken.line.text, "Ben does, with tape.");
     }
 
     #[test]
