@@ -35,16 +35,19 @@ pub enum Change {
     Memory(bool),
     Streaming(bool),
     SessionIdle(Duration),
+    /// Nothing: the panel is to be shown again, as things stand.
+    Nothing,
 }
 
 impl Change {
     /// What a button carries.
-    fn data(self) -> String {
+    pub fn data(self) -> String {
         match self {
             Self::Grounding(grounding) => format!("{PREFIX}:grounding:{}", grounding.as_str()),
             Self::Memory(is_on) => format!("{PREFIX}:memory:{}", on_off(is_on)),
             Self::Streaming(is_on) => format!("{PREFIX}:streaming:{}", on_off(is_on)),
             Self::SessionIdle(idle) => format!("{PREFIX}:idle:{}", idle.as_secs()),
+            Self::Nothing => format!("{PREFIX}:show:again"),
         }
     }
 
@@ -55,6 +58,7 @@ impl Change {
             "grounding" => Grounding::parse(value).map(Self::Grounding),
             "memory" => parse_on_off(value).map(Self::Memory),
             "streaming" => parse_on_off(value).map(Self::Streaming),
+            "show" => (value == "again").then_some(Self::Nothing),
             "idle" => {
                 let secs: u64 = value.parse().ok()?;
                 IDLES.into_iter().find(|idle| idle.as_secs() == secs).map(Self::SessionIdle)

@@ -33,3 +33,10 @@ pub fn find(conn: &Reader, query: &str) -> Result<Option<Press>> {
         .optional()?;
     Ok(found)
 }
+
+/// From now on the press asks for `data`.
+pub fn ask_for(tx: &Writer<'_>, query: &str, data: &str) -> Result<()> {
+    tx.prepare_cached("UPDATE press SET data = :data WHERE query_id = :query")?
+        .execute(named_params! { ":data": data, ":query": query })?;
+    Ok(())
+}

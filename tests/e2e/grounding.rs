@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chime::domain::{Grounding, Uncertainty, UserId};
+use chime::sandbox::faults::Fault;
 use chime::sandbox::{BotAction, Cursor, NewMember, SandboxMessage, Standing};
 use chime::store::{chat_settings, chats};
 use chime::testkit::World;
@@ -79,6 +80,32 @@ async fn an_admin_sets_a_chat_by_the_buttons_of_one_message() {
         }
         w.restart().await;
         assert_eq!(grounding(w).await, Some(Grounding::Strict));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_panel_shows_what_holds_also_where_telegram_asked_for_a_pause() {
+    World::run(async |w| {
+        let panel = make_strict(w).await;
+        let ann = w.member("ann");
+        admin(w, "ann");
+        let before = w.telegram.cursor();
+        w.telegram.fault("editMessageText", Fault::Throttle(1), 1);
+        let pressed = w.telegram.press(w.chat, panel.id, ann, &data_of(&panel, "Open answers"));
+        assert_eq!(outcome(w, before, &pressed).await, None, "the button does not wait");
+        let edited = async {
+            let mut cursor = before;
+            loop {
+                match w.telegram.next_from_bot(cursor).await {
+                    (BotAction::Edited(shown), _) => return shown,
+                    (_, next) => cursor = next,
+                }
+            }
+        };
+        let shown = tokio::time::timeout(Duration::from_secs(20), edited).await.expect("the panel is shown again");
+        assert!(shown.text.contains("open: I may add what I know"), "{}", shown.text);
+        assert_eq!(grounding(w).await, Some(Grounding::Open));
     })
     .await;
 }

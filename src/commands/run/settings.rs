@@ -7,12 +7,13 @@ use crate::commands::notice::Notice;
 use crate::commands::panel::{Change, Panel};
 use crate::commands::run::forget::Asked;
 use crate::commands::run::{Commands, Order};
-use crate::domain::{ChatId, Job, Press, ReplyTarget, UserId};
+use crate::domain::{ChatId, Job, Press, ReplyTarget, Timestamp, UserId};
 use crate::privacy::Standing;
 use crate::scheduler::run::Outcome;
 use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Writer, chat_settings, chats, jobs, memory, presses};
+use crate::store::{self, Priority, Writer, chat_settings, chats, memory, presses};
+use crate::telegram::TelegramError;
 use crate::texts::texts;
 
 /// Whether somebody may change the settings of a chat.
@@ -68,7 +69,7 @@ impl Commands {
                 Some(notices(chat.language.code()).admins_only.as_str())
             }
             Right::Yes => {
-                let (key, kind, job_key) = (chat.key, job.kind(), job.key());
+                let (key, query) = (chat.key, press.query.clone());
                 // In one transaction: a press that is seen to twice must not undo a later one.
                 let written = move |tx: &Writer<'_>| {
                     match change {
@@ -76,31 +77,45 @@ impl Commands {
                         Change::Memory(is_on) => memory::set(tx, key, is_on)?,
                         Change::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
                         Change::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
+                        Change::Nothing => {}
                     }
-                    jobs::finish(tx, kind, &job_key)
+                    presses::ask_for(tx, &query, &Change::Nothing.data())
                 };
                 self.store.write(Priority::Answering, written).await?;
-                self.show_again(press, chat).await?;
+                let again = self.show_again(press, chat).await?;
+                if let Some(at) = again {
+                    // The button does not wait for it.
+                    self.confirm(press, None).await;
+                    return Ok(Outcome::WaitUntil(at));
+                }
+                self.finish(job).await?;
                 None
             }
         };
-        if let Err(error) = self.telegram.answer_callback(&press.query, told).await {
-            tracing::info!(%error, "a press was not confirmed");
-        }
+        self.confirm(press, told).await;
         Ok(Outcome::Finished)
     }
 
-    /// The panel as things stand now. One that cannot be shown again is right after the next press.
-    async fn show_again(&self, press: &Press, chat: &ChatRow) -> store::Result<()> {
+    async fn confirm(&self, press: &Press, told: Option<&str>) {
+        if let Err(error) = self.telegram.answer_callback(&press.query, told).await {
+            tracing::info!(%error, "a press was not confirmed");
+        }
+    }
+
+    /// Shows the panel as things stand now. Gives when to do so where Telegram asks for a pause; one that cannot be shown for
+    /// another reason is right after the next press.
+    async fn show_again(&self, press: &Press, chat: &ChatRow) -> store::Result<Option<Timestamp>> {
         let panel = self.panel(chat).await?;
         let texts = texts(chat.language.code());
         for content in format_own(&panel.markdown(true, texts)).iter().take(1) {
             let edited = self.telegram.edit(press.chat, press.message, content, &panel.buttons(texts)).await;
-            if let Err(error) = edited {
-                tracing::info!(%error, "the panel could not be shown again");
+            match edited {
+                Err(TelegramError::Throttled { retry_after }) => return Ok(Some(self.clock.now().plus(retry_after))),
+                Err(error) => tracing::info!(%error, "the panel could not be shown again"),
+                Ok(()) => {}
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     async fn panel(&self, chat: &ChatRow) -> store::Result<Panel> {
