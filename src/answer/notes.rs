@@ -7,6 +7,8 @@ use crate::domain::clip;
 const PIECE_CHARS: usize = 900;
 /// Characters of a title.
 const TITLE_CHARS: usize = 60;
+/// Characters of a title in a line of sources.
+const SHORT_CHARS: usize = 26;
 /// Pieces that an ask is given.
 const TOP: usize = 3;
 /// The same where the best are about equally near, so that which of them counts cannot be told.
@@ -18,6 +20,27 @@ const SPREAD: f64 = 0.05;
 pub fn title(text: &str) -> String {
     let first = text.lines().find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or(text);
     one_line(first.trim_start_matches(['#', '*', '-', ' ']), TITLE_CHARS)
+}
+
+/// As much of a title as stands in a line of sources, in whole words.
+pub fn short_title(title: &str) -> String {
+    if title.chars().count() <= SHORT_CHARS {
+        return title.to_owned();
+    }
+    let mut short = String::new();
+    for word in title.split_whitespace() {
+        if short.chars().count() + word.chars().count() + 2 > SHORT_CHARS {
+            break;
+        }
+        if !short.is_empty() {
+            short.push(' ');
+        }
+        short.push_str(word);
+    }
+    match short.as_str() {
+        "" => one_line(title, SHORT_CHARS),
+        whole => format!("{}…", whole.trim_end_matches([',', ';', ':', '…'])),
+    }
 }
 
 /// `text` in pieces of whole paragraphs where they fit, else of whole words.
@@ -91,6 +114,13 @@ mod tests {
         assert_eq!(nearest(&[0.9, 0.2, 0.5, 0.4, 0.3], 0.25), [0, 2, 3]);
         assert_eq!(nearest(&[0.50, 0.49, 0.48, 0.47, 0.46, 0.45], 0.25), [0, 1, 2, 3, 4]);
         assert_eq!(nearest(&[0.1, 0.2], 0.25), [0_usize; 0]);
+    }
+
+    #[test]
+    fn a_long_title_is_cut_between_words() {
+        assert_eq!(short_title("The hut code is 7731"), "The hut code is 7731");
+        assert_eq!(short_title("The hut code is 7731, and the key is out"), "The hut code is 7731, and…");
+        assert_eq!(short_title(&"x".repeat(60)).chars().count(), SHORT_CHARS);
     }
 
     #[test]

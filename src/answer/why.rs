@@ -59,11 +59,11 @@ pub fn why(record: &AnswerRecord, used: &[UsedMessage], follow_up: Option<&Follo
     let explained = Explained { record, used, to };
     let texts = &to.texts.why;
     let mut parts = Vec::new();
-    if listed.is_empty() {
+    let messages = listed.iter().map(|chosen| explained.line(chosen, known.get(&chosen.seq).copied()));
+    let lines: Vec<String> = messages.chain(explained.notes()).collect();
+    if lines.is_empty() {
         parts.push(texts.used_none.clone());
     } else {
-        let lines: Vec<String> =
-            listed.iter().map(|chosen| explained.line(chosen, known.get(&chosen.seq).copied())).collect();
         parts.push(format!("{}\n\n{}", texts.used, lines.join("\n")));
     }
     let kept: Vec<&UsedMessage> = surroundings.iter().filter_map(|chosen| known.get(&chosen.seq).copied()).collect();
@@ -117,6 +117,13 @@ impl Explained<'_> {
         };
         let quoted = escape_markdown(&gist(&message.text, QUOTED_CHARS));
         format!("- {head} “{quoted}”: {}{cited}", self.reason(chosen.reason, message))
+    }
+
+    /// `- n1: cited`, by the number that `/notes` lists it by: its text may have been deleted since.
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let cited = &self.texts().cited;
+        let notes = self.record.sources.iter().filter(|source| source.id.starts_with('n'));
+        notes.map(move |note| format!("- {}: {cited}", note.id))
     }
 
     fn reason(&self, reason: Reason, message: &UsedMessage) -> String {

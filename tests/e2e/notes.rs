@@ -30,10 +30,13 @@ async fn a_saved_note_is_cited_where_it_bears_on_a_question() {
         let tag = w.say("ben", "@bot what is the alarm code of the boat house?");
         let answer = w.answer_to(tag).await;
         assert!(
-            answer.text.starts_with("It is 4711 [1].\n\nSources: [1] Note: The alarm code of the boat (ann "),
+            answer.text.starts_with("It is 4711 [1].\n\nSources: [1] Note: The alarm code of the… (ann "),
             "{}",
             answer.text
         );
+        let why = w.reply("ben", answer.id, "/why@bot");
+        let why = w.answer_to(why).await.text;
+        assert!(why.starts_with("I used these messages:") && why.contains("\n• n1: cited"), "{why}");
         let is_link =
             |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{save}")));
         assert!(answer.entities.iter().any(|entity| is_link(&entity.kind)), "{:?}", answer.entities);

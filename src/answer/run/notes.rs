@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::answer::grounding::min_similarity;
-use crate::answer::notes::{line, nearest};
+use crate::answer::notes::{line, nearest, short_title};
 use crate::answer::run::enrich::{Enricher, Subject};
 use crate::answer::run::grounding::similarities_by;
 use crate::domain::{ChatKey, Citable, Grounds, Piece, PieceLine, Slot, SourceId, Zone, message_link};
@@ -76,7 +76,7 @@ fn citable(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> store::Result<Cit
     }
     Ok(Citable {
         id: SourceId::note(piece.number),
-        name: format!("Note: {}", piece.title),
+        name: format!("Note: {}", short_title(&piece.title)),
         sent_at: piece.saved_at,
         text: piece.text.clone(),
         link: None,

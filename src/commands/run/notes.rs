@@ -28,12 +28,27 @@ enum Request {
 }
 
 fn request(args: &str, is_reply: bool) -> Request {
-    let number = args.strip_prefix("delete ").map(|rest| rest.trim().trim_start_matches(['n', 'N']).parse());
-    match (number, args.trim()) {
-        (Some(Ok(number)), _) => Request::Delete(number),
-        (_, "") if is_reply => Request::SaveParent,
-        (_, "" | "delete") => Request::Unclear,
-        (_, text) => Request::Save(text.to_owned()),
+    match args.trim() {
+        "" if is_reply => Request::SaveParent,
+        "" | "delete" => Request::Unclear,
+        text => text.strip_prefix("delete ").and_then(deletion).unwrap_or_else(|| Request::Save(text.to_owned())),
+    }
+}
+
+/// What is to be deleted: one note by its number. Others than one are unclear; none where it is a text that only begins so.
+fn deletion(named: &str) -> Option<Request> {
+    let words = named.split(|c: char| c.is_whitespace() || c == ',').map(|word| word.trim_matches(['#', '.', '!']));
+    let mut numbers = Vec::new();
+    for word in words.filter(|word| !word.is_empty()) {
+        match word.trim_start_matches(['n', 'N']).parse() {
+            Ok(number) => numbers.push(number),
+            Err(_) if ["all", "and", "everything", "it", "note", "notes", "this"].contains(&word) => {}
+            Err(_) => return None,
+        }
+    }
+    match numbers.as_slice() {
+        [number] => Some(Request::Delete(*number)),
+        _ => Some(Request::Unclear),
     }
 }
 
@@ -162,6 +177,13 @@ mod tests {
         assert_eq!(request("delete n3", false), Request::Delete(3));
         assert_eq!(request("delete 12", true), Request::Delete(12));
         assert_eq!(request("delete", true), Request::Unclear);
+        assert_eq!(request("delete note n3.", false), Request::Delete(3));
+        assert_eq!(request("delete #3", false), Request::Delete(3));
+        for unclear in ["delete all", "delete n1 n2", "delete n1, n2 and n3", "delete all notes!", "delete it"] {
+            assert_eq!(request(unclear, false), Request::Unclear, "{unclear}");
+        }
+        let text = "delete the 3 old mails";
+        assert_eq!(request(text, false), Request::Save(text.to_owned()));
         assert_eq!(request("delete the old shed", false), Request::Save("delete the old shed".to_owned()));
     }
 }
