@@ -25,9 +25,9 @@ pub(super) fn ranked(
     (frequencies, prepared): (&Frequencies, &Prepared<'_>),
     lexicon: &mut Lexicon<'_>,
 ) -> Vec<Ranked> {
-    let mut asked: Vec<String> = Vec::new();
+    let mut asked: Vec<Box<str>> = Vec::new();
     for word in &question.words {
-        let id = lexicon.id(word.clone());
+        let id = lexicon.id(word);
         let stem = lexicon.word(id).stem.clone();
         if !asked.contains(&stem) {
             asked.push(stem);
@@ -62,10 +62,10 @@ pub(super) fn ranked(
         .collect()
 }
 
-fn counts(passage: &Passage<'_>, lexicon: &mut Lexicon<'_>) -> HashMap<String, f64> {
+fn counts(passage: &Passage<'_>, lexicon: &mut Lexicon<'_>) -> HashMap<Box<str>, f64> {
     let mut counts = HashMap::new();
     for word in words(passage.text) {
-        let id = lexicon.id(word);
+        let id = lexicon.id(&word);
         *counts.entry(lexicon.word(id).stem.clone()).or_insert(0.0) += 1.0;
     }
     counts

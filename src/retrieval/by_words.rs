@@ -53,7 +53,7 @@ pub fn by_words<A: Archive>(
     let all = archive.count()?;
     let (mut postings, mut worths, mut telling) = (Vec::new(), HashMap::new(), Vec::new());
     for Word { text, weight } in words {
-        let id = lexicon.id(text.clone());
+        let id = lexicon.id(text);
         let stem = lexicon.word(id).stem.clone();
         let (seqs, held) = archive.holding(&stem, before)?;
         let worth = worth(all, held);
@@ -103,4 +103,46 @@ fn passages(messages: &[StoredMessage]) -> Vec<Passage<'_>> {
         .collect();
     put_beside(&mut passages, messages.iter().map(|stored| (stored.message.thread, stored.seq)));
     passages
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::embed::Embedder;
+    use crate::testkit::transcript;
+
+    /// A chat of these messages.
+    struct Said(Vec<StoredMessage>);
+
+    impl Archive for Said {
+        type Error = Infallible;
+
+        fn count(&self) -> Result<f64, Infallible> {
+            Ok(10_000.0)
+        }
+
+        fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+            let holds = |it: &&StoredMessage| it.seq < before && it.message.text.contains(stem);
+            let seqs: Vec<Seq> = self.0.iter().rev().filter(holds).map(|it| it.seq).collect();
+            let held = seqs.len() as f64;
+            Ok((seqs, held))
+        }
+
+        fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
+            Ok(self.0.iter().filter(|it| (from..=to).contains(&it.seq)).cloned().collect())
+        }
+    }
+
+    #[test]
+    fn words_are_met_in_any_form_and_no_vector_is_made_for_it() {
+        let embedder = Embedder::shipped().unwrap();
+        let said = Said(transcript("10:00 ann#1 the boats on the lake\n10:01 ben#2 a lake boat\n10:02 ann#3 ok"));
+        let words = ["boat", "lake"].map(|text| Word { text: text.to_owned(), weight: 1.0 });
+        let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
+        let met = by_words(&said, (Language::DEFAULT, &words), Seq(100), &mut lexicon).unwrap();
+        assert_eq!(met.iter().map(|one| one.words).collect::<Vec<_>>(), [2, 2, 0]);
+        assert_eq!(lexicon.into_read(100, 100).embedded.get(), 0);
+    }
 }

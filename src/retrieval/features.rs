@@ -5,7 +5,7 @@ use crate::retrieval::dates::Span;
 use crate::retrieval::lexicon::Lexicon;
 use crate::retrieval::passage::{Passage, Reading};
 use crate::retrieval::question::Question;
-use crate::retrieval::similarity::WordSimilarity;
+use crate::retrieval::similarity::Similarities;
 
 use serde::{Deserialize, Serialize};
 
@@ -115,24 +115,17 @@ impl<'q> Prepared<'q> {
         idf: impl Fn(&str) -> f64,
         lexicon: &mut Lexicon<'_>,
     ) -> Self {
-        let ids: Vec<_> = question.words.iter().map(|word| lexicon.id(word.clone())).collect();
+        let ids: Vec<_> = question.words.iter().map(|word| lexicon.id(word)).collect();
         let idf: Vec<f64> = ids.iter().map(|id| idf(&lexicon.word(*id).stem)).collect();
-        let known = ids.iter().filter(|id| !lexicon.word(**id).vector.is_empty()).count();
-        let is_known = ids.is_empty() || known as f64 >= MIN_KNOWN_WORDS * ids.len() as f64;
-        let embedded = lexicon.embedder().filter(|_| is_known).map(|embedder| embedder.embed(&question.bare));
-        let mut similar: Vec<WordSimilarity> = ids
-            .into_iter()
-            .map(if question.is_literal { WordSimilarity::by_form } else { WordSimilarity::new })
-            .collect();
-        let hits = readings
-            .iter()
-            .map(|reading| {
-                let best = |one: &mut WordSimilarity| {
-                    reading.words.iter().map(|word| one.with(*word, lexicon)).fold(0.0, f32::max)
-                };
-                similar.iter_mut().map(best).collect()
-            })
-            .collect();
+        let is_known = || {
+            let known = ids.iter().filter(|id| !lexicon.vector(**id).is_empty()).count();
+            ids.is_empty() || known as f64 >= MIN_KNOWN_WORDS * ids.len() as f64
+        };
+        // What is looked for by the forms of words alone needs no vectors.
+        let embedder = lexicon.embedder().filter(|_| !question.is_literal && is_known());
+        let embedded = embedder.map(|embedder| embedder.embed(&question.bare));
+        let mut similar = Similarities::new(ids, !question.is_literal);
+        let hits = readings.iter().map(|reading| similar.best(&reading.words, lexicon)).collect();
         let mut replies = vec![Vec::new(); passages.len()];
         for (place, passage) in passages.iter().enumerate() {
             if let Some(replies) = passage.replies_to.and_then(|parent| replies.get_mut(parent)) {

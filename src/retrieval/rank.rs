@@ -26,7 +26,7 @@ impl Frequencies {
     fn count(readings: &[Reading], lexicon: &Lexicon<'_>) -> Self {
         let mut holding: HashMap<String, f64> = HashMap::new();
         for reading in readings {
-            let mut stems: Vec<&str> = reading.words.iter().map(|id| lexicon.word(*id).stem.as_str()).collect();
+            let mut stems: Vec<&str> = reading.words.iter().map(|id| &*lexicon.word(*id).stem).collect();
             stems.sort_unstable();
             stems.dedup();
             for stem in stems {

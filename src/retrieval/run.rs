@@ -30,8 +30,10 @@ use crate::store::{self, Reader, StoreError, chats, messages, postings, spaces, 
 /// A message that says less of the question than this, its surroundings included, is no answer to it. Of the steps compared by
 /// `cargo bench --bench fit -- --recall` this one parts right messages from those of a chat without an answer best.
 const MIN_COVERAGE: f64 = 0.35;
-/// Words of a language that are kept from one question to the next: about 6 MB.
-const WORDS_KEPT: usize = 6_000;
+/// Words of a language that are kept from one question to the next, about 200 bytes each, and those that are kept with their
+/// vectors, which take three times as much: about 5 MB in all.
+const WORDS_KEPT: usize = 10_000;
+const VECTORS_KEPT: usize = 4_000;
 /// Languages whose words are kept.
 const LANGUAGES_KEPT: usize = 2;
 
@@ -198,7 +200,7 @@ impl Recaller {
         };
         let mut lexicon = Lexicon::resume(language, self.embedder.as_deref(), kept.unwrap_or_default());
         let outcome = work(&mut lexicon);
-        let read = lexicon.into_read(WORDS_KEPT);
+        let read = lexicon.into_read(WORDS_KEPT, VECTORS_KEPT);
         let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         // Of two who read at the same time the one that read more is gone on with.
         let kept = words.iter().position(|(known, _)| *known == language).map(|place| words.remove(place).1);

@@ -6,7 +6,7 @@ use crate::retrieval::lexicon::{Lexicon, WordId};
 use crate::retrieval::profile::Weights;
 use crate::retrieval::question::Question;
 use crate::retrieval::rank::{Frequencies, Ranked};
-use crate::retrieval::similarity::WordSimilarity;
+use crate::retrieval::similarity::Similarities;
 
 /// A session to rank.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +68,7 @@ pub fn rank_sessions(
 
 /// Compares summaries, or lines of them, with a question.
 pub struct SummaryReader {
-    similar: Vec<WordSimilarity>,
+    similar: Similarities,
     idf: Vec<f64>,
     total_idf: f64,
     vector: Vec<f32>,
@@ -76,20 +76,19 @@ pub struct SummaryReader {
 
 impl SummaryReader {
     pub fn new(question: &Question, frequencies: &Frequencies, lexicon: &mut Lexicon<'_>) -> Self {
-        let ids: Vec<WordId> = question.words.iter().map(|word| lexicon.id(word.clone())).collect();
+        let ids: Vec<WordId> = question.words.iter().map(|word| lexicon.id(word)).collect();
         let idf: Vec<f64> = ids.iter().map(|id| frequencies.idf(&lexicon.word(*id).stem)).collect();
         let vector = lexicon.embedder().map_or_else(Vec::new, |embedder| embedder.embed(&question.bare));
-        let similar = ids.into_iter().map(WordSimilarity::new).collect();
+        let similar = Similarities::new(ids, true);
         Self { similar, total_idf: idf.iter().sum::<f64>().max(1e-6), idf, vector }
     }
 
     /// How much of the question `summary` says, by idf, and the best cosine of one of its sentences.
     pub fn read(&mut self, summary: &str, lexicon: &mut Lexicon<'_>) -> (f64, f64) {
         let said = lexicon.telling(summary);
-        let hits = (self.similar.iter_mut())
-            .map(|one| said.iter().map(|word| one.with(*word, lexicon)).fold(0.0, f32::max))
-            .zip(&self.idf);
-        let coverage = hits.map(|(hit, idf)| f64::from(hit) * idf).sum::<f64>() / self.total_idf;
+        let hits = self.similar.best(&said, lexicon);
+        let coverage =
+            hits.into_iter().zip(&self.idf).map(|(hit, idf)| f64::from(hit) * idf).sum::<f64>() / self.total_idf;
         let cosine = lexicon.embedder().filter(|_| !self.vector.is_empty()).map_or(0.0, |embedder| {
             let of = |sentence: &&str| dot(&embedder.embed(sentence), &self.vector);
             sentences(summary).iter().map(of).fold(0.0, f32::max)
