@@ -63,15 +63,11 @@ pub struct Tag<'a> {
 pub struct Scene<'a> {
     pub corpus: &'a Corpus<'a>,
     pub consensus: Consensus,
-    meanings: Meanings,
-    /// The same of whole segments.
-    of_segments: Meanings,
 }
 
 impl<'a> Scene<'a> {
     pub fn of(corpus: &'a Corpus<'a>, segments: &Partitions) -> Self {
-        let (consensus, meanings) = (Consensus::of(segments), Meanings::of(corpus));
-        Self { corpus, of_segments: meanings.of_segments(&consensus), meanings, consensus }
+        Self { corpus, consensus: Consensus::of(segments) }
     }
 }
 
@@ -157,7 +153,10 @@ fn answered(place: usize, Scene { corpus, consensus, .. }: &Scene<'_>, whom: imp
 
 /// The features that depend on the tag's words.
 fn asking(tag: &Tag<'_>, scene: &Scene<'_>, rows: &mut [Values]) {
-    let Scene { corpus, meanings, of_segments, .. } = scene;
+    let Scene { corpus, consensus } = scene;
+    // Of the candidates, and of their whole segments.
+    let meanings = Meanings::of(corpus);
+    let of_segments = meanings.of_segments(consensus);
     let rarest = rarest_words(tag, scene);
     let meaning = meanings.centred(&tag.utterance.features.vector);
     let (alike, segment_alike) = (meanings.cosines(&meaning), of_segments.cosines(&meaning));

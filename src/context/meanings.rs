@@ -8,8 +8,9 @@ use crate::domain::{add_share, dot};
 pub struct Meanings {
     /// The mean that was subtracted.
     usual: Vec<f32>,
-    /// One for each candidate; zeros where its vector is not known.
-    vectors: Vec<Vec<f32>>,
+    /// One for each candidate, behind each other; zeros where its vector is not known.
+    vectors: Vec<f32>,
+    count: usize,
 }
 
 impl Meanings {
@@ -21,36 +22,51 @@ impl Meanings {
         let mut usual = vec![0.0; known.iter().map(|vector| vector.len()).max().unwrap_or(0)];
         known.iter().for_each(|vector| add_share(&mut usual, vector, 1.0));
         usual.iter_mut().for_each(|value| *value /= known.len() as f32 + SHRINK);
-        let mut meanings = Self { usual, vectors: Vec::new() };
-        meanings.vectors = vectors().map(|vector| meanings.centred(vector)).collect();
+        let mut meanings = Self { usual, vectors: Vec::new(), count: corpus.utterances.len() };
+        meanings.vectors = meanings.zeros();
+        let Self { usual, vectors: centred, .. } = &mut meanings;
+        let places = centred.chunks_exact_mut(usual.len().max(1));
+        places.zip(vectors()).for_each(|(place, vector)| centre(place, vector, usual));
         meanings
+    }
+
+    fn zeros(&self) -> Vec<f32> {
+        vec![0.0; self.count * self.usual.len()]
+    }
+
+    fn vector(&self, place: usize) -> &[f32] {
+        &self.vectors[place * self.usual.len()..][..self.usual.len()]
     }
 
     /// A vector minus the mean; zeros for one that is not known.
     pub fn centred(&self, vector: &[f32]) -> Vec<f32> {
         let mut centred = vec![0.0; self.usual.len()];
-        if !vector.is_empty() {
-            add_share(&mut centred, vector, 1.0);
-            add_share(&mut centred, &self.usual, -1.0);
-        }
+        centre(&mut centred, vector, &self.usual);
         centred
     }
 
     /// The vectors of each candidate's segment, summed with their share of the forests as weights.
     pub fn of_segments(&self, consensus: &Consensus) -> Self {
-        let sum = |place: usize| {
-            let mut sum = vec![0.0; self.usual.len()];
-            consensus.with(place).for_each(|(other, share)| add_share(&mut sum, &self.vectors[other], share as f32));
-            sum
-        };
-        Self { usual: self.usual.clone(), vectors: (0..self.vectors.len()).map(sum).collect() }
+        let mut sums = self.zeros();
+        for (place, sum) in sums.chunks_exact_mut(self.usual.len().max(1)).enumerate() {
+            consensus.with(place).for_each(|(other, share)| add_share(sum, self.vector(other), share as f32));
+        }
+        Self { usual: self.usual.clone(), vectors: sums, count: self.count }
     }
 
     /// The cosine of each candidate with a centred vector.
     pub fn cosines(&self, centred: &[f32]) -> Vec<f64> {
         let length = |vector: &[f32]| f64::from(dot(vector, vector).sqrt()).max(1e-6);
         let own = length(centred);
-        let cosine = |vector: &Vec<f32>| f64::from(dot(vector, centred)) / own / length(vector);
-        self.vectors.iter().map(cosine).collect()
+        let cosine = |vector: &[f32]| f64::from(dot(vector, centred)) / own / length(vector);
+        (0..self.count).map(|place| cosine(self.vector(place))).collect()
+    }
+}
+
+/// Puts a vector minus the mean in the place of zeros; one that is not known leaves them.
+fn centre(zeros: &mut [f32], vector: &[f32], usual: &[f32]) {
+    if !vector.is_empty() {
+        add_share(zeros, vector, 1.0);
+        add_share(zeros, usual, -1.0);
     }
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::context::contributions::ByCandidate;
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{self, Scene, Tag, lack_words, targets};
+use crate::context::linear::Terms;
 use crate::context::novelty::waste;
 use crate::context::pick::{Candidates, Selection};
 use crate::context::relatedness::pairwise::Pairwise;
-use crate::context::relatedness::refine::Refinement;
+use crate::context::relatedness::refine::{self, Refinement};
 use crate::context::select::ambiguity;
 use crate::context::select::expected_f1::{Guess, best_set, marginals};
 use crate::context::strands::Partitioned;
@@ -24,6 +25,9 @@ const EARLIER_TAG: f64 = 1e-6;
 const COMMON_ALONE: f64 = 0.02;
 /// A message that is no tag starts something new where the reply model says so with at least this probability.
 const UNLINKED: f64 = 0.86;
+
+/// The weights of one look at how related the candidates are.
+type Look = Terms<{ refine::FEATURES }>;
 
 impl Candidates<'_> {
     /// Selects at most `most` candidates for the focus. `seen` takes what each feature of each candidate added.
@@ -72,6 +76,45 @@ fn guesses(
     (tag, weights): (&Tag<'_>, &Weights),
     seen: Option<&mut ByCandidate>,
 ) -> (Vec<Guess>, Vec<f32>) {
+    let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
+    let slowness = corpus.slowness;
+    // A tag in a busy chat goes by strands alone, unless it is a reply; a message that is no tag by both.
+    let by_relatedness = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
+    let (mut guesses, mut left) = (Vec::new(), Vec::new());
+    // What counts nothing is only worked out to be explained.
+    if by_relatedness > 0.0 || seen.is_some() {
+        let found = by_target(corpus, partitioned, (tag, weights), (before, last), seen);
+        for Target { weight, members, share } in found.into_iter().filter(|_| by_relatedness > 0.0) {
+            guesses.push(Guess { weight: (by_relatedness * weight) as f32, members });
+            left.push(share as f32);
+        }
+    }
+    if by_relatedness < 1.0 {
+        let strands = partitioned.strands.led_to(&tag.links).into_iter();
+        guesses
+            .extend(strands.map(|(weight, members)| Guess { weight: (1.0 - by_relatedness) as f32 * weight, members }));
+    }
+    let marginals = with_common_words(&guesses, left.into_iter());
+    (guesses, marginals)
+}
+
+/// A candidate that the tag may point at.
+struct Target {
+    weight: f64,
+    /// How likely each candidate is of its matter.
+    members: Vec<f32>,
+    /// What is left of its weight for want of the tag's rarer words.
+    share: f64,
+}
+
+/// The likeliest targets, each with its matter by how related the candidates are, refined by the looks `before` and the `last`.
+fn by_target(
+    corpus: &Corpus<'_>,
+    partitioned: &Partitioned,
+    (tag, weights): (&Tag<'_>, &Weights),
+    (before, last): (&[Look], &Look),
+    seen: Option<&mut ByCandidate>,
+) -> Vec<Target> {
     let scene = Scene::of(corpus, &partitioned.segments);
     let (rows, slowness) = (&focus::features(tag, &scene), corpus.slowness);
     let terms = if tag.is_bare { &weights.focus_bare } else { &weights.focus_text };
@@ -89,34 +132,19 @@ fn guesses(
         }
     }
     let lacks = lack_words(tag, rows);
-    let left = |place: usize| if lacks[place] { COMMON_ALONE } else { 1.0 };
-    pointed.iter_mut().enumerate().for_each(|(place, weight)| *weight *= left(place));
+    let share = |place: usize| if lacks[place] { COMMON_ALONE } else { 1.0 };
+    pointed.iter_mut().enumerate().for_each(|(place, weight)| *weight *= share(place));
     let targets = likeliest(&pointed);
     let pairwise = Pairwise::new(corpus, &scene.consensus, partitioned);
     let places: Vec<usize> = targets.iter().map(|(place, _)| *place).collect();
     let mut refinement = Refinement::around(&pairwise, &places, &weights.pairwise);
-    let Some((last, before)) = weights.refine.split_last() else { return Default::default() };
     before.iter().for_each(|look| refinement.look(look));
     if let Some(seen) = seen {
         focus::explain(rows, terms, seen);
         refinement.explain(&weights.pairwise, last, seen);
     }
-    // A tag in a busy chat goes by strands alone, unless it is a reply; a message that is no tag by both.
-    let by_relatedness = if tag.is_tag && (slowness > 0.0 || tag.is_reply) { 1.0 } else { slowness };
-    let guess =
-        |((_, weight), members): (&(usize, f64), Vec<f32>)| Guess { weight: (by_relatedness * weight) as f32, members };
-    let mut guesses: Vec<Guess> = match by_relatedness > 0.0 {
-        true => targets.iter().zip(refinement.of_targets(last)).map(guess).collect(),
-        false => Vec::new(),
-    };
-    if by_relatedness < 1.0 {
-        let strands = partitioned.strands.led_to(&tag.links).into_iter();
-        guesses
-            .extend(strands.map(|(weight, members)| Guess { weight: (1.0 - by_relatedness) as f32 * weight, members }));
-    }
-    let of_targets = targets.iter().filter(|_| by_relatedness > 0.0).map(|(place, _)| left(*place) as f32);
-    let marginals = with_common_words(&guesses, of_targets);
-    (guesses, marginals)
+    let found = targets.iter().zip(refinement.of_targets(last));
+    found.map(|((place, weight), members)| Target { weight: *weight, members, share: share(*place) }).collect()
 }
 
 /// For each candidate the probability that it belongs to the right guess, with [`COMMON_ALONE`] taken back: surroundings may share
@@ -216,7 +244,7 @@ mod tests {
         Utterance { at: line.at, is_ours: line.ours, reply: line.reply, features }
     }
 
-    fn guesses_of(case: &Case) -> Vec<Guess> {
+    fn guesses_of(case: &Case, seen: Option<&mut ByCandidate>) -> Vec<Guess> {
         let readings: Vec<MessageFeatures> = case.messages.iter().map(read).collect();
         let utterances = case.messages.iter().zip(&readings).map(utterance).collect();
         let of_tag = read(&case.tag);
@@ -239,7 +267,7 @@ mod tests {
         };
         let weights = &serde_json::from_str::<Weights>(WEIGHTS).expect("the file is of the right form");
         let partitioned = Partitioned::of(&corpus, &forests, weights);
-        guesses(&corpus, &partitioned, (&tag, weights), None).0
+        guesses(&corpus, &partitioned, (&tag, weights), seen).0
     }
 
     #[track_caller]
@@ -254,7 +282,7 @@ mod tests {
         let cases: Vec<Case> = serde_json::from_str(CASES).expect("cases");
         assert_eq!(cases.len(), 4);
         for case in &cases {
-            let guesses = guesses_of(case);
+            let guesses = guesses_of(case, None);
             let weights: Vec<f32> = guesses.iter().map(|guess| guess.weight).collect();
             let expected: Vec<f32> = case.expected.targets.iter().map(|(_, weight)| *weight).collect();
             assert_close(&case.name, "targets", &weights, &expected);
@@ -265,6 +293,18 @@ mod tests {
             assert_close(&case.name, "marginals", &marginals(&guesses), &case.expected.marginals);
             let selected: Vec<usize> = best_set(&guesses, 20, &[]).into_iter().map(|taken| taken.place).collect();
             assert_eq!(selected, case.expected.selected, "{}", case.name);
+        }
+    }
+    #[test]
+    fn in_a_busy_chat_strands_alone_count_also_where_all_is_explained() {
+        let cases: Vec<Case> = serde_json::from_str(CASES).expect("cases");
+        for mut case in cases {
+            (case.slowness, case.tag.reply) = (0.0, None);
+            let mut seen = ByCandidate::new();
+            let guesses = guesses_of(&case, None);
+            assert_eq!(guesses, guesses_of(&case, Some(&mut seen)), "{}", case.name);
+            assert!((guesses.iter().map(|guess| guess.weight).sum::<f32>() - 1.0).abs() < 1e-4, "{}", case.name);
+            assert_eq!(seen.len(), case.messages.len(), "{}: all is explained", case.name);
         }
     }
 }

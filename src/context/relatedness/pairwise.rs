@@ -31,8 +31,7 @@ pub struct Pairwise<'a> {
     matters: &'a Partitions,
     /// Log odds of being in one matter, by the number of forests in which two are.
     agreed: Vec<f64>,
-    /// The candidates that use each stem, ascending.
-    holders: Vec<Vec<usize>>,
+    holders: Holders,
     /// Dot products of the idf vectors of any two, and the same summed over the segment of the first.
     words: Matrix,
     of_segments: Matrix,
@@ -51,7 +50,7 @@ impl<'a> Pairwise<'a> {
         let log_odds = |share: f64| ((share + 0.03) / (1.03 - share)).ln();
         let forests = matters.share().recip().round() as u32;
         let count = corpus.utterances.len();
-        let holders = holders(corpus);
+        let holders = Holders::of(corpus);
         let words = word_products(corpus, &holders);
         let (mut of_segments, mut people) = (Matrix::zeros(count, count), Matrix::zeros(count, corpus.spoken.len()));
         for place in 0..count {
@@ -118,8 +117,9 @@ impl<'a> Pairwise<'a> {
     fn rarest_shared(&self, target: usize) -> Vec<f64> {
         let mut rarest = vec![0.0_f64; self.count()];
         for stem in &self.corpus.stems[target] {
-            let rarity = self.corpus.idf[*stem as usize];
-            self.holders[*stem as usize].iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
+            let stem = *stem as usize;
+            let rarity = self.corpus.idf[stem];
+            self.holders.of_stem(stem).iter().for_each(|place| rarest[*place] = rarest[*place].max(rarity));
         }
         rarest
     }
@@ -135,17 +135,44 @@ impl<'a> Pairwise<'a> {
     }
 }
 
-fn holders(corpus: &Corpus<'_>) -> Vec<Vec<usize>> {
-    let mut holders = vec![Vec::new(); corpus.idf.len()];
-    for (place, stems) in corpus.stems.iter().enumerate() {
-        stems.iter().for_each(|stem| holders[*stem as usize].push(place));
-    }
-    holders
+/// The candidates that use each stem, in one list: most stems are used by one alone.
+struct Holders {
+    places: Vec<usize>,
+    /// Where those of each stem end.
+    ends: Vec<usize>,
 }
 
-fn word_products(corpus: &Corpus<'_>, holders: &[Vec<usize>]) -> Matrix {
+impl Holders {
+    fn of(corpus: &Corpus<'_>) -> Self {
+        let mut ends = Vec::with_capacity(corpus.spread.len());
+        let mut all = 0;
+        for holding in &corpus.spread {
+            // Where they begin. It moves on with each that is put there.
+            ends.push(all);
+            all += usize::from(*holding);
+        }
+        let mut places = vec![0; all];
+        for (place, stems) in corpus.stems.iter().enumerate() {
+            for stem in stems {
+                let end = &mut ends[*stem as usize];
+                places[*end] = place;
+                *end += 1;
+            }
+        }
+        Self { places, ends }
+    }
+
+    /// Ascending.
+    fn of_stem(&self, stem: usize) -> &[usize] {
+        let begin = stem.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.places[begin..self.ends[stem]]
+    }
+}
+
+fn word_products(corpus: &Corpus<'_>, holders: &Holders) -> Matrix {
     let mut products = Matrix::zeros(corpus.stems.len(), corpus.stems.len());
-    for (holders, idf) in holders.iter().zip(&corpus.idf) {
+    for (stem, idf) in corpus.idf.iter().enumerate() {
+        let holders = holders.of_stem(stem);
         for one in holders {
             let row = products.row_mut(*one);
             holders.iter().for_each(|other| row[*other] += (idf * idf) as f32);
