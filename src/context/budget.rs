@@ -1,11 +1,13 @@
 //! Packs what was picked into the token budget. Long messages are shortened in the middle, never dropped silently.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::context_window::Entry;
 use crate::context::params::Params;
-use crate::domain::{Part, Reason, StoredMessage, clip, grouped};
+use crate::domain::{Kind, Part, Reason, StoredMessage, clip, grouped};
 
 /// What the head of a line (number, author, time, arrow) costs the prompt, in tokens.
 const LINE_TOKENS: usize = 12;
@@ -49,8 +51,8 @@ pub fn pack(pool: &CandidateSet<'_>, mut picks: Vec<Pick>, params: &Params, budg
     for pick in picks {
         let message = pool.messages[pick.place];
         match shown_in(&body(message), pick.reason, left, params) {
-            Some(shown) => {
-                left = left.saturating_sub((params.estimate)(&shown) + LINE_TOKENS);
+            Some((shown, tokens)) => {
+                left = left.saturating_sub(tokens + LINE_TOKENS);
                 let entry = Entry { message: message.clone(), reason: pick.reason, score: pick.score, shown };
                 taken.push((pick.place, entry));
             }
@@ -62,23 +64,30 @@ pub fn pack(pool: &CandidateSet<'_>, mut picks: Vec<Pick>, params: &Params, budg
     (taken.into_iter().map(|(_, entry)| entry).collect(), no_room)
 }
 
-/// The text of a message as it goes into `left` tokens, or none when there is no room for it.
-fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<String> {
+/// The text of a message as it goes into `left` tokens, and how many it takes; none when there is no room for it.
+fn shown_in(body: &str, reason: Reason, left: usize, params: &Params) -> Option<(String, usize)> {
     let room = left.saturating_sub(LINE_TOKENS);
     if reason.is_anchor() {
         let most = room.min(params.token_budget / ANCHOR_SHARE).max(ANCHOR_FLOOR);
         return Some(shorten(body, most, params.estimate));
     }
     let most = room.min((params.token_budget / LARGEST_SHARE).max(SHORTEST));
-    let fits = left >= LINE_TOKENS && (params.estimate)(body) <= most;
-    let worth_shortening = most >= SHORTEST;
-    (fits || worth_shortening).then(|| shorten(body, most, params.estimate))
+    // Where it is worth shortening, whatever does not fit is shortened.
+    if most >= SHORTEST {
+        return Some(shorten(body, most, params.estimate));
+    }
+    let tokens = if left >= LINE_TOKENS { (params.estimate)(body) } else { usize::MAX };
+    (tokens <= most).then(|| (body.to_owned(), tokens))
 }
 
 /// What a message says, with what Telegram shows around it: where it was forwarded from, which words of its parent it
 /// marks, and what it replies to when that has no row of its own.
-fn body(stored: &StoredMessage) -> String {
+fn body(stored: &StoredMessage) -> Cow<'_, str> {
     let message = &stored.message;
+    let has_more = message.forward_origin.is_some() || message.quote.is_some() || message.snapshot.is_some();
+    if message.kind == Kind::Text && !has_more {
+        return Cow::Borrowed(&message.text);
+    }
     // Whoever forwards chooses whose words: a name is no place for marks of the prompt.
     let name = |origin: &String| origin.replace(['[', ']'], "").split_whitespace().collect::<Vec<_>>().join(" ");
     let forwarded =
@@ -88,7 +97,8 @@ fn body(stored: &StoredMessage) -> String {
         (None, Some(snapshot)) => Some(format!("[replying to: {}]", clip(snapshot, ASIDE))),
         (None, None) => None,
     };
-    joined([forwarded.as_deref().unwrap_or_default(), aside.as_deref().unwrap_or_default(), &message.rendered()])
+    let said = message.rendered();
+    joined([forwarded.as_deref().unwrap_or_default(), aside.as_deref().unwrap_or_default(), &said]).into()
 }
 
 /// The parts that say anything, with a space between.
@@ -96,20 +106,21 @@ fn joined(parts: [&str; 3]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// `text` in at most `max_tokens` by `estimate`, with a note where the middle was. Cuts on graphemes.
+/// `text` in at most `max_tokens` by `estimate`, with a note where the middle was, and how many it takes. Cuts on graphemes.
 ///
 /// The note itself is always there: below its own size `max_tokens` cannot be kept.
-fn shorten(text: &str, max_tokens: usize, estimate: fn(&str) -> usize) -> String {
+fn shorten(text: &str, max_tokens: usize, estimate: fn(&str) -> usize) -> (String, usize) {
     let tokens = estimate(text);
     if tokens <= max_tokens {
-        return text.to_owned();
+        return (text.to_owned(), tokens);
     }
     let graphemes: Vec<&str> = text.graphemes(true).collect();
     let mut kept = graphemes.len() * max_tokens / tokens.max(1);
     loop {
         let shortened = without_middle(&graphemes, kept);
-        if kept == 0 || estimate(&shortened) <= max_tokens {
-            return shortened;
+        let tokens = estimate(&shortened);
+        if kept == 0 || tokens <= max_tokens {
+            return (shortened, tokens);
         }
         kept = kept * 9 / 10;
     }
@@ -139,13 +150,14 @@ mod tests {
 
     #[test]
     fn a_text_that_fits_stays_as_it_is() {
-        assert_eq!(shorten("one two three", 3, words), "one two three");
+        assert_eq!(shorten("one two three", 3, words), ("one two three".to_owned(), 3));
     }
 
     #[test]
     fn the_middle_goes_and_says_how_much_it_was() {
         let text = format!("The beginning{} the end", " x".repeat(700));
-        let shortened = shorten(&text, 20, words);
+        let (shortened, tokens) = shorten(&text, 20, words);
+        assert_eq!(tokens, words(&shortened));
         assert!(shortened.starts_with("The beginning x"), "{shortened}");
         assert!(shortened.contains("… [1,381 characters"), "{shortened}");
         assert!(shortened.ends_with("x the end"), "{shortened}");
@@ -153,14 +165,14 @@ mod tests {
 
     #[test]
     fn with_no_room_at_all_only_the_note_is_left() {
-        assert_eq!(shorten("one two three", 0, words), "… [13 characters not shown] …");
+        assert_eq!(shorten("one two three", 0, words).0, "… [13 characters not shown] …");
     }
 
     proptest! {
         #[test]
         fn a_shortened_text_fits_and_graphemes_stay_whole(text in "(👨‍👩‍👧|é|x| ){0,400}", max in 6_usize..60) {
             let bytes = |text: &str| text.len().div_ceil(8);
-            let shortened = shorten(&text, max, bytes);
+            let (shortened, _) = shorten(&text, max, bytes);
             prop_assert!(bytes(&shortened) <= max);
             let whole: BTreeSet<&str> = text.graphemes(true).collect();
             let (head, rest) = shortened.split_once("… [").unwrap_or((&shortened, ""));
