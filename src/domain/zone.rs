@@ -1,5 +1,7 @@
 //! Time zones: how a moment is told in the place where its readers are.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Datelike, NaiveDateTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
@@ -90,12 +92,20 @@ impl Zone {
         (local.day(), local.month0(), local.year())
     }
 
-    /// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`; in English.
+    /// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`, or `2 Jan 2025 14:02` where that could be another
+    /// year's; in English.
     pub fn short_time(self, at: Timestamp, now: Timestamp) -> String {
         if self.same_day(at, now) {
             return self.told_time(at);
         }
-        format!("{} {}", self.local(at).format("%-d %b"), self.told_time(at))
+        let form = if self.needs_year(at, now) { "%-d %b %Y" } else { "%-d %b" };
+        format!("{} {}", self.local(at).format(form), self.told_time(at))
+    }
+
+    /// Whether the day and month of `at` alone would be taken for those of another year.
+    pub fn needs_year(self, at: Timestamp, now: Timestamp) -> bool {
+        const HALF_A_YEAR: Duration = Duration::from_secs(182 * 24 * 60 * 60);
+        now.since(at) > HALF_A_YEAR && self.local(at).year() != self.local(now).year()
     }
 
     fn label(self) -> &'static str {
@@ -139,6 +149,9 @@ mod tests {
 
     #[test]
     fn utc_is_named_where_members_see_it() {
+        let days_ago = |days: u64| NOW.minus(Duration::from_secs(days * 86_400));
+        assert_eq!(BERLIN.short_time(days_ago(30), NOW), "7 Dec 01:02");
+        assert_eq!(BERLIN.short_time(days_ago(300), NOW), "12 Mar 2025 01:02", "nobody takes it for last March's");
         assert_eq!(Zone::UTC.short_time(NOW, NOW), "00:02 UTC");
         assert_eq!(Zone::UTC.short_time(NOW.minus(Duration::from_secs(86_400)), NOW), "5 Jan 00:02 UTC");
         assert_eq!(Zone::UTC.clock_time(NOW), "00:02");

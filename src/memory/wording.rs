@@ -101,13 +101,14 @@ fn date(at: Timestamp, zone: Zone, texts: &Texts) -> String {
     texts.date_of(zone.day(at))
 }
 
-/// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`.
+/// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`, with the year where that could be another one's.
 pub fn short_time(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> String {
     if zone.same_day(at, now) {
         return zone.told_time(at);
     }
     let (day, month, _) = zone.day(at);
-    format!("{} {}", texts.day_of((day, month)), zone.told_time(at))
+    let day = if zone.needs_year(at, now) { date(at, zone, texts) } else { texts.day_of((day, month)) };
+    format!("{day} {}", zone.told_time(at))
 }
 
 /// Text that reads the same after Markdown has been through it.
