@@ -53,6 +53,28 @@ async fn a_saved_note_is_cited_where_it_bears_on_a_question() {
 }
 
 #[tokio::test]
+async fn a_note_of_an_answer_has_its_words_and_not_its_marks() {
+    World::run(async |w| {
+        w.say("ben", "the alarm code of the boat house is 4711");
+        w.model.script(["The alarm code of the boat house is 4711 [source: m1]."]);
+        let tag = w.say("cat", "@bot what is the alarm code?");
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.contains("is 4711 [1].\n\nSources: [1] ben"), "{}", answer.text);
+        w.settled().await;
+        let saved = order(w, "/note", Some(answer.id));
+        assert!(w.answer_to(saved).await.text.starts_with("Saved as note n1."));
+        let list = w.say("cat", "/notes");
+        assert!(w.answer_to(list).await.text.contains("• n1 The alarm code of the boat house is 4711. ("));
+        w.model.script(["So it is [source: n1].\n[uncertainty: low]"]);
+        let tag = w.say("cat", "@bot what is the alarm code of the boat house?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(2).await;
+        assert!(prompt.contains("[n1 · The alarm code of the boat house") && !prompt.contains("Sources:"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn only_admins_save_notes_and_a_reply_saves_the_message() {
     World::run(async |w| {
         let said = w.say("ben", "the ferry runs at 8, 12 and 17 on weekdays");

@@ -6,7 +6,7 @@ use crate::commands::notice::Notice;
 use crate::commands::run::note_file::FileText;
 use crate::commands::run::settings::Right;
 use crate::commands::run::{Commands, Order};
-use crate::domain::{Job, Seq, Zone};
+use crate::domain::{Job, Role, Seq, Zone, without_marks};
 use crate::scheduler::run::Outcome;
 use crate::store::notes::{NewNote, Note};
 use crate::store::{self, consent, messages, notes};
@@ -88,7 +88,11 @@ impl Commands {
                 match found.await?.filter(|parent| !parent.message.text.trim().is_empty()) {
                     Some(parent) => {
                         let sources = vec![parent.seq, order.message.seq];
-                        self.save_note(job, &order, parent.message.text, sources).await
+                        let text = match parent.message.role {
+                            Role::Assistant => without_marks(&parent.message.text),
+                            Role::User | Role::System | Role::SystemSummary => parent.message.text,
+                        };
+                        self.save_note(job, &order, text, sources).await
                     }
                     None => self.say(job, &order, order.texts().notes.nothing_there.clone()).await,
                 }
