@@ -20,7 +20,7 @@ use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Priority, Reader, Store, Writer, chats, consent, jobs, messages, outbox, recaps, summaries};
-use crate::telegram::Telegram;
+use crate::telegram::{Telegram, TelegramError};
 use crate::texts::texts;
 
 /// Messages that a recap looks at, at most: the newest.
@@ -107,7 +107,10 @@ impl Recaps {
         if let Err(error) = self.telegram.typing(at.chat, asking.message.thread).await {
             tracing::debug!(%error, "no sign of typing");
         }
-        let private = private.filter(|private| personal && *private != at.chat);
+        let private = match private.filter(|private| personal && *private != at.chat) {
+            Some(private) if self.is_out_of_reach(private).await => None,
+            open_or_none => open_or_none,
+        };
         let order = Order {
             conversation: asking.conversation(),
             span: (since, asking.message.sent_at),
@@ -132,6 +135,11 @@ impl Recaps {
             NewReply::own(Purpose::Command, format!("{key}:here"), reply_here, format_own(&texts.recap.in_private))
         });
         self.write(job, Some(Showing { reply, chat: asking.chat, seqs: rests_on }), pointer).await
+    }
+
+    /// Whether Telegram says that nothing can be sent there: who blocked the bot is not always told of.
+    async fn is_out_of_reach(&self, private: ChatId) -> bool {
+        matches!(self.telegram.typing(private, None).await, Err(TelegramError::Gone { .. }))
     }
 
     async fn tell_subscribers(

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chime::domain::{EntityKind, MessageId, Timestamp, UserId, Zone};
+use chime::sandbox::faults::Fault;
 use chime::sandbox::{NewChat, NewMember, Post, SandboxMessage, Standing};
 use chime::store::recaps;
 use chime::testkit::{Reply, World};
@@ -240,6 +241,27 @@ async fn what_one_member_missed_goes_to_them_in_private_where_they_allow_it() {
         let (first, second) = (w.next_sent().await, w.next_sent().await);
         let private = if first.chat == alone { first } else { second };
         assert!(private.text.contains("back by noon") && !private.text.contains("ferry"), "{}", private.text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_who_blocked_the_bot_missed_comes_where_they_ask() {
+    World::with(&NO_MODEL, async |w| {
+        let alone = w.telegram.add_chat(NewChat::private("eve"));
+        let hello = w.say_in(alone, "eve", "/help");
+        w.answer_to(hello).await;
+        w.say("eve", "hello, I am off to the sauna");
+        w.settled().await;
+        w.clock.advance(2 * HOUR);
+        w.say("ann", "we decided: the red tent comes along to the lake");
+        w.settled().await;
+        // The bot was never told that it is blocked. The first sign of typing is for the group.
+        let blocked = r#"{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}"#;
+        w.telegram.fault("sendChatAction", Fault::Status(403, blocked.to_owned()), 2);
+        let ask = w.say("eve", "/recap since I was here");
+        let here = w.answer_to(ask).await;
+        assert!(here.text.contains("red tent") && here.text.contains("Start a private chat with me"), "{}", here.text);
     })
     .await;
 }
