@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 30] = [
+const SAMPLES: [&str; 31] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -38,8 +38,9 @@ const SAMPLES: [&str; 30] = [
     include_str!("data/migrations/0028.sql"),
     include_str!("data/migrations/0029.sql"),
     include_str!("data/migrations/0030.sql"),
+    include_str!("data/migrations/0031.sql"),
 ];
-const MIGRATIONS: [&str; 30] = [
+const MIGRATIONS: [&str; 31] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -70,6 +71,7 @@ const MIGRATIONS: [&str; 30] = [
     include_str!("../migrations/0028_no_link_rows.sql"),
     include_str!("../migrations/0029_memory_indexes.sql"),
     include_str!("../migrations/0030_answer_uses.sql"),
+    include_str!("../migrations/0031_suggestions_of_who_opted_out.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.
@@ -169,6 +171,29 @@ fn jobs_from_before_are_still_done() {
         )
     );
     assert_eq!(rows.len(), 10);
+}
+
+#[test]
+fn what_was_suggested_to_who_had_opted_out_goes_and_that_of_others_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("v30.db");
+    database_of(&path, 30);
+    let conn = Connection::open(&path).unwrap();
+    // The answer of the sample data was asked for by 12, who opted out everywhere; 14 never did.
+    conn.execute_batch(
+        "CREATE TEMP TABLE other AS SELECT * FROM answer LIMIT 1;
+         UPDATE other SET id = '01HF7YAT00000000000000000F', trigger_seq = 77, asked_by = 14;
+         INSERT INTO answer SELECT * FROM other;
+         INSERT INTO follow_up VALUES ('01HF7YAT00000000000000000F', 1, NULL, '01HF7YAT00000000000000000B', 1, '{}');",
+    )
+    .unwrap();
+    drop(conn);
+    open(&path).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    let left: String = conn.query_row("SELECT group_concat(answer_id) FROM follow_up", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, "01HF7YAT00000000000000000F");
+    let hung_on_it = "SELECT (SELECT count(*) FROM frame) + (SELECT count(*) FROM item)";
+    assert_eq!(conn.query_row(hung_on_it, [], |row| row.get::<_, u32>(0)).unwrap(), 0);
 }
 
 #[test]
