@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tracing::Instrument;
 
 use crate::access::Allowance;
@@ -55,6 +56,9 @@ const TYPING_AFTER: Duration = Duration::from_millis(300);
 /// Telegram shows the sign for five seconds.
 const TYPING_EVERY: Duration = Duration::from_millis(4500);
 
+/// Questions that are worked out at once. Each holds two threads, and none of them waits for a model meanwhile.
+const WORKED_OUT_AT_ONCE: usize = 8;
+
 /// What answering needs.
 pub struct AnsweringParts {
     pub store: Store,
@@ -94,6 +98,8 @@ pub struct AnsweringParts {
 /// Answers triggers.
 pub struct Answering {
     pub(super) parts: AnsweringParts,
+    /// For as many questions as are worked out at once.
+    pub(super) places: Semaphore,
     pub(super) readings_of_asks: reading::Readings,
     pub(super) drafts: Drafts,
     /// Random keys of this process, from which the marks around member text are made.
@@ -104,6 +110,7 @@ impl Answering {
     pub fn new(parts: AnsweringParts) -> Self {
         Self {
             parts,
+            places: Semaphore::new(WORKED_OUT_AT_ONCE),
             readings_of_asks: reading::Readings::default(),
             drafts: Drafts::default(),
             fences: RandomState::new(),

@@ -23,6 +23,7 @@ impl Answering {
     ) -> anyhow::Result<Found<Question>> {
         let (store, reading) = (self.parts.store.clone(), Arc::new(self.reading()));
         let (matter, parsed) = (job.payload.matter(), parsed.clone());
+        let _place = self.places.acquire().await?;
         tokio::task::spawn_blocking(move || found(&store, &reading, (at, matter), &parsed))
             .await
             .context("working out what the trigger is about")?
