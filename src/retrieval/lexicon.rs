@@ -71,6 +71,7 @@ impl WordsRead {
     fn truncate(&mut self, most: usize) {
         self.entries.truncate(most);
         self.outlines.truncate(most);
+        self.embedded.set(self.entries.iter().filter(|word| word.vector.get().is_some()).count());
         self.short.retain(|_, known| (known.id as usize) < most);
         self.long.retain(|_, known| (known.id as usize) < most);
     }
