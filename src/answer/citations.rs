@@ -10,14 +10,12 @@ use regex::{Captures, Regex};
 use crate::answer::grounding::mark_unsourced;
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
 use crate::answer::tags::{Piece, canonical, cited_as_code, pieces, unfenced};
-use crate::domain::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone};
+use crate::domain::{Citable, REMOVED_NOTE, SOURCES, SourceId, SourceKind, SourceRef, Timestamp, Zone};
 
 /// Characters of a source that are kept with the answer.
 const SOURCE_CHARS: usize = 160;
 /// Characters of a source that stand in the source line where there is no link to follow.
 const QUOTE_CHARS: usize = 60;
-/// Said once, however many were removed.
-const REMOVED_NOTE: &str = "(Removed invalid citation)";
 /// Stands before a name that took the place of a member's number, until none stands there twice.
 const PUT: &str = "\u{1}";
 
@@ -57,6 +55,7 @@ static OWN_LIST: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// An id in such a list.
 static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b[msn][0-9]+\b"));
+
 /// What an answer is held against.
 #[derive(Debug, Clone, Copy)]
 pub struct Material<'a> {
@@ -85,7 +84,7 @@ pub fn check(answer: &str, material: Material<'_>, (now, zone): (Timestamp, Zone
     if !ledger.valid.is_empty() {
         let sources: Vec<String> =
             ledger.valid.iter().enumerate().map(|(index, source)| source_item(index + 1, source, now, zone)).collect();
-        parts.push(format!("Sources: {}", sources.join(" · ")));
+        parts.push(format!("{SOURCES}{}", sources.join(" · ")));
     }
     parts.retain(|part| !part.is_empty());
     Checked {

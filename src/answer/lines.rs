@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::answer::plain::{clean_name, clean_text, without_fence};
 use crate::context::{ContextWindow, Entry};
 use crate::domain::{
-    ChatId, MessageId, Part, Role, Seq, StoredMessage, Timestamp, UserId, Zone, span_in_words, without_marks,
+    ChatId, MessageId, Part, Role, Seq, StoredMessage, Timestamp, UserId, Zone, span_in_words, without_citations,
 };
 
 /// A silence that is pointed out. Shorter ones show in the times of the lines.
@@ -80,7 +80,7 @@ impl<'a> Scribe<'a> {
     pub fn line(&mut self, stored: &StoredMessage, target: Option<Seq>, text: &str) -> String {
         let author = self.author(stored);
         let (name, text) = match stored.message.role {
-            Role::Assistant => (self.bot_name.clone(), Cow::Owned(without_marks(text))),
+            Role::Assistant => (self.bot_name.clone(), Cow::Owned(without_citations(text))),
             Role::User | Role::System | Role::SystemSummary => {
                 (clean_name(&stored.message.sender.name), Cow::Borrowed(text))
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::answer::plain::{clean_name, escape_markdown, gist};
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{BotIdentity, EntityKind, Message, Part, Role, utf16_slice, without_marks};
+use crate::domain::{BotIdentity, EntityKind, Message, Part, Role, utf16_slice, without_citations};
 use crate::trigger::{Languages, is_generic};
 
 /// Characters of each quoted message.
@@ -182,7 +182,7 @@ pub fn bullets(entries: &[&Entry]) -> String {
 fn bullet(entry: &Entry) -> String {
     let message = &entry.message.message;
     let (name, text) = match message.role {
-        Role::Assistant => ("I".to_owned(), without_marks(&message.text)),
+        Role::Assistant => ("I".to_owned(), without_citations(&message.text)),
         Role::User | Role::System | Role::SystemSummary => (clean_name(&message.sender.name), message.rendered()),
     };
     let quote = gist(&text, QUOTE_CHARS);

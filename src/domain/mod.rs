@@ -16,7 +16,6 @@ mod host;
 mod ids;
 mod item;
 mod job;
-mod marks;
 mod message;
 mod outgoing;
 mod packed;
@@ -28,6 +27,7 @@ mod stems;
 mod text;
 mod time;
 mod tokens;
+mod uncited;
 mod visible;
 mod zone;
 
@@ -51,7 +51,6 @@ pub use item::{Amount, Item, ItemId, Price, Suggested};
 pub use job::{
     BACKLOG_SETTLES, Class, How, Job, JobKind, JobPayload, Marked, MessageAt, ParsedTrigger, Policy, Schedule,
 };
-pub use marks::without_marks;
 pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};
@@ -66,5 +65,6 @@ pub use stems::{Language, WordStemmer, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
 pub use time::Timestamp;
 pub use tokens::{TokenCalibration, estimate_tokens};
+pub use uncited::{REMOVED_NOTE, SOURCES, without_citations};
 pub use visible::{is_blank, is_removed};
 pub use zone::Zone;

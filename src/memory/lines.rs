@@ -1,6 +1,6 @@
 //! Messages and bullets as a model reads them: a line each, numbered, between fences that nobody can guess.
 
-use crate::domain::{Bullet, Role, Seq, StoredMessage, Timestamp, Zone, without_marks};
+use crate::domain::{Bullet, Role, Seq, StoredMessage, Timestamp, Zone, without_citations};
 use crate::memory::bullets::{Ground, Grounds, tidy};
 use crate::memory::extract::Line;
 use crate::memory::members;
@@ -32,7 +32,7 @@ pub fn spoken(
 ) -> Spoken {
     let rendered = stored.message.rendered();
     let said = match stored.message.role {
-        Role::Assistant => without_marks(&rendered),
+        Role::Assistant => without_citations(&rendered),
         Role::User | Role::System | Role::SystemSummary => rendered,
     };
     let text = members::without_usernames(&said, usernames);

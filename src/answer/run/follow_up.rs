@@ -274,7 +274,8 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     })
 }
 
-/// Writes a follow-up down beside its answer, unless whoever asked opted out. What goes wrong with it is logged, and the answer goes out.
+/// Writes a follow-up down beside its answer, unless whoever asked opted out. What goes wrong with it is logged, and the
+/// answer goes out.
 pub fn save(
     tx: &Writer<'_>,
     record: &AnswerRecord,

@@ -6,7 +6,7 @@ use crate::commands::notice::Notice;
 use crate::commands::run::note_file::FileText;
 use crate::commands::run::settings::Right;
 use crate::commands::run::{Commands, Order};
-use crate::domain::{Job, Role, Seq, Zone, without_marks};
+use crate::domain::{Job, Role, Seq, Zone, without_citations};
 use crate::scheduler::run::Outcome;
 use crate::store::notes::{NewNote, Note};
 use crate::store::{self, consent, messages, notes};
@@ -89,7 +89,7 @@ impl Commands {
                     Some(parent) => {
                         let sources = vec![parent.seq, order.message.seq];
                         let text = match parent.message.role {
-                            Role::Assistant => without_marks(&parent.message.text),
+                            Role::Assistant => without_citations(&parent.message.text),
                             Role::User | Role::System | Role::SystemSummary => parent.message.text,
                         };
                         self.save_note(job, &order, text, sources).await
