@@ -13,14 +13,36 @@ use crate::context::run::precomputed::Readings;
 use crate::domain::{Conversation, Heard};
 use crate::store::Store;
 
-/// After a flood, what comes in within this time is prepared together.
-const SETTLES: Duration = Duration::from_secs(1);
-/// Otherwise a rest as long as this many times the work: then it takes a third of one processor at most.
+/// Work that is done without a rest: a tag may follow on the heels of two messages.
+const BURST: Duration = Duration::from_millis(100);
+/// Beyond that, a rest is as long as this many times the work: it takes a third of one processor at most.
 const RESTS: u32 = 2;
+/// The same in a flood: what comes in meanwhile is prepared together.
+const RESTS_IN_FLOOD: u32 = 8;
+/// No rest is longer.
+const SETTLES: Duration = Duration::from_secs(1);
 /// Rows that are worked out in one read: about 2 ms, since there are two who can read.
 pub const AT_ONCE: usize = 16;
 /// Conversations that wait to be prepared. More are not noted: then a trigger does what was left undone.
 pub const NOTED: usize = 256;
+
+/// Work that may be done without a rest.
+struct Quota {
+    left: Duration,
+}
+
+impl Quota {
+    fn earn(&mut self, idle: Duration) {
+        self.left = (self.left + idle / RESTS).min(BURST);
+    }
+
+    /// How long to rest after so much work.
+    fn spend(&mut self, worked: Duration) -> Duration {
+        let owed = worked.saturating_sub(self.left);
+        self.left = self.left.saturating_sub(worked);
+        owed * RESTS
+    }
+}
 
 /// Prepares conversations that something was said in.
 pub struct Warmer {
@@ -37,7 +59,9 @@ impl Warmer {
     /// trigger, which fails in its own way where it must.
     pub async fn run(mut self, stop: CancellationToken) {
         let work = async {
+            let (mut quota, mut idle) = (Quota { left: BURST }, self.clock.stopwatch());
             while let Some(first) = self.news.recv().await {
+                quota.earn(idle.elapsed());
                 let mut due = HashMap::from([(first.conversation, first.is_asked)]);
                 while let Ok(next) = self.news.try_recv() {
                     due.insert(next.conversation, next.is_asked);
@@ -54,7 +78,10 @@ impl Warmer {
                         is_flood |= self.prepare(conversation).await;
                     }
                 }
-                self.clock.sleep(if is_flood { SETTLES } else { SETTLES.min(watch.elapsed() * RESTS) }).await;
+                let worked = watch.elapsed();
+                let rest = if is_flood { worked * RESTS_IN_FLOOD } else { quota.spend(worked) };
+                self.clock.sleep(SETTLES.min(rest)).await;
+                idle = self.clock.stopwatch();
             }
         };
         // Where nobody is left to tell anything, the end is for others to say.
@@ -75,5 +102,23 @@ impl Warmer {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn two_messages_are_prepared_without_a_rest_and_a_stream_with_two_thirds_of_the_time_at_rest() {
+        let mut quota = Quota { left: BURST };
+        assert_eq!([quota.spend(BURST / 2), quota.spend(BURST / 2)], [Duration::ZERO; 2]);
+        assert_eq!(quota.spend(BURST / 2), BURST / 2 * RESTS, "what was left is spent");
+        quota.earn(BURST / 5 * RESTS);
+        assert_eq!(quota.left, BURST / 5, "time without work earns some");
+        quota.earn(60 * SECOND);
+        assert_eq!(quota.left, BURST, "and never more than a burst");
     }
 }
