@@ -15,8 +15,8 @@ use crate::store::Store;
 
 /// Work that is done without a rest: a tag may follow on the heels of two messages.
 const BURST: Duration = Duration::from_millis(100);
-/// Beyond that, a rest is as long as this many times the work: it takes a third of one processor at most.
-const RESTS: u32 = 2;
+/// Beyond that, a rest is as long as this many times the work: it takes half of one processor at most.
+const RESTS: u32 = 1;
 /// The same in a flood: what comes in meanwhile is prepared together.
 const RESTS_IN_FLOOD: u32 = 8;
 /// No rest is longer.
@@ -112,7 +112,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn two_messages_are_prepared_without_a_rest_and_a_stream_with_two_thirds_of_the_time_at_rest() {
+    fn two_messages_are_prepared_without_a_rest_and_a_stream_with_half_of_the_time_at_rest() {
         let mut quota = Quota { left: BURST };
         assert_eq!([quota.spend(BURST / 2), quota.spend(BURST / 2)], [Duration::ZERO; 2]);
         assert_eq!(quota.spend(BURST / 2), BURST / 2 * RESTS, "what was left is spent");
