@@ -130,7 +130,8 @@ impl Court<'_> {
             let is_answered = self.replies.contains_key(&id) || !self.parts(id).is_empty();
             // It may have become a tag itself, by an edit.
             let is_no_other_ask = self.ledger.find(id).is_none_or(|said| matches!(said.due, Due::AnswerIfKnown(_)));
-            if is_in_time && is_answered && is_no_other_ask {
+            let are_two_asks = self.is_ask_of_its_own(id) && !self.parts(tag.id).is_empty();
+            if is_in_time && is_answered && is_no_other_ask && !are_two_asks {
                 self.questions.insert(tag.id, id);
             }
         }
@@ -195,9 +196,12 @@ impl Court<'_> {
         for said in &self.ledger.said {
             match self.resolved(said) {
                 Some(Due::AnswerToEither) if self.questions.contains_key(&said.id) => {
-                    self.counts.asks += 1;
+                    let question = self.questions[&said.id];
                     self.counts.in_two += 1;
-                    self.weigh_reply(&Said { id: self.questions[&said.id], ..*said });
+                    if !self.is_ask_of_its_own(question) {
+                        self.counts.asks += 1;
+                        self.weigh_reply(&Said { id: question, ..*said });
+                    }
                 }
                 Some(Due::Answer | Due::AnswerToEither) => {
                     self.counts.asks += 1;
@@ -238,6 +242,11 @@ impl Court<'_> {
             Due::ReactionIfKnown(parent) => is_known(parent).then_some(Due::Reaction),
             due => Some(due),
         }
+    }
+
+    /// Whether this is a reply to an answer that the daemon knows, and is weighed as such.
+    fn is_ask_of_its_own(&self, id: Id) -> bool {
+        self.ledger.find(id).and_then(|said| self.resolved(said)) == Some(Due::Answer)
     }
 
     fn weigh_reply(&mut self, said: &Said) {
