@@ -80,13 +80,17 @@ impl World {
             self.telegram.all_confirmed().await;
             loop {
                 let now = clock.now();
-                let look = move |conn: &Reader| Ok((jobs::due(conn, now, 1, 1)?.len(), jobs::counts(conn)?.0));
-                let (due, open) = self.read_store(look).await;
-                if due == 0 && open == 0 && now >= end {
+                let look = move |conn: &Reader| {
+                    let first = jobs::next_due(conn, Timestamp::from_millis(i64::MIN))?;
+                    let is_due = first.is_some_and(|at| at <= now);
+                    Ok((is_due, is_due || jobs::counts(conn)?.0 > 0))
+                };
+                let (is_due, is_open) = self.read_store(look).await;
+                if !is_open && now >= end {
                     return;
                 }
                 let somebody_waits = clock.next_wait();
-                clock.advance(if due > 0 { WORKING } else { IDLE });
+                clock.advance(if is_due { WORKING } else { IDLE });
                 // Nobody may: work on a job can take long.
                 let _ = tokio::time::timeout(Duration::from_millis(1), somebody_waits).await;
             }
