@@ -274,6 +274,9 @@ impl Stage {
         if let Some(missing) = reply_to.filter(|id| self.sandbox.message(self.chat, *id).is_none()) {
             return self.screen.error(&format!("there is no message #{missing} to reply to"));
         }
+        if let Some(id) = reply_to.filter(|_| said.text.is_empty()) {
+            return self.screen.error(&format!("say something behind the number: `> {id} @bot`"));
+        }
         let from = self.person(said.name);
         if let (Some(id), PRESS) = (reply_to, said.text) {
             match self.button(id) {

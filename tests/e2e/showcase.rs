@@ -31,6 +31,8 @@ const SESSION: &[Turn] = &[
     ("thanks @bot", &["👍 on"], &["No model"]),
     ("> 5 !", &["message #5 has no button"], &[]),
     ("> 999 @bot", &["there is no message #999"], &[]),
+    ("> 999", &["there is no message #999"], &[]),
+    ("> 5", &["say something behind the number"], &["no message"]),
     ("Zoe: I bring the wine on Saturday", &[], &["No model"]),
     ("@bot who brings the wine?", &["I bring the wine on Saturday"], &["keeper"]),
     ("help", &["Your turn"], &["No model"]),

@@ -81,13 +81,12 @@ pub fn parse(line: &str) -> Option<Said<'_>> {
     Some(named(line).unwrap_or(Said { name: YOU, reply_to: None, text: line }))
 }
 
-/// `> 12 text`, also `> 12: text`.
+/// `> 12 text`, also `> 12: text`; the text is empty where nothing follows the number.
 fn own_reply(line: &str) -> Option<(i64, &str)> {
     let rest = line.strip_prefix('>')?.trim_start();
-    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let id = rest[..digits].parse().ok()?;
-    let text = rest[digits..].trim_start_matches(':').trim();
-    (!text.is_empty()).then_some((id, text))
+    Some((id, rest[digits..].trim_start_matches(':').trim()))
 }
 
 /// `NAME: text` and `NAME > 12: text`.
@@ -155,5 +154,7 @@ mod tests {
         check("> 12 /why", "You > 12: /why");
         check("> 12: @bot", "You > 12: @bot");
         check(">12 @bot", "You > 12: @bot");
+        check("> 12", "You > 12: ");
+        check("> twelve", "You: > twelve");
     }
 }
