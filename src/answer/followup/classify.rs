@@ -3,7 +3,7 @@
 use crate::answer::followup::entities::named_in;
 use crate::answer::followup::item_question::has_question_mark;
 use crate::answer::followup::signals::{Signals, signals};
-use crate::answer::followup::tables::{Row, Span, Table, Tables};
+use crate::answer::followup::tables::{Names, Row, RowSpans, Span, Table, Tables};
 use crate::answer::followup::words::{Token, tokens};
 use crate::domain::{Frame, Intent, NamedEntity};
 
@@ -115,6 +115,7 @@ struct Sight<'a> {
     ask: &'a Ask<'a>,
     tokens: &'a [Token],
     table: &'a Table,
+    rows: RowSpans,
     signals: Signals,
     of_signals: Vec<Span>,
     names: Vec<String>,
@@ -129,20 +130,21 @@ impl<'a> Sight<'a> {
     fn new(ask: &'a Ask<'a>, tokens: &'a [Token], table: &'a Table) -> Self {
         let (signals, of_signals) = signals(ask.text, tokens, table);
         let (names, of_names) = named_in(ask.text, tokens, table);
+        let rows = table.find_all(tokens);
         // "Tell me more about it" is no more of it.
         let longer: Vec<Span> =
-            [Row::Explain, Row::WhatAbout].into_iter().flat_map(|row| table.find(row, tokens)).collect();
+            [Row::Explain, Row::WhatAbout].into_iter().flat_map(|row| rows.of(row)).copied().collect();
         let is_part = |span: &Span| longer.iter().any(|it| it.overlaps(*span) && it.to - it.from > span.to - span.from);
-        let more: Vec<Span> = table.find(Row::More, tokens).into_iter().filter(|span| !is_part(span)).collect();
+        let more: Vec<Span> = rows.of(Row::More).iter().copied().filter(|span| !is_part(span)).collect();
         // "Mõni teine" is another one, not the second.
         let is_more = |span: &Span| more.iter().any(|it| it.overlaps(*span) && it.to - it.from > span.to - span.from);
         let nth = table.ordinals(tokens).into_iter().map(|(span, nth)| (span, Place::Nth(nth)));
-        let last = table.find(Row::Last, tokens).into_iter().map(|span| (span, Place::Last));
+        let last = rows.of(Row::Last).iter().map(|span| (*span, Place::Last));
         let mut places: Vec<(Span, Place)> = nth.chain(last).filter(|(span, _)| !is_more(span)).collect();
         places.sort_by_key(|(span, _)| *span);
-        let person = table.find(Row::PersonPronoun, tokens).into_iter().next();
-        let item = table.find(Row::ItemPronoun, tokens).into_iter().max_by_key(|span| span.to - span.from);
-        Self { ask, tokens, table, signals, of_signals, names, of_names, more, places, person, item }
+        let person = rows.of(Row::PersonPronoun).first().copied();
+        let item = rows.of(Row::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);
+        Self { ask, tokens, table, rows, signals, of_signals, names, of_names, more, places, person, item }
     }
 
     /// The reading, and how many words the table knows: a pattern's word counts twice.
@@ -172,7 +174,7 @@ impl<'a> Sight<'a> {
     }
 
     fn has(&self, row: Row) -> bool {
-        !self.table.find(row, self.tokens).is_empty()
+        !self.rows.of(row).is_empty()
     }
 
     fn is_question(&self) -> bool {
@@ -202,7 +204,7 @@ impl<'a> Sight<'a> {
                     | Row::Without
             )
         });
-        let of_rows = rows.flat_map(|row| self.table.find(row, self.tokens));
+        let of_rows = rows.flat_map(|row| self.rows.of(row)).copied();
         let places = self.places.iter().map(|(span, _)| *span);
         let spans: Vec<Span> =
             of_rows.chain(places).chain(self.of_signals.iter().chain(&self.of_names).copied()).collect();
@@ -211,13 +213,13 @@ impl<'a> Sight<'a> {
     }
 
     fn fillers(&self) -> usize {
-        self.table.find(Row::Fillers, self.tokens).iter().map(|span| span.to - span.from).sum()
+        self.rows.of(Row::Fillers).iter().map(|span| span.to - span.from).sum()
     }
 
     /// Words that neither a pattern takes nor say nothing.
     fn unknown(&self) -> Vec<usize> {
         let covered = self.covered();
-        let fillers = self.table.find(Row::Fillers, self.tokens);
+        let fillers = self.rows.of(Row::Fillers);
         let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
         (0..self.tokens.len()).filter(|at| !covered.contains(at) && !is_filler(*at)).collect()
     }
@@ -235,8 +237,7 @@ impl<'a> Sight<'a> {
 
     /// Asks about the conversation itself.
     fn about_the_talk(&self, unknown: usize) -> Option<(Intent, f64)> {
-        let smalltalk: usize =
-            self.table.find(Row::Smalltalk, self.tokens).iter().map(|span| span.to - span.from).sum();
+        let smalltalk: usize = self.rows.of(Row::Smalltalk).iter().map(|span| span.to - span.from).sum();
         if smalltalk > 0 && unknown == 0 && self.places.is_empty() && smalltalk + self.fillers() >= self.tokens.len() {
             return Some((Intent::Smalltalk, 0.95));
         }
@@ -309,9 +310,9 @@ impl<'a> Sight<'a> {
 
     /// Whether nothing but fillers comes before a phrase of this row.
     fn begins_with(&self, row: Row) -> bool {
-        let fillers = self.table.find(Row::Fillers, self.tokens);
+        let fillers = self.rows.of(Row::Fillers);
         let is_filler = |at: usize| fillers.iter().any(|span| span.from <= at && at < span.to);
-        self.table.find(row, self.tokens).first().is_some_and(|span| (0..span.from).all(is_filler))
+        self.rows.of(row).first().is_some_and(|span| (0..span.from).all(is_filler))
     }
 
     fn suggestion(&self, unknown: usize) -> Option<(Intent, f64)> {
@@ -366,14 +367,14 @@ impl<'a> Sight<'a> {
             Row::Search,
             Row::PersonPronoun,
         ];
-        let mut taken: Vec<Span> = rows.into_iter().flat_map(|row| self.table.find(row, self.tokens)).collect();
+        let mut taken: Vec<Span> = rows.into_iter().flat_map(|row| self.rows.of(row)).copied().collect();
         taken.extend(self.of_names.iter().chain(&self.of_details()).copied());
-        let fillers = self.table.find(Row::Fillers, self.tokens);
-        let something = self.table.find(Row::Something, self.tokens);
-        let by = self.table.find(Row::By, self.tokens);
-        let kinds = self.table.named(crate::answer::followup::tables::Names::Kinds, self.tokens);
+        let fillers = self.rows.of(Row::Fillers);
+        let something = self.rows.of(Row::Something);
+        let by = self.rows.of(Row::By);
+        let kinds = self.table.named(Names::Kinds, self.tokens);
         let within = |spans: &[Span], at: usize| spans.iter().any(|span| span.from <= at && at < span.to);
-        let is_empty = |at: usize| within(&fillers, at) || within(&something, at) || within(&by, at);
+        let is_empty = |at: usize| within(fillers, at) || within(something, at) || within(by, at);
         let mut kept: Vec<usize> = (0..self.tokens.len()).filter(|at| !within(&taken, *at)).collect();
         while kept.first().is_some_and(|at| is_empty(*at)) {
             kept.remove(0);
@@ -390,7 +391,7 @@ impl<'a> Sight<'a> {
 
     /// Words of signals that have a field of their own; kinds stay part of the subject.
     fn of_details(&self) -> Vec<Span> {
-        let kinds = self.table.named(crate::answer::followup::tables::Names::Kinds, self.tokens);
+        let kinds = self.table.named(Names::Kinds, self.tokens);
         self.of_signals.iter().copied().filter(|span| !kinds.iter().any(|(kind, _)| kind == span)).collect()
     }
 }

@@ -150,6 +150,10 @@ pub struct Table {
     ordinals: Phrases<usize>,
 }
 
+/// Where the phrases of each row stand in one text, as [`Table::find`] gives them.
+#[derive(Debug)]
+pub struct RowSpans(BTreeMap<Row, Vec<Span>>);
+
 /// Phrases and what they mean, by the letter that they begin with: most are passed over at once.
 #[derive(Debug)]
 struct Phrases<T>(BTreeMap<char, Vec<(Phrase, T)>>);
@@ -223,6 +227,11 @@ impl Table {
         found.into_iter().flatten().map(|(span, ())| span).collect()
     }
 
+    /// Where phrases of every row stand, for whoever asks for many of them.
+    pub fn find_all(&self, tokens: &[Token]) -> RowSpans {
+        RowSpans(self.rows.keys().map(|row| (*row, self.find(*row, tokens))).collect())
+    }
+
     /// Whether `word` alone is a phrase of `row`.
     pub fn has(&self, row: Row, word: &str) -> bool {
         let token = Token { word: fold(word), start: 0, end: 0, ends_clause: false };
@@ -252,6 +261,12 @@ impl Table {
         let names = Names::ALL.into_iter().filter(|names| self.names.get(names).is_none_or(Phrases::is_empty));
         let ordinals = self.ordinals.is_empty().then(|| "ordinals".to_owned());
         rows.map(|row| format!("{row:?}")).chain(names.map(|names| format!("{names:?}"))).chain(ordinals).collect()
+    }
+}
+
+impl RowSpans {
+    pub fn of(&self, row: Row) -> &[Span] {
+        self.0.get(&row).map_or(&[], Vec::as_slice)
     }
 }
 
