@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 31] = [
+const SAMPLES: [&str; 32] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -39,8 +39,9 @@ const SAMPLES: [&str; 31] = [
     include_str!("data/migrations/0029.sql"),
     include_str!("data/migrations/0030.sql"),
     include_str!("data/migrations/0031.sql"),
+    include_str!("data/migrations/0032.sql"),
 ];
-const MIGRATIONS: [&str; 31] = [
+const MIGRATIONS: [&str; 32] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -72,6 +73,7 @@ const MIGRATIONS: [&str; 31] = [
     include_str!("../migrations/0029_memory_indexes.sql"),
     include_str!("../migrations/0030_answer_uses.sql"),
     include_str!("../migrations/0031_suggestions_of_who_opted_out.sql"),
+    include_str!("../migrations/0032_revisions.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

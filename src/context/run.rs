@@ -1,10 +1,11 @@
 //! Fetches what the pure part needs: one read of the store, no network, no model.
 //!
 //! In reading order: [`gather`] and [`window`]; `precomputed` (what is known of the messages
-//! it fetches), `cache` (where that is remembered), `warm` (who sees to it before anybody asks), `vectors` (the same for what
+//! it fetches), `newest` (these messages, read once), `cache` (where both are remembered), `warm` (who sees to it before anybody asks), `vectors` (the same for what
 //! a server makes of them).
 
 mod cache;
+mod newest;
 mod precomputed;
 mod vectors;
 mod warm;
@@ -18,7 +19,6 @@ pub use warm::{AT_ONCE, NOTED, Warmer};
 
 use crate::context::context_window::ContextWindow;
 use crate::context::features::message::{Address, address};
-use crate::context::features::rhythm::WINDOW;
 use crate::context::features::token::{Quick, QuickSet};
 use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
@@ -57,7 +57,9 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         trigger.message.quote = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
-    let (recent, marks) = messages::before_marked(conn, trigger.conversation(), moment, WINDOW)?;
+    let (recent, mut evidence) = readings.with_newest(conn, trigger.conversation(), moment, |before| {
+        Ok((before.messages.to_vec(), readings.evidence(conn, (&trigger, &ask), before)?))
+    })?;
     let mut found = Links::new(&trigger, &recent);
     found.follow_up(conn, &trigger, params.chain_depth)?;
     let anchor = found.found.first().cloned();
@@ -71,7 +73,6 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     }
     found.complete_albums(conn, &recent, params.seed.lookback_limit)?;
     let sources = found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, &trigger)))?;
-    let mut evidence = readings.evidence(conn, (&trigger, &ask), (&recent, marks))?;
     // An old anchor is a candidate with what surrounds it.
     let read = readings.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));

@@ -17,7 +17,7 @@ const APPLICATION_ID: i32 = 0x4348_494d;
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Page caches. Together with no mmap these keep the process small on a 512 MB machine. A reader begins with an empty one
 /// after every commit, so that it only needs to hold what one read comes back to.
-const WRITER_CACHE_KIB: i64 = 8192;
+const WRITER_CACHE_KIB: i64 = 4096;
 const READER_CACHE_KIB: i64 = 2048;
 /// More than there are statements in this room, so that each is compiled once.
 const STATEMENTS: usize = 128;

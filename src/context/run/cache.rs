@@ -1,5 +1,5 @@
-//! A cache of features, reply distributions and strands by conversation, bounded in bytes; conversations used longest ago make
-//! room.
+//! A cache of messages and of features, reply distributions and strands by conversation, bounded in bytes; conversations used
+//! longest ago make room.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::context::features::message::{Address, MessageFeatures};
 use crate::context::features::token::Quick;
 use crate::context::replies::antecedents::Antecedents;
+use crate::context::run::newest::Newest;
 use crate::context::strands::SampledStrands;
 use crate::domain::Conversation;
 
@@ -31,9 +32,15 @@ pub struct Talk {
     pub sampled: Option<(u64, Arc<SampledStrands>)>,
 }
 
+/// Bytes of messages that are kept at most, of all conversations and of one: again fifty, of messages of usual length. Of a
+/// conversation of long ones none are kept.
+const MESSAGES_ROOM: usize = 7 * 1024 * 1024;
+const MESSAGES_OF_ONE: usize = 512 * 1024;
+
 #[derive(Debug, Default)]
 pub struct Cache {
     talks: HashMap<Conversation, Slot>,
+    newest: HashMap<Conversation, (Newest, u64)>,
     /// Raised with every use.
     now: u64,
 }
@@ -72,6 +79,24 @@ impl Cache {
     pub fn put_strands(&mut self, conversation: Conversation, fingerprint: u64, strands: SampledStrands) {
         if let Some(slot) = self.talks.get_mut(&conversation) {
             Arc::make_mut(&mut slot.talk).sampled = Some((fingerprint, Arc::new(strands)));
+        }
+    }
+
+    /// Takes out the newest messages of a conversation: whoever brings them up to date puts them back.
+    pub fn take_newest(&mut self, conversation: Conversation) -> Option<Newest> {
+        self.newest.remove(&conversation).map(|(newest, _)| newest)
+    }
+
+    pub fn put_newest(&mut self, conversation: Conversation, newest: Newest) {
+        if newest.bytes() > MESSAGES_OF_ONE {
+            return;
+        }
+        self.now += 1;
+        self.newest.insert(conversation, (newest, self.now));
+        while self.newest.values().map(|(newest, _)| newest.bytes()).sum::<usize>() > MESSAGES_ROOM {
+            let oldest = self.newest.iter().min_by_key(|(_, (_, used))| *used).map(|(conversation, _)| *conversation);
+            let Some(oldest) = oldest else { break };
+            self.newest.remove(&oldest);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::context::features::token::Quick;
 use crate::context::pick::precompute::sample_strands;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::run::cache::{Cache, Known, ROOM, Talk};
+use crate::context::run::newest::{Before, Newest};
 use crate::context::strands::SampledStrands;
 use crate::context::weights::Scorers;
 use crate::domain::{Conversation, MessageId, StoredMessage, Timestamp, unless_it_panics};
@@ -61,15 +62,34 @@ impl Readings {
         Self { kept: Some(model), ..Self::new(None) }
     }
 
-    /// What is known of `recent` (oldest first with their marks, the newest of their conversation before `trigger`) and of
-    /// the trigger, whose words without the bot's name are `ask`.
+    /// Reads the newest messages of a conversation `before` a moment, for `work`. They are kept: the next time only what came
+    /// since is read.
+    pub fn with_newest<T>(
+        &self,
+        conn: &Reader,
+        conversation: Conversation,
+        before: (Timestamp, MessageId),
+        work: impl FnOnce(Before<'_>) -> store::Result<T>,
+    ) -> store::Result<T> {
+        let known = self.cache().take_newest(conversation);
+        let newest = Newest::read(conn, conversation, known)?;
+        let outcome = match newest.before(before) {
+            Some(messages) => work(messages),
+            None => work(Newest::read_before(conn, conversation, before)?.before(before).unwrap_or_default()),
+        };
+        self.cache().put_newest(conversation, newest);
+        outcome
+    }
+
+    /// What is known of the newest messages `before` a trigger, and of the trigger, whose words without the bot's name are
+    /// `ask`.
     pub fn evidence(
         &self,
         conn: &Reader,
         (trigger, ask): (&StoredMessage, &str),
-        (recent, marks): (&[StoredMessage], Vec<Mark>),
+        before: Before<'_>,
     ) -> store::Result<Evidence> {
-        let stretch = self.stretch(conn, trigger.conversation(), (recent, marks), usize::MAX)?;
+        let stretch = self.stretch(conn, trigger.conversation(), before, usize::MAX)?;
         let sampled = stretch.sampled();
         let mut evidence = Evidence { sampled, embedder: self.embedder.clone(), ..stretch.evidence() };
         let asked = read_words(trigger, ask, self.vector(ask));
@@ -94,27 +114,28 @@ impl Readings {
     /// Works out what the next trigger in a conversation will need, at most `most` rows of it. True when all is there.
     pub fn prepare(&self, conn: &Reader, conversation: Conversation, most: usize) -> store::Result<bool> {
         let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
-        let (recent, marks) = messages::before_marked(conn, conversation, end, WINDOW)?;
-        let stretch = self.stretch(conn, conversation, (&recent, marks), most)?;
-        let is_complete = stretch.antecedents.iter().all(Option::is_some);
-        if is_complete && stretch.sampled().is_none() {
-            let (fingerprint, messages) = (stretch.fingerprint(), recent.iter().collect::<Vec<_>>());
-            let strands = sample_strands(&messages, &stretch.evidence(), &Scorers::shipped());
-            self.cache().put_strands(conversation, fingerprint, strands);
-        }
-        Ok(is_complete)
+        self.with_newest(conn, conversation, end, |newest| {
+            let stretch = self.stretch(conn, conversation, newest, most)?;
+            let is_complete = stretch.antecedents.iter().all(Option::is_some);
+            if is_complete && stretch.sampled().is_none() {
+                let (fingerprint, messages) = (stretch.fingerprint(), newest.messages.iter().collect::<Vec<_>>());
+                let strands = sample_strands(&messages, &stretch.evidence(), &Scorers::shipped());
+                self.cache().put_strands(conversation, fingerprint, strands);
+            }
+            Ok(is_complete)
+        })
     }
 
-    /// What is known of `recent`: from memory what is there, read and scored what is not, at most `most` rows of it.
+    /// What is known of messages: from memory what is there, read and scored what is not, at most `most` rows of it.
     fn stretch<'a>(
         &self,
         conn: &Reader,
         conversation: Conversation,
-        (recent, marks): (&'a [StoredMessage], Vec<Mark>),
+        newest: Before<'a>,
         most: usize,
     ) -> store::Result<Stretch<'a>> {
-        let mut stretch = self.marked(conn, (recent, marks), self.cache().talk(conversation))?;
-        for (stored, (mark, past)) in recent.iter().zip(stretch.marks.iter().zip(&stretch.pasts)) {
+        let mut stretch = self.marked(conn, newest, self.cache().talk(conversation))?;
+        for (stored, (mark, past)) in newest.messages.iter().zip(stretch.marks.iter().zip(&stretch.pasts)) {
             let row = stretch.known(mark).and_then(|known| known.row.as_ref()).filter(|(of, _)| of == past);
             stretch.antecedents.push(row.map(|(_, row)| Arc::clone(row)));
             stretch.readings.push(self.reading(&stretch, stored, mark));
@@ -128,18 +149,9 @@ impl Readings {
     }
 
     /// The messages with the marks of themselves and of those before them.
-    fn marked<'a>(
-        &self,
-        conn: &Reader,
-        (recent, mut marks): (&'a [StoredMessage], Vec<Mark>),
-        before: Arc<Talk>,
-    ) -> store::Result<Stretch<'a>> {
-        let (mut earlier, mut vectors) = (Vec::new(), HashMap::new());
-        // Before fewer there is nothing.
-        if let Some(first) = recent.first().filter(|_| recent.len() == WINDOW) {
-            let moment = (first.message.sent_at, first.message.id);
-            earlier = messages::marks_before(conn, first.conversation(), moment, WINDOW)?;
-        }
+    fn marked<'a>(&self, conn: &Reader, newest: Before<'a>, before: Arc<Talk>) -> store::Result<Stretch<'a>> {
+        let recent = newest.messages;
+        let (mut earlier, mut marks, mut vectors) = (newest.earlier.to_vec(), newest.marks.to_vec(), HashMap::new());
         if let (Some(model), Some(newest)) = (&self.kept, recent.last()) {
             let behind_it = (newest.message.sent_at, MessageId(newest.message.id.0 + 1));
             vectors = vectors::before(conn, newest.conversation(), behind_it, model, 2 * WINDOW)?;

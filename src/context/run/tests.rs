@@ -1,6 +1,7 @@
 //! What is kept changes speed and nothing else.
 
 mod archive;
+mod kept;
 
 use std::sync::Arc;
 use std::time::Duration;

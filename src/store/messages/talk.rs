@@ -1,6 +1,6 @@
 //! The talk of a conversation around a moment. Service messages are no talk.
 
-use rusqlite::named_params;
+use rusqlite::{Params, named_params};
 
 use super::rows::{COLUMNS, from_row, limit_param, many};
 use super::{VISIBLE, row_id};
@@ -35,23 +35,39 @@ pub fn before_marked(
     moment: (Timestamp, MessageId),
     limit: usize,
 ) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
-    let mut statement = conn.prepare_cached(&sql_before(COLUMNS))?;
+    let params = named_params! {
+        ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
+        ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
+    };
+    let (mut found, mut marks) = marked(conn, &sql_before(COLUMNS), params)?;
+    found.reverse();
+    marks.reverse();
+    Ok((found, marks))
+}
+
+/// The messages of the conversation that got their numbers after `seq`, in the order of these, with their marks.
+pub fn since_marked(conn: &Reader, conversation: Conversation, seq: Seq) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM message
+         WHERE id > :after AND id <= :last AND thread_id IS :thread AND {VISIBLE} AND role <> 'system' ORDER BY id"
+    );
+    let params = named_params! {
+        ":after": row_id(conversation.chat, seq), ":last": row_id(conversation.chat, Seq(u32::MAX)),
+        ":thread": conversation.thread.map(|id| id.0),
+    };
+    marked(conn, &sql, params)
+}
+
+fn marked(conn: &Reader, sql: &str, params: impl Params) -> Result<(Vec<StoredMessage>, Vec<Mark>)> {
+    let mut statement = conn.prepare_cached(sql)?;
     let marking = Marking::of(&statement)?;
-    let rows = statement.query_map(
-        named_params! {
-            ":chat": conversation.chat.0, ":thread": conversation.thread.map(|id| id.0),
-            ":ts": moment.0.secs(), ":id": moment.1.0, ":limit": limit_param(limit),
-        },
-        |raw| Ok((from_row(raw), marking.mark(raw)?)),
-    )?;
-    let (mut found, mut marks) = (Vec::with_capacity(limit.min(512)), Vec::with_capacity(limit.min(512)));
+    let rows = statement.query_map(params, |raw| Ok((from_row(raw), marking.mark(raw)?)))?;
+    let (mut found, mut marks) = (Vec::new(), Vec::new());
     for row in rows {
         let (stored, mark) = row?;
         found.push(stored?);
         marks.push(mark);
     }
-    found.reverse();
-    marks.reverse();
     Ok((found, marks))
 }
 

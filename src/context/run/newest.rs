@@ -1,0 +1,128 @@
+//! The newest messages of a conversation as they were last read, brought up to date by what came since: a trigger and the
+//! preparation for it go through two hundred messages, of which one is new.
+
+use crate::context::features::rhythm::WINDOW;
+use crate::domain::{Conversation, MessageId, Seq, StoredMessage, Timestamp};
+use crate::store::chats::{self, Revision};
+use crate::store::marks::Mark;
+use crate::store::{self, Reader, messages};
+
+/// Messages behind the candidates that are kept: a trigger may be a little older than what came in.
+const BEHIND: usize = 40;
+const MOST: usize = WINDOW + BEHIND;
+
+/// Of a chat without messages.
+const NOWHERE: Revision = Revision { number: 0, last: Seq(0) };
+
+/// The newest messages, as many as [`MOST`].
+#[derive(Debug, Clone)]
+pub struct Newest {
+    /// The chat's, when they were read.
+    revision: i64,
+    /// What came behind this message was not read yet.
+    last: Seq,
+    /// Oldest first.
+    messages: Vec<StoredMessage>,
+    /// Of these, and of up to [`WINDOW`] messages before them.
+    marks: Vec<Mark>,
+    /// Whether `marks` begin where the conversation does.
+    is_from_start: bool,
+}
+
+/// Messages before a moment, oldest first.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Before<'a> {
+    /// At most [`WINDOW`].
+    pub messages: &'a [StoredMessage],
+    pub marks: &'a [Mark],
+    /// Of up to [`WINDOW`] messages before these.
+    pub earlier: &'a [Mark],
+}
+
+impl Newest {
+    /// Reads them; of those that are `known`, only what came since.
+    pub fn read(conn: &Reader, conversation: Conversation, known: Option<Self>) -> store::Result<Self> {
+        let now = chats::revision(conn, conversation.chat)?.unwrap_or(NOWHERE);
+        if let Some(known) = known.filter(|known| known.revision == now.number && known.last <= now.last)
+            && let Some(extended) = known.extended(conn, conversation, now)?
+        {
+            return Ok(extended);
+        }
+        let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
+        Self::until(conn, conversation, (end, MOST), now)
+    }
+
+    /// Reads the messages before `moment`, where that is further back than what is kept.
+    pub fn read_before(
+        conn: &Reader,
+        conversation: Conversation,
+        moment: (Timestamp, MessageId),
+    ) -> store::Result<Self> {
+        Self::until(conn, conversation, (moment, WINDOW), NOWHERE)
+    }
+
+    fn until(
+        conn: &Reader,
+        conversation: Conversation,
+        (moment, most): ((Timestamp, MessageId), usize),
+        at: Revision,
+    ) -> store::Result<Self> {
+        let (messages, mut marks) = messages::before_marked(conn, conversation, moment, most)?;
+        let mut is_from_start = messages.len() < most;
+        if let Some(first) = messages.first().filter(|_| !is_from_start) {
+            let mut earlier = messages::marks_before(conn, conversation, moment_of(first), WINDOW)?;
+            is_from_start = earlier.len() < WINDOW;
+            earlier.append(&mut marks);
+            marks = earlier;
+        }
+        Ok(Self { revision: at.number, last: at.last, messages, marks, is_from_start })
+    }
+
+    /// With what came since they were read; none where that does not stand behind them in time.
+    fn extended(mut self, conn: &Reader, conversation: Conversation, now: Revision) -> store::Result<Option<Self>> {
+        if self.last == now.last {
+            return Ok(Some(self));
+        }
+        if (now.last.0 - self.last.0) as usize > MOST {
+            return Ok(None);
+        }
+        let (messages, marks) = messages::since_marked(conn, conversation, self.last)?;
+        self.messages.extend(messages);
+        self.marks.extend(marks);
+        self.last = now.last;
+        let surplus = self.messages.len().saturating_sub(MOST);
+        self.messages.drain(..surplus);
+        let surplus = self.marks.len().saturating_sub(MOST + WINDOW);
+        self.is_from_start &= surplus == 0;
+        self.marks.drain(..surplus);
+        Ok(self.messages.is_sorted_by_key(moment_of).then_some(self))
+    }
+
+    /// Those before `moment`; none where that takes messages from further back than these.
+    pub fn before(&self, moment: (Timestamp, MessageId)) -> Option<Before<'_>> {
+        let end = self.messages.partition_point(|stored| moment_of(stored) < moment);
+        let start = end.saturating_sub(WINDOW);
+        // The marks reach further back than the messages.
+        let further = self.marks.len() - self.messages.len();
+        let (first, last) = (further + start, further + end);
+        let is_all = end - start == WINDOW || further == 0 && self.is_from_start;
+        let are_all_earlier = first >= WINDOW || self.is_from_start;
+        (is_all && are_all_earlier).then(|| Before {
+            messages: &self.messages[start..end],
+            marks: &self.marks[first..last],
+            earlier: &self.marks[first.saturating_sub(WINDOW)..first],
+        })
+    }
+
+    /// Memory that they take, about.
+    pub fn bytes(&self) -> usize {
+        let words = |stored: &StoredMessage| stored.message.text.len() + stored.message.sender.name.len();
+        self.messages.iter().map(words).sum::<usize>()
+            + self.messages.len() * size_of::<StoredMessage>()
+            + self.marks.len() * size_of::<Mark>()
+    }
+}
+
+fn moment_of(stored: &StoredMessage) -> (Timestamp, MessageId) {
+    (stored.message.sent_at, stored.message.id)
+}
