@@ -156,6 +156,19 @@ impl Store {
         tokio::task::spawn_blocking(move || shared.lend(work)).await.map_err(|_| StoreError::Panicked)?
     }
 
+    /// The same for a row or two that were just written, on this very thread where a connection is free: to hand that to
+    /// another takes longer.
+    pub async fn glance<T, F>(&self, work: F) -> Result<T>
+    where
+        F: FnOnce(&Reader) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        match self.shared.free_readers.try_acquire() {
+            Ok(_permit) => self.shared.lend(work),
+            Err(_) => self.read(work).await,
+        }
+    }
+
     /// The same for a thread that may wait, and goes on with what it read.
     pub fn read_here<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let _permit = block_on(self.shared.free_readers.acquire()).map_err(|_| StoreError::Closed)?;

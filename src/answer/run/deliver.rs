@@ -53,7 +53,7 @@ impl Delivery {
     async fn deliver(&self, job: &Job, reply: &str, made_by: Option<&JobPayload>) -> store::Result<Next> {
         let key = reply.to_owned();
         let (parts, stream) =
-            self.store.read(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?))).await?;
+            self.store.glance(move |conn| Ok((outbox::parts(conn, &key)?, reply_streams::find(conn, &key)?))).await?;
         let is_untouched = parts.iter().all(|part| is_surely_unsent(part, job));
         let failed: Vec<Part> = parts.iter().filter(|part| part.state == State::Failed).cloned().collect();
         let open: Vec<Part> =
