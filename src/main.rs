@@ -4,7 +4,7 @@ use chime::cli::{self, Exit};
 
 /// Memory that one thread allocates and another frees, as everything that an answer is made from is, costs less than with
 /// glibc. `.cargo/config.toml` says how many heaps there are.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
