@@ -10,6 +10,11 @@ use chime::clock::Clock;
 use chime::testkit::World;
 use clap::Parser;
 
+/// The allocator of the program, since the daemon runs in this process.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Lives through many days of a busy group.
 #[derive(Debug, Parser)]
 struct Arguments {

@@ -80,7 +80,7 @@ pub fn pairs(
     mut each: impl FnMut(usize, &[f32; RAW]),
 ) {
     let scene = Scene::new((message, past), hearing, bare);
-    let mut walk = Walk::default();
+    let mut walk = Walk { longest: 0.0, longest_gap: 0.0, by: vec![0.0; scene.spoken.len()], distinct: 0.0 };
     for place in (0..past.len()).rev() {
         walk.meet(place, &scene);
         let raw = scene.features(place, &walk);
@@ -103,27 +103,40 @@ struct Scene<'a> {
     /// Mean seconds between messages, see [`scale`].
     scale: f64,
     texts: Similarity,
-    /// Index of the author's last message.
-    own: Option<usize>,
+    /// Of the author's last message.
+    own: Own,
     /// Distinct authors of the last 20.
     speakers: f32,
-    spoken: Quick<UserId, f32>,
-    /// Messages in which one of the pair names the other.
-    naming: Quick<UserId, f32>,
-    /// Places where the author and somebody else follow each other.
-    alternation: Quick<UserId, f32>,
+    /// The number of each message's author, from 0; the last is that of the message itself.
+    authors: Vec<usize>,
+    /// By number: messages of each author.
+    spoken: Vec<f32>,
+    /// By number: messages in which the message's author and another name each other.
+    naming: Vec<f32>,
+    /// By number: places where the message's author and another follow each other.
+    alternation: Vec<f32>,
     /// Whom the author named last.
     last_target: Option<UserId>,
     /// Index of the last message that names the author.
     last_addressed: Option<usize>,
 }
 
+/// What all pairs of a message have of its author's last message before it.
+struct Own {
+    is_known: bool,
+    ln_distance: f32,
+    ln_seconds: f32,
+    /// The longest silence since then, by rank.
+    longest_gap: f32,
+}
+
 /// Counts over the messages between a candidate and the message, kept while walking back.
-#[derive(Default)]
 struct Walk {
     longest: f32,
     longest_gap: f64,
-    by: Quick<UserId, f32>,
+    /// By number of the author.
+    by: Vec<f32>,
+    distinct: f32,
 }
 
 impl Walk {
@@ -134,7 +147,11 @@ impl Walk {
     }
 
     fn pass(&mut self, place: usize, scene: &Scene<'_>) {
-        *self.by.entry(scene.past[place].author).or_default() += 1.0;
+        let times = &mut self.by[scene.authors[place]];
+        if *times == 0.0 {
+            self.distinct += 1.0;
+        }
+        *times += 1.0;
     }
 }
 
@@ -145,50 +162,51 @@ impl<'a> Scene<'a> {
         bare: bool,
     ) -> Self {
         let gaps = gaps(message, past);
+        let rhythm = ranks(&gaps);
         let author = message.author;
-        let own = past.iter().rposition(|turn| turn.author == author);
+        let (numbers, authors) = numbered(past.iter().map(|turn| turn.author).chain([author]));
+        let count = numbers.len();
         let mut scene = Self {
             message,
             past,
             bare,
-            rhythm: ranks(&gaps),
+            own: Own::of((message, past), &rhythm),
+            rhythm,
             scale: scale(&gaps),
             gaps,
             texts: if bare { Similarity::none(past.len()) } else { Similarity::of(message, past, &hearing.names) },
-            own,
             speakers: distinct(past.iter().rev().take(20)),
-            spoken: Quick::default(),
-            naming: Quick::default(),
-            alternation: Quick::default(),
+            authors,
+            spoken: vec![0.0; count],
+            naming: vec![0.0; count],
+            alternation: vec![0.0; count],
             last_target: None,
             // The message itself does not name its author.
             last_addressed: hearing.past.iter().rposition(|heard| heard.mentions.contains(&author)),
             hearing,
         };
-        scene.count(author);
+        scene.count(&numbers);
         scene
     }
 
-    fn count(&mut self, author: UserId) {
-        for (place, (turn, heard)) in self.past.iter().zip(&self.hearing.past).enumerate() {
-            let speaker = turn.author;
-            *self.spoken.entry(speaker).or_default() += 1.0;
+    fn count(&mut self, numbers: &Quick<UserId, usize>) {
+        let author = self.authors[self.past.len()];
+        for (place, heard) in self.hearing.past.iter().enumerate() {
+            let speaker = self.authors[place];
+            self.spoken[speaker] += 1.0;
             if speaker == author {
-                for named in &heard.mentions {
-                    *self.naming.entry(*named).or_default() += 1.0;
+                // Who has not spoken is no candidate's author.
+                for named in heard.mentions.iter().filter_map(|named| numbers.get(named)) {
+                    self.naming[*named] += 1.0;
                 }
                 self.last_target = heard.mentions.first().copied().or(self.last_target);
-            } else if heard.mentions.contains(&author) {
-                *self.naming.entry(speaker).or_default() += 1.0;
+            } else if heard.mentions.contains(&self.message.author) {
+                self.naming[speaker] += 1.0;
             }
-            let before = place.checked_sub(1).map(|before| self.past[before].author);
+            let before = place.checked_sub(1).map(|before| self.authors[before]);
             match before {
-                Some(before) if before != speaker && speaker == author => {
-                    *self.alternation.entry(before).or_default() += 1.0;
-                }
-                Some(before) if before == author && speaker != author => {
-                    *self.alternation.entry(speaker).or_default() += 1.0;
-                }
+                Some(before) if before != speaker && speaker == author => self.alternation[before] += 1.0,
+                Some(before) if before == author && speaker != author => self.alternation[speaker] += 1.0,
                 Some(_) | None => {}
             }
         }
@@ -199,13 +217,12 @@ impl<'a> Scene<'a> {
         let (to, heard) = (&self.hearing.message, &self.hearing.past[place]);
         let distance = self.past.len() - place;
         let seconds = seconds_between(j, i);
-        let same = j.author == i.author;
-        let times = |counts: &Quick<UserId, f32>, author| counts.get(&author).copied().unwrap_or(0.0);
-        let (between_i, between_j) = (times(&walk.by, i.author), times(&walk.by, j.author));
+        let (of_i, of_j) = (self.authors[self.past.len()], self.authors[place]);
+        let same = of_j == of_i;
+        let (between_i, between_j) = (walk.by[of_i], walk.by[of_j]);
         let names_j = !self.bare && to.mentions.contains(&j.author);
         let named_by_j = heard.mentions.contains(&i.author);
         let text = |value: f32| if self.bare { 0.0 } else { value };
-        let own_seconds = self.own.map(|own| seconds_between(&self.past[own], i));
         [
             (distance as f32).ln(),
             capped(seconds),
@@ -217,13 +234,13 @@ impl<'a> Scene<'a> {
             ln_after(between_j),
             flag(same && between_i == 0.0),
             flag(between_j == 0.0),
-            ln_after(times(&self.spoken, j.author)),
-            ln_after(times(&self.spoken, i.author)),
-            self.own.map_or((WINDOW as f32 + 1.0).ln(), |own| ((self.past.len() - own) as f32).ln()),
-            own_seconds.map_or(TIME_CAP, capped),
+            ln_after(self.spoken[of_j]),
+            ln_after(self.spoken[of_i]),
+            self.own.ln_distance,
+            self.own.ln_seconds,
             self.speakers,
-            ln_after(walk.by.len() as f32),
-            ln_after(if same { 0.0 } else { times(&self.alternation, j.author) }),
+            ln_after(walk.distinct),
+            ln_after(if same { 0.0 } else { self.alternation[of_j] }),
             flag(names_j),
             text(flag(to.first == Some(j.author))),
             flag(named_by_j),
@@ -231,7 +248,7 @@ impl<'a> Scene<'a> {
             text(flag(to.mentions.iter().any(|named| heard.mentions.contains(named)))),
             text(flag(!to.mentions.is_empty() && !names_j)),
             flag(!heard.mentions.is_empty() && !named_by_j),
-            ln_after(times(&self.naming, j.author)),
+            ln_after(self.naming[of_j]),
             flag(self.last_target == Some(j.author)),
             flag(self.last_addressed == Some(place)),
             self.texts.words[place],
@@ -244,12 +261,12 @@ impl<'a> Scene<'a> {
             flag(j.is_question),
             text(ln_after(i.chars as f32)),
             ln_after(j.chars as f32),
-            flag(self.own.is_none()),
+            flag(!self.own.is_known),
             flag(self.bare),
             self.rhythm[self.past.len()],
             walk.longest,
             (((seconds + self.scale) / self.scale) as f32).ln(),
-            self.longest_since_own(),
+            self.own.longest_gap,
         ]
     }
 
@@ -261,11 +278,37 @@ impl<'a> Scene<'a> {
             .map(|near| similarity[near])
             .fold(similarity[place], f32::max)
     }
+}
 
-    /// The longest silence since the author last spoke, by rank.
-    fn longest_since_own(&self) -> f32 {
-        self.own.map_or(NEVER_MQ, |own| self.rhythm[own + 1..].iter().copied().fold(0.0, f32::max))
+impl Own {
+    fn of((message, past): (&MessageFeatures, &[Arc<MessageFeatures>]), rhythm: &[f32]) -> Self {
+        match past.iter().rposition(|turn| turn.author == message.author) {
+            Some(own) => Self {
+                is_known: true,
+                ln_distance: ((past.len() - own) as f32).ln(),
+                ln_seconds: capped(seconds_between(&past[own], message)),
+                longest_gap: rhythm[own + 1..].iter().copied().fold(0.0, f32::max),
+            },
+            None => Self {
+                is_known: false,
+                ln_distance: (WINDOW as f32 + 1.0).ln(),
+                ln_seconds: TIME_CAP,
+                longest_gap: NEVER_MQ,
+            },
+        }
     }
+}
+
+/// The number of each author, and the numbers in the order of their messages: small ones, to count by without looking them up.
+fn numbered(authors: impl Iterator<Item = UserId>) -> (Quick<UserId, usize>, Vec<usize>) {
+    let mut numbers = Quick::default();
+    let of_each = authors
+        .map(|author| {
+            let next = numbers.len();
+            *numbers.entry(author).or_insert(next)
+        })
+        .collect();
+    (numbers, of_each)
 }
 
 /// Seconds between neighbours; the place of a gap is that of the later message, `past.len()` being the message itself.
