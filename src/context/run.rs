@@ -57,8 +57,9 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         trigger.message.quote = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
-    let (recent, mut evidence) = readings.with_newest(conn, trigger.conversation(), moment, |before| {
-        Ok((before.messages.to_vec(), readings.evidence(conn, (&trigger, &ask), before)?))
+    let (recent, revision, mut evidence) = readings.with_newest(conn, trigger.conversation(), moment, |before| {
+        let evidence = readings.evidence(conn, (&trigger, &ask), before)?;
+        Ok((before.messages.to_vec(), before.revision, evidence))
     })?;
     let mut found = Links::new(&trigger, &recent);
     found.follow_up(conn, &trigger, params.chain_depth)?;
@@ -77,7 +78,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     let read = readings.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));
     let (linked, evidence) = (found.found, Arc::new(evidence));
-    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given: None, sources, evidence })
+    Ok(History { trigger, anchor_withheld, recent, revision, linked, ask, is_tag, given: None, sources, evidence })
 }
 
 /// The window that `history` gives, with what is found further back than it reaches.

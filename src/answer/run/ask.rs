@@ -321,7 +321,7 @@ impl Answering {
         let (made_for, job) = (job.clone(), job.payload.clone());
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
         let remembers = self.parts.introduction.promise.remembers;
-        let conversation = question.trigger().conversation();
+        let (conversation, revision) = (question.trigger().conversation(), question.history.revision);
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
                 bill.write(tx)?;
@@ -329,7 +329,7 @@ impl Answering {
             if !jobs::is_due(tx, &job)? {
                 return Ok(Written::Ended);
             }
-            if rests_on_what_is_gone(tx, &record, &shown)? {
+            if rests_on_what_is_gone(tx, &record, &shown, revision)? {
                 return Ok(Written::Gone);
             }
             answers::save(tx, &record)?;

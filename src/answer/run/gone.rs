@@ -1,7 +1,7 @@
 //! Checks, once the model has answered, that the sources of the answer are still kept and the bot is still in the chat.
 
 use crate::domain::{AnswerRecord, Job, Seq};
-use crate::store::{self, Reader, consent, messages};
+use crate::store::{self, Reader, chats, consent, messages};
 
 /// What became of an answer that was made.
 pub enum Written {
@@ -13,16 +13,20 @@ pub enum Written {
     Gone,
 }
 
-/// Whether somebody had a message of the window, or of the suggestion it goes on with, forgotten, or opted out, since the window was picked.
-pub fn rests_on_what_is_gone(conn: &Reader, record: &AnswerRecord, also: &[Seq]) -> store::Result<bool> {
+/// Whether somebody had a message of the window, or of the suggestion it goes on with, forgotten, or opted out, since the window
+/// was picked. `revision` is that of the chat when its messages were read; where it is still the same, they need no second look.
+pub fn rests_on_what_is_gone(
+    conn: &Reader,
+    record: &AnswerRecord,
+    also: &[Seq],
+    revision: Option<i64>,
+) -> store::Result<bool> {
     let trigger = messages::any_by_seq(conn, record.chat, record.trigger)?.map(|stored| stored.message);
     let still_asked = trigger.map_or(Ok(None), |trigger| consent::for_job(conn, trigger.chat, trigger.id))?;
     if still_asked.is_none() {
         return Ok(true);
     }
-    Ok(!messages::are_visible(
-        conn,
-        record.chat,
-        record.window.iter().map(|chosen| chosen.seq).chain(also.iter().copied()),
-    )?)
+    let is_as_read = revision.is_some() && chats::revision(conn, record.chat)?.map(|now| now.number) == revision;
+    let shown = record.window.iter().map(|chosen| chosen.seq).filter(|_| !is_as_read);
+    Ok(!messages::are_visible(conn, record.chat, shown.chain(also.iter().copied()))?)
 }

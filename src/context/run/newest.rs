@@ -11,14 +11,14 @@ use crate::store::{self, Reader, messages};
 const BEHIND: usize = 40;
 const MOST: usize = WINDOW + BEHIND;
 
-/// Of a chat without messages.
-const NOWHERE: Revision = Revision { number: 0, last: Seq(0) };
+/// After all messages.
+pub const END: (Timestamp, MessageId) = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
 
 /// The newest messages, as many as [`MOST`].
 #[derive(Debug, Clone)]
 pub struct Newest {
-    /// The chat's, when they were read.
-    revision: i64,
+    /// The chat's, when they were read, where more will be read behind them.
+    revision: Option<i64>,
     /// What came behind this message was not read yet.
     last: Seq,
     /// Oldest first.
@@ -37,19 +37,23 @@ pub struct Before<'a> {
     pub marks: &'a [Mark],
     /// Of up to [`WINDOW`] messages before these.
     pub earlier: &'a [Mark],
+    /// The chat's, when they were read.
+    pub revision: Option<i64>,
 }
 
 impl Newest {
     /// Reads them; of those that are `known`, only what came since.
     pub fn read(conn: &Reader, conversation: Conversation, known: Option<Self>) -> store::Result<Self> {
-        let now = chats::revision(conn, conversation.chat)?.unwrap_or(NOWHERE);
-        if let Some(known) = known.filter(|known| known.revision == now.number && known.last <= now.last)
+        let Some(now) = chats::revision(conn, conversation.chat)? else {
+            return Self::read_before(conn, conversation, END);
+        };
+        if let Some(known) = known.filter(|known| known.revision == Some(now.number) && known.last <= now.last)
             && let Some(extended) = known.extended(conn, conversation, now)?
         {
             return Ok(extended);
         }
-        let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
-        Self::until(conn, conversation, (end, MOST), now)
+        let newest = Self::until(conn, conversation, (END, MOST))?;
+        Ok(Self { revision: Some(now.number), last: now.last, ..newest })
     }
 
     /// Reads the messages before `moment`, where that is further back than what is kept.
@@ -58,14 +62,13 @@ impl Newest {
         conversation: Conversation,
         moment: (Timestamp, MessageId),
     ) -> store::Result<Self> {
-        Self::until(conn, conversation, (moment, WINDOW), NOWHERE)
+        Self::until(conn, conversation, (moment, WINDOW))
     }
 
     fn until(
         conn: &Reader,
         conversation: Conversation,
         (moment, most): ((Timestamp, MessageId), usize),
-        at: Revision,
     ) -> store::Result<Self> {
         let (messages, mut marks) = messages::before_marked(conn, conversation, moment, most)?;
         let mut is_from_start = messages.len() < most;
@@ -75,7 +78,7 @@ impl Newest {
             earlier.append(&mut marks);
             marks = earlier;
         }
-        Ok(Self { revision: at.number, last: at.last, messages, marks, is_from_start })
+        Ok(Self { revision: None, last: Seq(0), messages, marks, is_from_start })
     }
 
     /// With what came since they were read; none where that does not stand behind them in time.
@@ -111,6 +114,7 @@ impl Newest {
             messages: &self.messages[start..end],
             marks: &self.marks[first..last],
             earlier: &self.marks[first.saturating_sub(WINDOW)..first],
+            revision: self.revision,
         })
     }
 

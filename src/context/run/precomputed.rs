@@ -12,7 +12,7 @@ use crate::context::features::token::Quick;
 use crate::context::pick::precompute::sample_strands;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::run::cache::{Cache, Known, ROOM, Talk};
-use crate::context::run::newest::{Before, Newest};
+use crate::context::run::newest::{Before, END, Newest};
 use crate::context::strands::SampledStrands;
 use crate::context::weights::Scorers;
 use crate::domain::{Conversation, MessageId, StoredMessage, Timestamp, unless_it_panics};
@@ -113,8 +113,7 @@ impl Readings {
 
     /// Works out what the next trigger in a conversation will need, at most `most` rows of it. True when all is there.
     pub fn prepare(&self, conn: &Reader, conversation: Conversation, most: usize) -> store::Result<bool> {
-        let end = (Timestamp::from_secs(i64::MAX), MessageId(i64::MAX));
-        self.with_newest(conn, conversation, end, |newest| {
+        self.with_newest(conn, conversation, END, |newest| {
             let stretch = self.stretch(conn, conversation, newest, most)?;
             let is_complete = stretch.antecedents.iter().all(Option::is_some);
             if is_complete && stretch.sampled().is_none() {
