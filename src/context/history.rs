@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::context::evidence::Evidence;
-use crate::context::features::message::address;
 use crate::context::features::rhythm::WINDOW;
 use crate::domain::{Chosen, MessageId, Seq, StoredMessage};
 
@@ -36,18 +35,6 @@ impl History {
     /// By number and not by time: an old message that is known only from a reply to it got its number with that reply.
     pub fn known_from(&self) -> Option<Seq> {
         self.recent.iter().map(|stored| stored.seq).min().filter(|_| self.recent.len() >= WINDOW)
-    }
-
-    /// The vectors of the newest messages, where the model at hand made them; ascending by message.
-    pub fn vectors(&self) -> Vec<(Seq, &[f32])> {
-        if self.evidence.embedder.is_none() {
-            return Vec::new();
-        }
-        let vector = |stored: &StoredMessage| Some(self.evidence.readings.get(&address(stored))?.vector.as_slice());
-        let mut vectors: Vec<(Seq, &[f32])> =
-            self.recent.iter().filter_map(|stored| Some((stored.seq, vector(stored)?))).collect();
-        vectors.sort_unstable_by_key(|(seq, _)| *seq);
-        vectors
     }
 
     /// A history without evidence; the whole text of the trigger is the ask.

@@ -6,7 +6,8 @@ use anyhow::Context;
 use futures::executor::block_on;
 
 use crate::answer::run::Answering;
-use crate::answer::run::question::{Found, Gathered, Question, Reading};
+use crate::answer::run::open::{Found, Opened};
+use crate::answer::run::question::{Question, Reading};
 use crate::context::run::window_around;
 use crate::context::{Focused, History, Params};
 use crate::domain::{Job, Matter, MessageAt, ParsedTrigger};
@@ -72,20 +73,20 @@ fn found(
     (at, matter): (MessageAt, Matter),
     parsed: &ParsedTrigger,
 ) -> anyhow::Result<Found<Question>> {
-    let gathered: Arc<Gathered> = match store.read_here(|conn| reading.gather(conn, at, parsed, matter))? {
-        Found::Ready(gathered) => Arc::from(gathered),
+    let opened: Arc<Opened> = match store.read_here(|conn| reading.open(conn, at, parsed, matter))? {
+        Found::Ready(opened) => Arc::from(opened),
         Found::Gone => return Ok(Found::Gone),
         Found::Answered => return Ok(Found::Answered),
         Found::Old(trigger) => return Ok(Found::Old(trigger)),
     };
-    let (second, also, about) = (store.clone(), Arc::clone(reading), Arc::clone(&gathered));
+    let (second, also, about) = (store.clone(), Arc::clone(reading), Arc::clone(&opened));
     let beside = tokio::task::spawn_blocking(move || second.read_here(|conn| also.beside(conn, &about)));
+    let gathered = store.read_here(|conn| reading.gather(conn, &opened))?;
     // No reader of the store waits for this.
     let focused = Focused::of(&gathered.history, &gathered.params);
     let windowed = store.read_here(|conn| Ok(reading.window(conn, &gathered, focused)))?;
     let beside = block_on(beside).context("reading what belongs to the trigger")??;
-    let gathered = Arc::unwrap_or_clone(gathered);
-    let question = store.read_here(|conn| reading.complete(conn, gathered, windowed, beside))?;
+    let question = store.read_here(|conn| reading.complete(conn, (&opened, gathered), windowed, beside))?;
     Ok(Found::Ready(Box::new(question)))
 }
 

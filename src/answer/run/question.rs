@@ -1,12 +1,9 @@
-//! A question as it stands when its job is taken up: the trigger, what it asks, and everything that its answer is made
-//! from.
+//! A question as it stands once its trigger is opened: everything that its answer is made from.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::access::Access;
-use crate::access::run::served;
 use crate::answer::prompt::Person;
 use crate::answer::recall::{self, fitting};
 use crate::answer::run::concepts::Scope;
@@ -14,13 +11,14 @@ use crate::answer::run::enrich::{Enricher, Subject, enrich};
 use crate::answer::run::follow_up::{self, GoingOn};
 use crate::answer::run::introduction::Introduction;
 use crate::answer::run::long_strand::{LongStrands, OldestPart};
+use crate::answer::run::open::Opened;
 use crate::answer::tools::LookedUp;
 use crate::config::{AccessConfig, SessionIdle};
 use crate::context::run::{Asked, Readings, gather, window_around};
 use crate::context::{ContextWindow, Focused, History, Params};
 use crate::domain::{
-    Alternative, BotIdentity, Citable, Enrichment, FollowUp, FormattedText, Grounding, How, Matter, MessageAt,
-    ParsedTrigger, Seq, Slot, SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link,
+    BotIdentity, Citable, Enrichment, FollowUp, FormattedText, Grounding, Matter, Seq, Slot, SourceId, Spent,
+    StoredMessage, Timestamp, UserId, Zone, message_link,
 };
 use crate::gateway::run::Bill;
 use crate::retrieval::Recalled;
@@ -28,35 +26,16 @@ use crate::retrieval::run::{Looked, RecallRequest, Recaller};
 use crate::store::chat_settings::ChatSettings;
 use crate::store::chats::{self, ChatRow};
 use crate::store::concepts::ContextKey;
-use crate::store::{self, Reader, StoreError, answers, chat_settings, consent, messages, usage};
-use crate::trigger::{self, Languages, own_run};
+use crate::store::{self, Reader, StoreError, chat_settings, messages, usage};
 
-/// Messages before a tag that are looked at for a question of its author.
-const IN_A_ROW: usize = 6;
 /// Who spoke within this time is here.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// What is known when the job is taken up.
-pub enum Found<T> {
-    Gone,
-    Answered,
-    /// The trigger waited too long, in a crash or a downtime.
-    Old(Box<StoredMessage>),
-    Ready(Box<T>),
-}
-
 /// A trigger with the messages it may be about, before any of them is picked.
-#[derive(Clone)]
 pub struct Gathered {
     pub history: Arc<History>,
     /// With the room that there is for the window.
     pub params: Params,
-    chat: ChatRow,
-    matter: Matter,
-    asked_by: UserId,
-    /// The ask only points at the conversation; `is_bare` where the tag alone does, and a question before it does not.
-    generic: bool,
-    is_bare: bool,
 }
 
 /// What belongs to a trigger whatever it turns out to be about: it is read while that is worked out.
@@ -148,57 +127,26 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads the message `at` and what may belong to it, for an answer about `matter`.
-    pub fn gather(
-        &self,
-        conn: &Reader,
-        at: MessageAt,
-        parsed: &ParsedTrigger,
-        matter: Matter,
-    ) -> store::Result<Found<Gathered>> {
-        let (Some(trigger), Some(row)) = (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
-        else {
-            return Ok(Found::Gone);
-        };
-        // It was allowed when the trigger came in; the operator may have changed that since.
-        if served(conn, &row.chat, trigger.message.sender.id, &self.access)? == Access::Refused {
-            return Ok(Found::Gone);
-        }
-        let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
-        if matter == Matter::First && self.there.since(asked_at) > self.max_age {
-            return Ok(Found::Old(Box::new(trigger)));
-        }
-        if answers::to_trigger(conn, trigger.chat, trigger.seq, matter)?.is_some() {
-            return Ok(Found::Answered);
-        }
-        let (given, asked_by) = match matter {
-            Matter::First => (None, trigger.message.sender.id),
-            Matter::Second => match other_matter(conn, &trigger)? {
-                Some(it) => (Some(it.other), it.asked_by.unwrap_or(trigger.message.sender.id)),
-                None => return Ok(Found::Gone),
-            },
-        };
-        let (asked, generic) = asked(conn, trigger, parsed)?;
+    /// Reads the messages that it may be about.
+    pub fn gather(&self, conn: &Reader, opened: &Opened) -> store::Result<Gathered> {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
-        let history = Arc::new(History { given, ..gather(conn, asked, &params, &self.readings)? });
-        let is_bare = parsed.is_generic;
-        Ok(Found::Ready(Box::new(Gathered { history, params, chat: row, matter, asked_by, generic, is_bare })))
+        let gathered = gather(conn, opened.asked.clone(), &params, &self.readings)?;
+        Ok(Gathered { history: Arc::new(History { given: opened.given.clone(), ..gathered }), params })
     }
 
     /// Reads what belongs to a trigger whatever it is about.
-    pub fn beside(&self, conn: &Reader, gathered: &Gathered) -> store::Result<Beside> {
-        let Gathered { history, chat: row, asked_by, generic, .. } = gathered;
-        let trigger = &history.trigger;
+    pub fn beside(&self, conn: &Reader, opened: &Opened) -> store::Result<Beside> {
+        let Opened { asked: Asked { trigger, ask, .. }, chat: row, asked_by, generic, .. } = opened;
         let subject = Subject {
             chat: trigger.chat,
             conversation: trigger.conversation(),
             trigger: trigger.clone(),
-            ask: history.ask.clone(),
+            ask: ask.clone(),
             now: self.now,
         };
         Ok(Beside {
-            looked: if *generic { None } else { self.look(conn, history, row.zone(self.zone)) },
+            looked: if *generic { None } else { self.look(conn, opened, row.zone(self.zone)) },
             enrichment: enrich(conn, &self.enrichers, &subject),
             scope: Scope::load(conn, ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread }),
             earliest: messages::earliest(conn, trigger.chat)?,
@@ -211,7 +159,7 @@ impl Reading {
 
     /// The window around what was picked. The oldest part of a long strand is left to a summary where there is one.
     pub fn window(&self, conn: &Reader, gathered: &Gathered, focused: Focused) -> Windowed {
-        let Gathered { history, params, .. } = gathered;
+        let Gathered { history, params } = gathered;
         let mut oldest_part = OldestPart::default();
         let window = window_around(conn, (history, focused), params, &self.recaller, |strand| {
             let strands = self.strands.as_ref()?;
@@ -225,21 +173,23 @@ impl Reading {
     pub fn complete(
         &self,
         conn: &Reader,
-        gathered: Gathered,
+        (opened, gathered): (&Opened, Gathered),
         windowed: Windowed,
         beside: Beside,
     ) -> store::Result<Question> {
-        let Gathered { history, params, chat: row, matter, asked_by, generic, is_bare } = gathered;
+        let Opened { chat: row, matter, asked_by, generic, is_bare, .. } = opened;
+        let (matter, asked_by, generic, is_bare) = (*matter, *asked_by, *generic, *is_bare);
+        let Gathered { history, params } = gathered;
         let Windowed { window, oldest_part } = windowed;
         let Beside { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
         enrichment.pieces.extend(oldest_part.piece());
-        let going_on = self.going_on(conn, &history, (generic, is_bare), &row, &window, asked_by);
+        let going_on = self.going_on(conn, &history, (generic, is_bare), row, &window, asked_by);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
         let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
         Ok(Question {
             history,
             zone: row.zone(self.zone),
-            chat: row,
+            chat: row.clone(),
             grounding: settings.grounding.unwrap_or_default(),
             streams: settings.streaming,
             topic,
@@ -266,11 +216,13 @@ impl Reading {
 
 impl Reading {
     /// What the chat said before about the ask. It only enriches: where it cannot be read, there is nothing.
-    fn look(&self, conn: &Reader, history: &History, zone: Zone) -> Option<Looked> {
-        let (trigger, vectors) = (&history.trigger, history.vectors());
+    fn look(&self, conn: &Reader, opened: &Opened, zone: Zone) -> Option<Looked> {
+        let Asked { trigger, ask, .. } = &opened.asked;
+        let vectors: Vec<(Seq, &[f32])> =
+            opened.known.iter().map(|(seq, features)| (*seq, features.vector.as_slice())).collect();
         let request = RecallRequest {
             conversation: trigger.conversation(),
-            text: &history.ask,
+            text: ask,
             now: trigger.message.sent_at,
             utc_offset: zone.ahead_secs(trigger.message.sent_at),
             by: trigger.message.sender.id,
@@ -290,21 +242,6 @@ impl Reading {
 
 fn not_recalled(error: &StoreError) {
     tracing::warn!(%error, "nothing older is recalled");
-}
-
-/// The ask of a tag that says nothing by itself: the question that its author wrote just before it, in one message or
-/// several. Also whether there was none. A tag in a reply points at the message it replies to instead.
-fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> store::Result<(String, bool)> {
-    if trigger.message.reply_to.is_some() {
-        return Ok((ask, true));
-    }
-    let moment = (trigger.message.sent_at, trigger.message.id);
-    let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
-    let run = own_run(&before, trigger);
-    let question = run.iter().position(|stored| Languages::shipped().is_question(&stored.message.text));
-    let Some(question) = question else { return Ok((ask, true)) };
-    let pieces = run[question..].iter().map(|stored| stored.message.text.as_str()).chain([ask.as_str()]);
-    Ok((pieces.filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n"), false))
 }
 
 impl Reading {
@@ -334,22 +271,6 @@ impl Reading {
             GoingOn::default()
         })
     }
-}
-
-/// What the first answer to `trigger` left open.
-fn other_matter(conn: &Reader, trigger: &StoredMessage) -> store::Result<Option<Alternative>> {
-    let first = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
-    Ok(first.and_then(|first| first.alternative))
-}
-
-/// A trigger as it is read for an answer, and whether its ask only points at the conversation.
-pub fn asked(conn: &Reader, trigger: StoredMessage, parsed: &ParsedTrigger) -> store::Result<(Asked, bool)> {
-    let ask = trigger::ask_of(&trigger.message.text, parsed);
-    let (ask, generic) = match parsed.is_generic {
-        true => in_pieces(conn, &trigger, ask)?,
-        false => (ask, false),
-    };
-    Ok((Asked { trigger, ask, is_tag: parsed.how == How::Mention }, generic))
 }
 
 impl Question {

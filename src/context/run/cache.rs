@@ -4,12 +4,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::context::features::message::{Address, MessageFeatures};
+use crate::context::features::message::{Address, MessageFeatures, address};
 use crate::context::features::token::Quick;
 use crate::context::replies::antecedents::Antecedents;
 use crate::context::run::newest::Newest;
 use crate::context::strands::SampledStrands;
-use crate::domain::Conversation;
+use crate::domain::{Conversation, Seq, StoredMessage};
+use crate::store::chats::Revision;
+use crate::store::marks::Mark;
 
 /// Bytes of readings that are kept at most: what triggers need in fifty conversations, and room for what these go on to say. That
 /// of a message takes about 1 KiB, most of it its vector, and of one of four thousand characters ten times as much.
@@ -98,6 +100,20 @@ impl Cache {
             let Some(oldest) = oldest else { break };
             self.newest.remove(&oldest);
         }
+    }
+
+    /// What is known of the newest messages of a conversation, ascending by number, where its chat is as it was `now`.
+    pub fn known(&self, conversation: Conversation, now: Revision) -> Vec<(Seq, Arc<MessageFeatures>)> {
+        let (Some((newest, _)), Some(slot)) = (self.newest.get(&conversation), self.talks.get(&conversation)) else {
+            return Vec::new();
+        };
+        let known = |(stored, mark): (&StoredMessage, &Mark)| {
+            let known = slot.talk.known.get(&address(stored)).filter(|known| known.mark == mark.mark)?;
+            Some((stored.seq, Arc::clone(&known.reading)))
+        };
+        let mut known: Vec<_> = newest.as_of(now).filter_map(known).collect();
+        known.sort_unstable_by_key(|(seq, _)| *seq);
+        known
     }
 
     fn bytes(&self) -> usize {

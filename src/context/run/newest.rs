@@ -118,6 +118,13 @@ impl Newest {
         })
     }
 
+    /// The messages with their marks, where none of the chat has changed until `now`.
+    pub fn as_of(&self, now: Revision) -> impl Iterator<Item = (&StoredMessage, &Mark)> {
+        let further = self.marks.len() - self.messages.len();
+        let known = self.messages.iter().zip(&self.marks[further..]);
+        known.take(if self.revision == Some(now.number) { usize::MAX } else { 0 })
+    }
+
     /// Memory that they take, about.
     pub fn bytes(&self) -> usize {
         let words = |stored: &StoredMessage| stored.message.text.len() + stored.message.sender.name.len();

@@ -15,10 +15,10 @@ use crate::context::run::cache::{Cache, Known, ROOM, Talk};
 use crate::context::run::newest::{Before, END, Newest};
 use crate::context::strands::SampledStrands;
 use crate::context::weights::Scorers;
-use crate::domain::{Conversation, MessageId, StoredMessage, Timestamp, unless_it_panics};
+use crate::domain::{Conversation, MessageId, Seq, StoredMessage, Timestamp, unless_it_panics};
 use crate::embed::Embedder;
 use crate::store::marks::Mark;
-use crate::store::{self, Reader, messages, vectors};
+use crate::store::{self, Reader, chats, messages, vectors};
 
 /// Messages before and after the candidates that stay known: a trigger may be a little older than what was prepared.
 const SCROLLED: usize = 40;
@@ -79,6 +79,16 @@ impl Readings {
         };
         self.cache().put_newest(conversation, newest);
         outcome
+    }
+
+    /// What is known already of the newest messages of a conversation, ascending by number; nothing where the model is not at
+    /// hand, or a message of the chat has changed since.
+    pub fn known(&self, conn: &Reader, conversation: Conversation) -> store::Result<Vec<(Seq, Arc<MessageFeatures>)>> {
+        let now = match &self.embedder {
+            Some(_) => chats::revision(conn, conversation.chat)?,
+            None => None,
+        };
+        Ok(now.map_or_else(Vec::new, |now| self.cache().known(conversation, now)))
     }
 
     /// What is known of the newest messages `before` a trigger, and of the trigger, whose words without the bot's name are

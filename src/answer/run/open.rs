@@ -1,0 +1,116 @@
+//! What a job says about its trigger: whether it is still to be answered, and what it asks.
+
+use std::sync::Arc;
+
+use crate::access::Access;
+use crate::access::run::served;
+use crate::answer::run::question::Reading;
+use crate::context::MessageFeatures;
+use crate::context::run::Asked;
+use crate::domain::{Alternative, Chosen, How, Matter, MessageAt, ParsedTrigger, Seq, StoredMessage, UserId};
+use crate::store::chats::{self, ChatRow};
+use crate::store::{self, Reader, answers, consent, messages};
+use crate::trigger::{self, Languages, own_run};
+
+/// Messages before a tag that are looked at for a question of its author.
+const IN_A_ROW: usize = 6;
+
+/// What is known when the job is taken up.
+pub enum Found<T> {
+    Gone,
+    Answered,
+    /// The trigger waited too long, in a crash or a downtime.
+    Old(Box<StoredMessage>),
+    Ready(Box<T>),
+}
+
+/// A trigger that is to be answered, before anything is read of what it may be about.
+pub struct Opened {
+    pub asked: Asked,
+    pub chat: ChatRow,
+    pub matter: Matter,
+    pub asked_by: UserId,
+    /// The focus, where it was picked before and a member asked for it.
+    pub given: Option<Vec<Chosen>>,
+    /// The ask only points at the conversation; `is_bare` where the tag alone does, and a question before it does not.
+    pub generic: bool,
+    pub is_bare: bool,
+    /// What is known already of the newest messages, ascending by number.
+    pub known: Vec<(Seq, Arc<MessageFeatures>)>,
+}
+
+impl Reading {
+    /// Reads the message `at`, for an answer about `matter`.
+    pub fn open(
+        &self,
+        conn: &Reader,
+        at: MessageAt,
+        parsed: &ParsedTrigger,
+        matter: Matter,
+    ) -> store::Result<Found<Opened>> {
+        let (Some(mut trigger), Some(chat)) =
+            (consent::for_job(conn, at.chat, at.message)?, chats::find(conn, at.chat)?)
+        else {
+            return Ok(Found::Gone);
+        };
+        // It was allowed when the trigger came in; the operator may have changed that since.
+        if served(conn, &chat.chat, trigger.message.sender.id, &self.access)? == Access::Refused {
+            return Ok(Found::Gone);
+        }
+        let asked_at = trigger.message.edited_at.unwrap_or(trigger.message.sent_at);
+        if matter == Matter::First && self.there.since(asked_at) > self.max_age {
+            return Ok(Found::Old(Box::new(trigger)));
+        }
+        if answers::to_trigger(conn, trigger.chat, trigger.seq, matter)?.is_some() {
+            return Ok(Found::Answered);
+        }
+        let (given, asked_by) = match matter {
+            Matter::First => (None, trigger.message.sender.id),
+            Matter::Second => match other_matter(conn, &trigger)? {
+                Some(it) => (Some(it.other), it.asked_by.unwrap_or(trigger.message.sender.id)),
+                None => return Ok(Found::Gone),
+            },
+        };
+        if let Some(parent) = trigger.message.reply_to
+            && messages::is_withheld(conn, trigger.message.chat, parent)?
+        {
+            // A part of words that are not kept is not kept either.
+            trigger.message.quote = None;
+        }
+        let known = self.readings.known(conn, trigger.conversation())?;
+        let (asked, generic) = asked(conn, trigger, parsed)?;
+        let is_bare = parsed.is_generic;
+        Ok(Found::Ready(Box::new(Opened { asked, chat, matter, asked_by, given, generic, is_bare, known })))
+    }
+}
+
+/// What the first answer to `trigger` left open.
+fn other_matter(conn: &Reader, trigger: &StoredMessage) -> store::Result<Option<Alternative>> {
+    let first = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
+    Ok(first.and_then(|first| first.alternative))
+}
+
+/// A trigger as it is read for an answer, and whether its ask only points at the conversation.
+pub fn asked(conn: &Reader, trigger: StoredMessage, parsed: &ParsedTrigger) -> store::Result<(Asked, bool)> {
+    let ask = trigger::ask_of(&trigger.message.text, parsed);
+    let (ask, generic) = match parsed.is_generic {
+        true => in_pieces(conn, &trigger, ask)?,
+        false => (ask, false),
+    };
+    Ok((Asked { trigger, ask, is_tag: parsed.how == How::Mention }, generic))
+}
+
+/// The ask of a tag that says nothing by itself: the question that its author wrote just before it, in one message or
+/// several. Also whether there was none. A tag in a reply points at the message it replies to instead.
+fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> store::Result<(String, bool)> {
+    if trigger.message.reply_to.is_some() {
+        return Ok((ask, true));
+    }
+    let moment = (trigger.message.sent_at, trigger.message.id);
+    let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
+    let run = own_run(&before, trigger);
+    let question = run.iter().position(|stored| Languages::shipped().is_question(&stored.message.text));
+    let Some(question) = question else { return Ok((ask, true)) };
+    let pieces = run[question..].iter().map(|stored| stored.message.text.as_str()).chain([ask.as_str()]);
+    Ok((pieces.filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n"), false))
+}
