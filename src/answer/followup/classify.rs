@@ -129,8 +129,7 @@ struct Sight<'a> {
 impl<'a> Sight<'a> {
     fn new(ask: &'a Ask<'a>, tokens: &'a [Token], table: &'a Table) -> Self {
         let (signals, of_signals) = signals(ask.text, tokens, table);
-        let (names, of_names) = named_in(ask.text, tokens, table);
-        let rows = table.find_all(tokens);
+        let ((names, of_names), rows) = (named_in(ask.text, tokens, table), table.find_all(tokens));
         // "Tell me more about it" is no more of it.
         let longer: Vec<Span> =
             [Row::Explain, Row::WhatAbout].into_iter().flat_map(|row| rows.of(row)).copied().collect();

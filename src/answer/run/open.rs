@@ -35,6 +35,8 @@ pub struct Opened {
     /// The ask only points at the conversation; `is_bare` where the tag alone does, and a question before it does not.
     pub generic: bool,
     pub is_bare: bool,
+    /// The chat's, before any message was read that the answer may rest on.
+    pub revision: Option<i64>,
     /// What is known already of the newest messages, ascending by number.
     pub known: Vec<(Seq, Arc<MessageFeatures>)>,
 }
@@ -77,10 +79,11 @@ impl Reading {
             // A part of words that are not kept is not kept either.
             trigger.message.quote = None;
         }
+        let revision = chats::revision(conn, trigger.chat)?.map(|now| now.number);
         let known = self.readings.known(conn, trigger.conversation())?;
         let (asked, generic) = asked(conn, trigger, parsed)?;
         let is_bare = parsed.is_generic;
-        Ok(Found::Ready(Box::new(Opened { asked, chat, matter, asked_by, given, generic, is_bare, known })))
+        Ok(Found::Ready(Box::new(Opened { asked, chat, matter, asked_by, given, generic, is_bare, revision, known })))
     }
 }
 

@@ -132,7 +132,9 @@ impl Reading {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let gathered = gather(conn, opened.asked.clone(), &params, &self.readings)?;
-        Ok(Gathered { history: Arc::new(History { given: opened.given.clone(), ..gathered }), params })
+        // Recall may read before these messages are: of what changes in between, the later number would not tell.
+        let (given, revision) = (opened.given.clone(), opened.revision);
+        Ok(Gathered { history: Arc::new(History { given, revision, ..gathered }), params })
     }
 
     /// Reads what belongs to a trigger whatever it is about.
