@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 32] = [
+const SAMPLES: [&str; 33] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -40,8 +40,9 @@ const SAMPLES: [&str; 32] = [
     include_str!("data/migrations/0030.sql"),
     include_str!("data/migrations/0031.sql"),
     include_str!("data/migrations/0032.sql"),
+    include_str!("data/migrations/0033.sql"),
 ];
-const MIGRATIONS: [&str; 32] = [
+const MIGRATIONS: [&str; 33] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -74,6 +75,7 @@ const MIGRATIONS: [&str; 32] = [
     include_str!("../migrations/0030_answer_uses.sql"),
     include_str!("../migrations/0031_suggestions_of_who_opted_out.sql"),
     include_str!("../migrations/0032_revisions.sql"),
+    include_str!("../migrations/0033_answer_uses_by_block.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.
@@ -196,6 +198,26 @@ fn what_was_suggested_to_who_had_opted_out_goes_and_that_of_others_stays() {
     assert_eq!(left, "01HF7YAT00000000000000000F");
     let hung_on_it = "SELECT (SELECT count(*) FROM frame) + (SELECT count(*) FROM item)";
     assert_eq!(conn.query_row(hung_on_it, [], |row| row.get::<_, u32>(0)).unwrap(), 0);
+}
+
+#[test]
+fn what_an_answer_rests_on_is_kept_in_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("v32.db");
+    database_of(&path, 32);
+    let conn = Connection::open(&path).unwrap();
+    let id = "01HF7YAT00000000000000000F";
+    conn.execute_batch(&format!(
+        "INSERT INTO answer_use VALUES (1, 1, '{id}'), (1, 63, '{id}'), (1, 64, '{id}'), (1, 200, '{id}')"
+    ))
+    .unwrap();
+    drop(conn);
+    open(&path).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    let mut statement = conn.prepare("SELECT block, bits FROM answer_use WHERE answer_id = ?1 ORDER BY block").unwrap();
+    let blocks = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let blocks: Vec<(i64, i64)> = blocks.map(Result::unwrap).collect();
+    assert_eq!(blocks, [(0, i64::MIN + 2), (1, 1), (3, 1 << 8)]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::consent::Scope;
 use super::derived::{Family, Merged};
-use super::{Reader, Result, StoreError, Writer, follow_ups, row};
+use super::{Reader, Result, StoreError, Writer, follow_ups, row, uses};
 use crate::domain::{
     Alternative, AnswerId, AnswerRecord, AnswerStatus, ChatKey, Chosen, FoundSource, Matter, MessageId, Seq, SlotUse,
     SourceRef, ThreadId, Timestamp, TokenUse, Uncertainty, UserId,
@@ -48,30 +48,25 @@ fn note_uses(tx: &Writer<'_>, record: &AnswerRecord) -> Result<()> {
 
 /// Notes messages that an answer rests on beside those of its window.
 pub fn rest_on(tx: &Writer<'_>, record: &AnswerRecord, seqs: &[Seq]) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT OR IGNORE INTO answer_use (chat_key, seq, answer_id)
-         SELECT :chat, value, :id FROM json_each(:seqs) WHERE true",
-    )?
-    .execute(named_params! {
-        ":chat": record.chat.0, ":seqs": row::to_json(&seqs, "seqs")?, ":id": record.id.0.to_string(),
-    })?;
-    Ok(())
+    uses::note(tx, record.chat, record.id, seqs)
 }
 
 /// The messages that an answer rests on, its trigger among them.
 pub fn grounds(conn: &Reader, answer: AnswerId) -> Result<Vec<Seq>> {
     let mut statement = conn.prepare_cached(
-        "SELECT answer_use.seq AS seq FROM answer JOIN answer_use ON answer_use.chat_key = answer.chat_key
-             AND answer_use.answer_id = answer.id WHERE answer.id = :id ORDER BY answer_use.seq",
+        "SELECT answer_use.block AS block, answer_use.bits AS bits FROM answer
+         JOIN answer_use ON answer_use.chat_key = answer.chat_key AND answer_use.answer_id = answer.id
+         WHERE answer.id = :id ORDER BY answer_use.block",
     )?;
-    let rows = statement.query_map(named_params! { ":id": answer.0.to_string() }, |raw| raw.get("seq").map(Seq))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let blocks = statement.query_map(named_params! { ":id": answer.0.to_string() }, uses::block_of_row)?;
+    Ok(uses::seqs(blocks.collect::<rusqlite::Result<_>>()?))
 }
 
 /// The answers that were given a message, or that answer it.
 pub fn resting_on(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Vec<AnswerId>> {
-    let mut statement =
-        conn.prepare_cached("SELECT answer_id FROM answer_use WHERE chat_key = :chat AND seq = :seq")?;
+    let mut statement = conn.prepare_cached(
+        "SELECT answer_id FROM answer_use WHERE chat_key = :chat AND block = :seq >> 6 AND (bits >> (:seq & 63)) & 1",
+    )?;
     let rows = statement
         .query_map(named_params! { ":chat": chat.0, ":seq": seq.0 }, |raw| raw.get::<_, String>("answer_id"))?;
     rows.map(|id| parse_id(&id?)).collect()
@@ -86,9 +81,8 @@ fn hide(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "UPDATE message SET is_stub = 1 WHERE is_stub = 0 AND (telegram_chat_id, message_id) IN
              (SELECT outbox.telegram_chat_id, outbox.message_id
-              FROM message AS said
-              JOIN answer_use ON answer_use.chat_key = said.chat_key AND answer_use.seq = said.seq
-              JOIN outbox ON outbox.answer_id = answer_use.answer_id
+              FROM message_in_answer AS said
+              JOIN outbox ON outbox.answer_id = said.answer_id
               WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat)
                   AND outbox.message_id IS NOT NULL)",
     )?
@@ -106,9 +100,8 @@ pub fn grounds_of_member(
 ) -> Result<Vec<(ChatKey, Seq)>> {
     let mut statement = conn.prepare_cached(
         "SELECT DISTINCT said.chat_key AS chat_key, said.seq AS seq
-         FROM message AS said
-         JOIN answer_use ON answer_use.chat_key = said.chat_key AND answer_use.seq = said.seq
-         JOIN answer ON answer.id = answer_use.answer_id AND answer.created_at <= :until
+         FROM message_in_answer AS said
+         JOIN answer ON answer.id = said.answer_id AND answer.created_at <= :until
          WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat) LIMIT :limit",
     )?;
     let params = named_params! {
@@ -150,17 +143,11 @@ fn merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
 
 /// What an answer rests on is more than its window, which `note_uses` knows: an earlier suggestion, a summary.
 fn uses_merged(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
-    let mut statement = tx.prepare_cached("DELETE FROM answer_use WHERE chat_key = :from RETURNING seq, answer_id")?;
-    let uses: Vec<(Seq, String)> = statement
-        .query_map(named_params! { ":from": chats.from.0 }, |raw| Ok((Seq(raw.get("seq")?), raw.get("answer_id")?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    let mut note = tx.prepare_cached(
-        "INSERT OR IGNORE INTO answer_use (chat_key, seq, answer_id)
-         SELECT :into, :seq, id FROM answer WHERE id = :id",
-    )?;
-    for (old, id) in uses {
-        if let Some(seq) = chats.seqs.get(&old) {
-            note.execute(named_params! { ":into": chats.into.0, ":seq": seq.0, ":id": id })?;
+    let mut kept = tx.prepare_cached("SELECT 1 FROM answer WHERE id = :id")?;
+    for (id, seqs) in uses::take_of_chat(tx, chats.from)? {
+        if kept.exists(named_params! { ":id": id.0.to_string() })? {
+            let seqs: Vec<Seq> = seqs.iter().filter_map(|seq| chats.seqs.get(seq).copied()).collect();
+            uses::note(tx, chats.into, id, &seqs)?;
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, named_params};
 
 use super::consent::Scope;
 use super::derived::{Family, Merged, run_merged};
-use super::{Reader, Result, StoreError, Writer, row};
+use super::{Reader, Result, StoreError, Writer, row, uses};
 use crate::domain::{
     AnswerId, Captured, ChatKey, Concept, ConceptId, ConversationContext, Seq, ThreadId, Timestamp, UserId,
 };
@@ -24,9 +24,8 @@ pub(super) const FAMILY: Family = Family {
 fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM concept WHERE answer_id IN
-             (SELECT answer_use.answer_id FROM message AS said
-              JOIN answer_use ON answer_use.chat_key = said.chat_key AND answer_use.seq = said.seq
-              WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat))",
+             (SELECT answer_id FROM message_in_answer
+              WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat))",
     )?
     .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
     Ok(())
@@ -136,12 +135,12 @@ pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<Concept>> {
 /// The messages that the concepts of a chat rest on.
 pub fn grounds(conn: &Reader, chat: ChatKey) -> Result<Vec<Seq>> {
     let mut statement = conn.prepare_cached(
-        "SELECT DISTINCT answer_use.seq AS seq FROM concept
+        "SELECT answer_use.block AS block, answer_use.bits AS bits FROM concept
          JOIN answer_use ON answer_use.answer_id = concept.answer_id AND answer_use.chat_key = concept.chat_key
-         WHERE concept.chat_key = :chat ORDER BY seq",
+         WHERE concept.chat_key = :chat",
     )?;
-    let rows = statement.query_map(named_params! { ":chat": chat.0 }, |raw| raw.get("seq").map(Seq))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let blocks = statement.query_map(named_params! { ":chat": chat.0 }, uses::block_of_row)?;
+    Ok(uses::seqs(blocks.collect::<rusqlite::Result<_>>()?))
 }
 
 /// Writes down what an answer captured, under the id of the concept it is.

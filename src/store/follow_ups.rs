@@ -21,9 +21,8 @@ pub(super) const FAMILY: Family =
 fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM follow_up WHERE chain IN
-             (SELECT taken.chain FROM message AS said
-              JOIN answer_use ON answer_use.chat_key = said.chat_key AND answer_use.seq = said.seq
-              JOIN follow_up AS taken ON taken.answer_id = answer_use.answer_id
+             (SELECT taken.chain FROM message_in_answer AS said
+              JOIN follow_up AS taken ON taken.answer_id = said.answer_id
               WHERE said.user_id = :user AND (:chat IS NULL OR said.chat_key = :chat))",
     )?
     .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;

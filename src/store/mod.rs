@@ -59,6 +59,7 @@ mod migrate;
 mod open;
 mod row;
 mod snapshot;
+mod uses;
 mod writer;
 
 pub use crate::domain::{Language, stems};
