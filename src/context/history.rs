@@ -15,8 +15,6 @@ pub struct History {
     pub anchor_withheld: bool,
     /// The newest messages of the conversation before the trigger, oldest first, without gaps.
     pub recent: Vec<StoredMessage>,
-    /// The chat's revision when they were read: where it is still the same, all of them may still be read.
-    pub revision: Option<i64>,
     /// Messages of the same chat and of any age that reply links lead to, and the neighbours of an old anchor.
     pub linked: Vec<StoredMessage>,
     /// The trigger's words without the bot's name.
@@ -45,7 +43,6 @@ impl History {
             trigger,
             anchor_withheld: false,
             recent,
-            revision: None,
             linked,
             ask,
             is_tag: true,

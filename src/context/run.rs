@@ -1,8 +1,8 @@
 //! Fetches what the pure part needs: one read of the store, no network, no model.
 //!
-//! In reading order: [`gather`] and [`window`]; `precomputed` (what is known of the messages
-//! it fetches), `newest` (these messages, read once), `cache` (where both are remembered), `warm` (who sees to it before anybody asks), `vectors` (the same for what
-//! a server makes of them).
+//! In reading order: [`gather`] and [`window`]; `precomputed` (what is known of the messages it fetches), `newest` (these
+//! messages, read once), `cache` (where both are remembered), `warm` (who sees to it before anybody asks), `vectors` (the
+//! same for what a server makes of them).
 
 mod cache;
 mod newest;
@@ -57,9 +57,9 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         trigger.message.quote = None;
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
-    let (recent, revision, mut evidence) = readings.with_newest(conn, trigger.conversation(), moment, |before| {
+    let (recent, mut evidence) = readings.with_newest(conn, trigger.conversation(), moment, |before| {
         let evidence = readings.evidence(conn, (&trigger, &ask), before)?;
-        Ok((before.messages.to_vec(), before.revision, evidence))
+        Ok((before.messages.to_vec(), evidence))
     })?;
     let mut found = Links::new(&trigger, &recent);
     found.follow_up(conn, &trigger, params.chain_depth)?;
@@ -78,7 +78,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     let read = readings.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));
     let (linked, evidence) = (found.found, Arc::new(evidence));
-    Ok(History { trigger, anchor_withheld, recent, revision, linked, ask, is_tag, given: None, sources, evidence })
+    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given: None, sources, evidence })
 }
 
 /// The window that `history` gives, with what is found further back than it reaches.

@@ -179,7 +179,7 @@ impl Phrases {
 
 impl Table {
     fn parse(toml: &str) -> Result<Self, toml::de::Error> {
-        let file: File = toml::from_str(toml)?;
+        let file: File = toml::from_str::<toml::Table>(toml)?.try_into()?;
         let each = |list: &str| list.split(',').map(Phrases::parse).collect::<Vec<_>>();
         let of = |list: &str| Phrases::parse(list);
         let count = |entry: &str| {

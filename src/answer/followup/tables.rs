@@ -201,7 +201,7 @@ impl Tables {
 
 impl Table {
     fn parse(toml: &str) -> Result<Self, toml::de::Error> {
-        let file: File = toml::from_str(toml)?;
+        let file: File = toml::from_str::<toml::Table>(toml)?.try_into()?;
         let names = |map: BTreeMap<String, Vec<String>>| {
             Phrases::of(
                 map.into_iter().flat_map(|(name, words)| words.into_iter().map(move |word| (word, name.clone()))),

@@ -322,7 +322,7 @@ impl Answering {
         let (made_for, job) = (job.clone(), job.payload.clone());
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
         let remembers = self.parts.introduction.promise.remembers;
-        let (conversation, revision) = (question.trigger().conversation(), question.history.revision);
+        let (conversation, revision) = (question.trigger().conversation(), question.revision);
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
                 bill.write(tx)?;

@@ -63,6 +63,8 @@ pub struct Question {
     /// The trigger, how it is read, and what the window was picked from. Kept until the answer is sent: to let go of two
     /// hundred messages takes a while.
     pub history: Arc<History>,
+    /// The chat's, before any message was read that the answer may rest on.
+    pub revision: Option<i64>,
     pub chat: ChatRow,
     /// In which the chat is told times.
     pub zone: Zone,
@@ -132,9 +134,7 @@ impl Reading {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let gathered = gather(conn, opened.asked.clone(), &params, &self.readings)?;
-        // Recall may read before these messages are: of what changes in between, the later number would not tell.
-        let (given, revision) = (opened.given.clone(), opened.revision);
-        Ok(Gathered { history: Arc::new(History { given, revision, ..gathered }), params })
+        Ok(Gathered { history: Arc::new(History { given: opened.given.clone(), ..gathered }), params })
     }
 
     /// Reads what belongs to a trigger whatever it is about.
@@ -179,7 +179,7 @@ impl Reading {
         windowed: Windowed,
         beside: Beside,
     ) -> store::Result<Question> {
-        let Opened { chat: row, matter, asked_by, generic, is_bare, .. } = opened;
+        let Opened { chat: row, matter, asked_by, generic, is_bare, revision, .. } = opened;
         let (matter, asked_by, generic, is_bare) = (*matter, *asked_by, *generic, *is_bare);
         let Gathered { history, params } = gathered;
         let Windowed { window, oldest_part } = windowed;
@@ -190,6 +190,7 @@ impl Reading {
         let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
         Ok(Question {
             history,
+            revision: *revision,
             zone: row.zone(self.zone),
             chat: row.clone(),
             grounding: settings.grounding.unwrap_or_default(),

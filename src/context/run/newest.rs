@@ -37,8 +37,6 @@ pub struct Before<'a> {
     pub marks: &'a [Mark],
     /// Of up to [`WINDOW`] messages before these.
     pub earlier: &'a [Mark],
-    /// The chat's, when they were read.
-    pub revision: Option<i64>,
 }
 
 impl Newest {
@@ -114,7 +112,6 @@ impl Newest {
             messages: &self.messages[start..end],
             marks: &self.marks[first..last],
             earlier: &self.marks[first.saturating_sub(WINDOW)..first],
-            revision: self.revision,
         })
     }
 
