@@ -129,17 +129,16 @@ struct Sight<'a> {
 impl<'a> Sight<'a> {
     fn new(ask: &'a Ask<'a>, tokens: &'a [Token], table: &'a Table) -> Self {
         let (signals, of_signals) = signals(ask.text, tokens, table);
-        let ((names, of_names), rows) = (named_in(ask.text, tokens, table), table.find_all(tokens));
+        let (names, of_names) = named_in(ask.text, tokens, table);
+        let rows = table.find_all(tokens);
         // "Tell me more about it" is no more of it.
         let longer: Vec<Span> =
             [Row::Explain, Row::WhatAbout].into_iter().flat_map(|row| rows.of(row)).copied().collect();
-        let is_part = |span: &Span| longer.iter().any(|it| it.overlaps(*span) && it.to - it.from > span.to - span.from);
-        let more: Vec<Span> = rows.of(Row::More).iter().copied().filter(|span| !is_part(span)).collect();
+        let more: Vec<Span> = rows.of(Row::More).iter().copied().filter(|span| !span.is_part_of_any(&longer)).collect();
         // "Mõni teine" is another one, not the second.
-        let is_more = |span: &Span| more.iter().any(|it| it.overlaps(*span) && it.to - it.from > span.to - span.from);
         let nth = table.ordinals(tokens).into_iter().map(|(span, nth)| (span, Place::Nth(nth)));
         let last = rows.of(Row::Last).iter().map(|span| (*span, Place::Last));
-        let mut places: Vec<(Span, Place)> = nth.chain(last).filter(|(span, _)| !is_more(span)).collect();
+        let mut places: Vec<(Span, Place)> = nth.chain(last).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
         places.sort_by_key(|(span, _)| *span);
         let person = rows.of(Row::PersonPronoun).first().copied();
         let item = rows.of(Row::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);

@@ -126,6 +126,11 @@ impl Span {
         self.from < other.to && other.from < self.to
     }
 
+    /// Whether a longer one of these takes some of its words.
+    pub fn is_part_of_any(self, others: &[Self]) -> bool {
+        others.iter().any(|other| other.overlaps(self) && other.to - other.from > self.to - self.from)
+    }
+
     /// The text of the run, as it was written.
     pub fn written(self, text: &str, tokens: &[Token]) -> String {
         let start = tokens.get(self.from).map_or(0, |token| token.start);
