@@ -73,7 +73,8 @@ impl World {
     pub async fn quiet(&self, span: Duration) {
         /// While something is worked on: background work starts at a bounded rate.
         const WORKING: Duration = Duration::from_millis(250);
-        const IDLE: Duration = Duration::from_secs(300);
+        /// While nothing is: much less than a session is idle for, and few enough steps for a year.
+        const IDLE: Duration = Duration::from_secs(900);
         let clock = self.daemon_clock.as_ref().unwrap_or(&self.clock);
         let end = clock.now().plus(span);
         let quieting = async {
