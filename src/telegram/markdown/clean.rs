@@ -21,10 +21,11 @@ pub(super) fn clean(text: &str) -> String {
     kept
 }
 
-/// Keeps lines like `[Ana]: hello` as text. Markdown takes them for the address behind `[Ana]` and shows nothing.
+/// Keeps as text what begins a line and is taken for something else: lines like `[Ana]: hello`, which are the address behind
+/// `[Ana]` and show nothing, and HTML, in which no link and no emphasis would be read up to the next empty line.
 ///
 /// Works line by line, since the parser does not tell of a second definition of the same words.
-pub(super) fn protect_false_definitions(markdown: &str) -> String {
+pub(super) fn protect_line_starts(markdown: &str) -> String {
     let mut in_code = false;
     let mut out = String::with_capacity(markdown.len());
     for line in markdown.split_inclusive('\n') {
@@ -32,7 +33,7 @@ pub(super) fn protect_false_definitions(markdown: &str) -> String {
         in_code ^= content.starts_with("```") || content.starts_with("~~~");
         let (margin, _) = line.split_at(line.len() - content.len());
         out.push_str(margin);
-        if !in_code && !margin.ends_with("    ") && is_false_definition(content) {
+        if !in_code && !margin.ends_with("    ") && (is_false_definition(content) || begins_html(content)) {
             out.push('\\');
         }
         out.push_str(content);
@@ -44,6 +45,14 @@ fn is_false_definition(line: &str) -> bool {
     let after_words = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let address = after_words.and_then(|(_, rest)| rest.strip_prefix(':'));
     address.is_some_and(|address| !address.contains("://"))
+}
+
+/// Whether a line begins with a tag or a comment; addresses in angle brackets are none.
+fn begins_html(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix('<') else { return false };
+    let word = rest.split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default();
+    let is_address = word.contains([':', '@']);
+    !is_address && rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
 }
 
 #[cfg(test)]
@@ -64,20 +73,28 @@ mod tests {
     #[test]
     fn only_definitions_without_an_address_are_protected() {
         assert_eq!(
-            protect_false_definitions("[Ana]: hello\n> [Bo]: hi\n[1]: https://x.example\n[x]:\ny\n"),
+            protect_line_starts("[Ana]: hello\n> [Bo]: hi\n[1]: https://x.example\n[x]:\ny\n"),
             "\\[Ana]: hello\n> \\[Bo]: hi\n[1]: https://x.example\n\\[x]:\ny\n"
+        );
+    }
+
+    #[test]
+    fn html_is_text() {
+        assert_eq!(
+            protect_line_starts("<details>\n<https://x.example>\n<a@b.example>\n</details>\n<!-- x -->\n< 5\n"),
+            "\\<details>\n<https://x.example>\n<a@b.example>\n\\</details>\n\\<!-- x -->\n< 5\n"
         );
     }
 
     #[test]
     fn a_link_at_the_start_of_a_line_stays_a_link() {
         let link = "[a](https://x.example) and [b]: c";
-        assert_eq!(protect_false_definitions(link), link);
+        assert_eq!(protect_line_starts(link), link);
     }
 
     #[test]
     fn code_needs_no_protection() {
         let code = "```\n[a]: b\n```\n\n    [a]: b\n";
-        assert_eq!(protect_false_definitions(code), code);
+        assert_eq!(protect_line_starts(code), code);
     }
 }

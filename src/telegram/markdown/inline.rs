@@ -54,12 +54,12 @@ impl Marks {
         self.push(None, String::new(), writer);
     }
 
-    /// A single tilde strikes nothing out: `5~10 and 20~30` is common in East Asia.
-    pub(super) fn open_tilde(&mut self, writer: &mut Writer) {
-        writer.push("~");
+    /// Marks that mean nothing, and are shown as they stand.
+    pub(super) fn open_as_text(&mut self, marks: &'static str, writer: &mut Writer) {
+        writer.push(marks);
         self.push(None, String::new(), writer);
         if let Some(mark) = self.open.last_mut() {
-            mark.ending = "~";
+            mark.ending = marks;
         }
     }
 

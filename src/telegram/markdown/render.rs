@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
 
-use super::clean::{clean, protect_false_definitions};
+use super::clean::{clean, protect_line_starts};
 use super::inline::Marks;
 use super::table::{Link, Table};
 use super::writer::{Place, Writer};
@@ -26,7 +26,7 @@ const RULE: &str = "──────────";
 /// [`split`](crate::telegram::split).
 pub fn to_entities(markdown: &str) -> FormattedText {
     let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES;
-    let source = protect_false_definitions(&clean(markdown));
+    let source = protect_line_starts(&clean(markdown));
     let mut renderer = Renderer { source: &source, ..Renderer::default() };
     for (event, range) in TextMergeWithOffset::new(Parser::new_ext(&source, options).into_offset_iter()) {
         renderer.read(event, &range);
@@ -125,12 +125,17 @@ impl Renderer<'_> {
 
     fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
         match tag {
+            Tag::Emphasis | Tag::Strong if is_part_of_a_word(self.source, range) => {
+                let mark = marks_of(&self.source[range.start..], matches!(tag, Tag::Strong));
+                self.marks.open_as_text(mark, &mut self.writer);
+            }
             Tag::Emphasis => self.marks.open(EntityKind::Italic, &self.writer),
             Tag::Strong => self.marks.open(EntityKind::Bold, &self.writer),
             Tag::Strikethrough if self.source[range.start..].starts_with("~~") => {
                 self.marks.open(EntityKind::Strikethrough, &self.writer);
             }
-            Tag::Strikethrough => self.marks.open_tilde(&mut self.writer),
+            // A single one strikes nothing out: `5~10 and 20~30` is common in East Asia.
+            Tag::Strikethrough => self.marks.open_as_text("~", &mut self.writer),
             Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. } => self.marks.open_address(&self.writer),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.marks.open_link(&dest_url, &self.writer),
             Tag::List(next) => self.enter(Container::List { next }),
@@ -279,6 +284,32 @@ impl Renderer<'_> {
         let start = self.writer.end();
         self.writer.push(text);
         self.writer.add(start, EntityKind::Pre { language });
+    }
+}
+
+/// Letters of a name such as `__init__`.
+const SHORTEST_NAME: usize = 3;
+
+/// Whether emphasis is none: `5*3*2`, `2**10` and addresses have its marks inside a word, `__init__.py` around one.
+fn is_part_of_a_word(source: &str, range: &Range<usize>) -> bool {
+    let emphasized = &source[range.clone()];
+    let words = emphasized.trim_matches(['*', '_']);
+    let (before, behind) = (source[..range.start].chars().next_back(), source[range.end..].chars());
+    let is_plain = |c: char| c.is_ascii_alphanumeric();
+    if emphasized.starts_with('*') {
+        return before.is_some_and(is_plain) && words.starts_with(is_plain);
+    }
+    let is_name = emphasized.starts_with("__") && words.len() >= SHORTEST_NAME && words.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let goes_on = behind.clone().next().is_some_and(|c| c == '.') && behind.clone().nth(1).is_some_and(is_plain);
+    is_name || goes_on
+}
+
+fn marks_of(emphasized: &str, is_strong: bool) -> &'static str {
+    match (emphasized.starts_with('_'), is_strong) {
+        (true, true) => "__",
+        (true, false) => "_",
+        (false, true) => "**",
+        (false, false) => "*",
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Table {
     links: Vec<Link>,
 }
 
-/// A link that stood in a cell, where Telegram allows none.
+/// A link that stood in a cell, where Telegram allows none; the same in many cells is one.
 pub(super) struct Link {
     pub(super) words: String,
     pub(super) url: String,
@@ -55,7 +55,7 @@ impl Table {
         let words = self.cell.get(start..).unwrap_or_default().trim().to_owned();
         if words.is_empty() {
             self.cell.push_str(&clean(&url));
-        } else {
+        } else if !self.links.iter().any(|link| link.words == words && link.url == url) {
             self.links.push(Link { words, url });
         }
     }
