@@ -21,6 +21,7 @@ mod outgoing;
 mod packed;
 mod panics;
 mod refusal;
+mod repair;
 mod session;
 mod source;
 mod stems;
@@ -55,6 +56,7 @@ pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
+pub use repair::repair;
 pub use refusal::{Because, Refusal, Tell, Told};
 pub use session::{
     Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod, TOPIC_CLOSED,

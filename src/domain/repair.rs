@@ -7,8 +7,9 @@ const ESCAPE: usize = 6;
 
 /// Replaces escapes of lone surrogates (`\ud800`) by `\ufffd`.
 ///
-/// JavaScript clients cut text between the halves of an emoji and Telegram passes the half on. serde_json then refuses
-/// the whole string, and the message would be lost for one broken character.
+/// JavaScript clients cut text between the halves of an emoji and Telegram passes the half on; some model servers do the same
+/// between two pieces of an answer. serde_json then refuses the whole string, and all of it would be lost for one broken
+/// character.
 pub fn repair(json: &str) -> Cow<'_, str> {
     let mut repaired = String::new();
     let mut copied = 0;

@@ -17,6 +17,10 @@ const TOO_LONG: &[&str] = &[
     "input token count",
     "request too large",
     "reduce the length",
+    "input is too long",
+    "maximum prompt length",
+    "`max_new_tokens` must be",
+    "must have less than",
 ];
 
 /// How servers say that the money is used up, which waiting does not cure. Gemini mentions "billing" with every
@@ -27,7 +31,8 @@ const NO_CREDIT: &[&str] = &["insufficient_quota", "billing_hard_limit", "insuff
 const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid"];
 
 /// How servers say that a filter, and not the model, refused.
-const FILTERED: &[&str] = &["content_filter", "content management policy", "content_policy"];
+const FILTERED: &[&str] =
+    &["content_filter", "content management policy", "content_policy", "requires moderation", "input was flagged"];
 
 /// The error that a failed call amounts to.
 pub fn diagnose(failure: Failure) -> LlmError {
@@ -206,6 +211,10 @@ mod tests {
             r#"{"error":"Trying to keep the first 6000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens."}"#,
             r#"[{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]"#,
             r#"{"error":{"message":"Please reduce the length of the messages or completion.","type":"invalid_request_error"}}"#,
+            r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000","error_type":"validation"}"#,
+            r#"{"error":{"message":"Input validation error: `inputs` must have less than 4097 tokens. Given: 5000"}}"#,
+            r#"{"message":"Input is too long for requested model."}"#,
+            r#"{"error":"This model's maximum prompt length is 8192 but the request contains 9000 tokens."}"#,
         ];
         for body in bodies {
             check(400, body, expect!["the prompt is too long for the model -> ShrinkPrompt"]);
@@ -250,6 +259,11 @@ mod tests {
         check(
             400,
             r#"{"error":{"message":"The response was filtered","type":null,"param":"prompt","code":"content_filter","status":400}}"#,
+            expect!["the model's content filter withheld the answer -> GiveUp"],
+        );
+        check(
+            403,
+            r#"{"error":{"code":403,"message":"x/y requires moderation on z. Your input was flagged for \"violence\"."}}"#,
             expect!["the model's content filter withheld the answer -> GiveUp"],
         );
         check(301, "", expect!["refused, HTTP 301: check Address -> GiveUp"]);

@@ -7,6 +7,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::domain::repair;
 use crate::llm::LlmError;
 use crate::llm::diagnose::diagnose_body;
 use crate::llm::tools;
@@ -153,7 +154,7 @@ impl Assembly {
             return Ok(());
         }
         self.data.push_str(data);
-        match serde_json::from_str(&self.data) {
+        match serde_json::from_str(&self.data).or_else(|_| serde_json::from_str(&repair(&self.data))) {
             Ok(body) => {
                 self.data.clear();
                 self.take_in(&body)
@@ -208,16 +209,10 @@ pub fn is_stream(body: &[u8]) -> bool {
 /// The mark of UTF-8 that some servers put before a body.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// JSON, with or without the mark before it.
+/// JSON, with or without the mark before it, and with halves of characters in it.
 pub fn parse(body: &[u8]) -> Option<Value> {
-    serde_json::from_slice(body.strip_prefix(MARK).unwrap_or(body)).ok()
-}
-
-pub fn without_mark(mut body: Vec<u8>) -> Vec<u8> {
-    if body.starts_with(MARK) {
-        body.drain(..MARK.len());
-    }
-    body
+    let body = body.strip_prefix(MARK).unwrap_or(body);
+    serde_json::from_slice(body).ok().or_else(|| serde_json::from_str(&repair(std::str::from_utf8(body).ok()?)).ok())
 }
 
 /// A stream as the whole answer that it comes to; none where an event cannot be read.

@@ -1,9 +1,10 @@
 //! Reasoning models think aloud before they answer. Members get the answer.
 
-const TAGS: [(&str, &str); 6] = [
+const TAGS: [(&str, &str); 7] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
     ("<seed:think>", "</seed:think>"),
@@ -16,10 +17,16 @@ const FINAL: &str = "<|channel|>final<|message|>";
 /// What may stand behind that part.
 const ENDS: [&str; 3] = ["<|return|>", "<|end|>", "<|start|>"];
 
+/// With which models end their turn; servers that do not know the model's template pass it on as text.
+const TURN_ENDS: [&str; 6] = ["<|im_end|>", "</s>", "<|eot_id|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>"];
+/// The same for how they begin it.
+const TURN_STARTS: [&str; 3] =
+    ["<|im_start|>assistant", "<|start_header_id|>assistant<|end_header_id|>", "<start_of_turn>model"];
+
 /// `text` without the thinking before the answer, trimmed. Tags inside the answer stay: somebody may have asked
 /// about them.
 pub fn without_thinking(text: &str) -> &str {
-    let mut rest = text.trim();
+    let mut rest = without_turn_marks(text);
     if let Some(answer) = final_channel(rest) {
         return answer;
     }
@@ -72,12 +79,22 @@ fn final_channel(text: &str) -> Option<&str> {
     Some(answer[..end].trim())
 }
 
-/// Some chat templates put the opening tag into the prompt, so that only the closing one comes back, on its own line.
+fn without_turn_marks(text: &str) -> &str {
+    let mut rest = text.trim();
+    while let Some(before) = TURN_ENDS.iter().find_map(|mark| rest.strip_suffix(mark)) {
+        rest = before.trim_end();
+    }
+    TURN_STARTS.iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest).trim_start()
+}
+
+/// Some chat templates put the opening tag into the prompt, so that only the closing one comes back: on its own line, or right
+/// behind a sentence. An answer about the tag has a blank or a quotation mark before it.
 fn after_unopened<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
     let (thought, answer) = text.split_once(close)?;
     let on_its_own = thought.is_empty() || thought.ends_with('\n');
     let ends_the_line = answer.is_empty() || answer.starts_with(['\n', '\r']);
-    (on_its_own && ends_the_line && !thought.contains(open)).then(|| answer.trim_start())
+    let ends_a_sentence = thought.ends_with(['.', '!', '?', '…', ')', '。']);
+    ((on_its_own && ends_the_line || ends_a_sentence) && !thought.contains(open)).then(|| answer.trim_start())
 }
 
 #[cfg(test)]
@@ -97,6 +114,15 @@ mod tests {
         check("<thinking>Hm.</thinking>\nFriday.", "Friday.");
         check("They said Friday or\nSaturday.\n</think>\n\nFriday.", "Friday.");
         check("</think>\nFriday.", "Friday.");
+        check("They ask when. Let me answer.</think>Friday.", "Friday.");
+        check("<reasoning>Hm.</reasoning>\nFriday.", "Friday.");
+    }
+
+    #[test]
+    fn marks_of_a_turn_go() {
+        check("<|im_start|>assistant\nFriday.<|im_end|>", "Friday.");
+        check("Friday.</s>\n<|eot_id|>", "Friday.");
+        check("It ends with </s> there.", "It ends with </s> there.");
     }
 
     #[test]

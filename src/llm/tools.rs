@@ -96,14 +96,17 @@ impl Tools {
         offered + rounds
     }
 
-    /// Calls of offered tools that a model wrote down as its whole answer.
+    /// Calls of offered tools that a model wrote down as its whole answer, or behind its marks of calls at the end.
     pub fn written_in(&self, text: &str) -> Vec<ToolCall> {
         let mut calls = Vec::new();
         let plain = text.replace("```json", "").replace("```", "").replace("</tool_call>", "");
-        for written in plain.split("<tool_call>").map(str::trim).filter(|written| !written.is_empty()) {
-            match serde_json::from_str::<Written>(written) {
-                Ok(call) if self.offered.iter().any(|tool| tool.name == call.name) => calls.push(call),
-                Ok(_) | Err(_) => return Vec::new(),
+        let plain = &plain[CALL_MARKS.iter().filter_map(|mark| plain.find(mark)).min().unwrap_or_default()..];
+        for written in split_calls(plain) {
+            match read_call(written) {
+                Some(read) if read.iter().all(|call| self.offered.iter().any(|tool| tool.name == call.name)) => {
+                    calls.extend(read);
+                }
+                Some(_) | None => return Vec::new(),
             }
         }
         let call = |(number, call): (usize, Written)| ToolCall {
@@ -128,6 +131,23 @@ impl ToolCall {
         }
         call
     }
+}
+
+/// What stands before a call that a model writes down.
+const CALL_MARKS: [&str; 3] = ["<tool_call>", "[TOOL_CALLS]", "<function="];
+
+fn split_calls(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split("<tool_call>").flat_map(|part| part.split("[TOOL_CALLS]"));
+    parts.flat_map(|part| part.split("</function>")).map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// One call, a list of them, or `<function=name>{…}`.
+fn read_call(written: &str) -> Option<Vec<Written>> {
+    if let Some((name, arguments)) = written.strip_prefix("<function=").and_then(|rest| rest.split_once('>')) {
+        let arguments = serde_json::from_str(arguments).ok()?;
+        return Some(vec![Written { name: name.to_owned(), arguments }]);
+    }
+    serde_json::from_str(written).map(|call| vec![call]).or_else(|_| serde_json::from_str(written)).ok()
 }
 
 /// A call in the text of an answer.
@@ -278,6 +298,13 @@ mod tests {
         );
         let tagged = "<tool_call>\n{\"name\": \"search\", \"arguments\": {}}\n</tool_call>";
         assert_eq!(called(tagged), "call_1 search {}");
+        for text in [
+            "Let me look.\n\n<tool_call>{\"name\": \"search\", \"arguments\": {}}</tool_call>",
+            "[TOOL_CALLS][{\"name\": \"search\", \"arguments\": {}}]",
+            "<function=search>{}</function>",
+        ] {
+            assert_eq!(called(text), "call_1 search {}", "{text}");
+        }
         for text in ["Friday.", r#"{"name": "Ana"}"#, r#"{"name": "search", "price": 3}"#, "<tool_call>", ""] {
             assert_eq!(called(text), "", "{text}");
         }

@@ -18,7 +18,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use crate::domain::is_loopback;
-use crate::llm::stream::{is_stream, joined, parse, without_mark};
+use crate::llm::stream::{is_stream, joined, parse};
 use crate::llm::{LlmError, LlmOptions};
 
 /// A server that does not pick up within this is not there.
@@ -215,7 +215,7 @@ async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, F
     }
     let body = read_body(&mut response).await?;
     // Some servers stream whatever they are asked for.
-    let body = if is_stream(&body) { joined(&body) } else { parse(&body).map(|_| without_mark(body)) };
+    let body = if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
     body.map(|body| http::Response::new(body).into()).ok_or(Failure::NotJson)
 }
 

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::domain::{Event, UpdateId, UserId, unless_it_panics};
 use crate::privacy::{Traces, leftover, traces};
-use crate::telegram::{RawUpdate, extract, repair};
+use crate::domain::repair;
+use crate::telegram::{RawUpdate, extract};
 
 /// An update, read or not.
 #[derive(Debug)]

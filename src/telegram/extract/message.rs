@@ -86,11 +86,16 @@ fn message(wire: &dto::Message, chat: ChatId, bot: UserId, origin: Origin) -> Re
     })
 }
 
-/// Whether a text is a command, for whichever bot. What stands behind `/ask` is a question like any other.
+/// Whether a text is a command, for whichever bot, perhaps behind its name. What stands behind `/ask` is a question like any
+/// other.
 fn is_command(text: &str, entities: &[Entity]) -> bool {
-    let leading = entities.iter().find(|entity| entity.offset == 0 && entity.kind == EntityKind::BotCommand);
+    let is_first = |entity: &&Entity| {
+        let before = utf16_slice(text, 0, entity.offset).trim();
+        before.is_empty() || before.starts_with('@') && !before.contains(char::is_whitespace)
+    };
+    let leading = entities.iter().find(|entity| entity.kind == EntityKind::BotCommand).filter(is_first);
     leading.is_some_and(|entity| {
-        let command = utf16_slice(text, 0, entity.length).trim_start_matches('/');
+        let command = utf16_slice(text, entity.offset, entity.length).trim_start_matches('/');
         let name = command.split('@').next().unwrap_or(command);
         !name.eq_ignore_ascii_case("ask")
     })
