@@ -47,6 +47,8 @@ pub type Grounds = BTreeMap<u32, Ground>;
 /// number with any of their sources, are left out.
 pub fn parse(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
     let mut found: Vec<Bullet> = Vec::new();
+    let members: BTreeSet<u32> =
+        grounds.values().flat_map(|ground| members::numbers(&ground.text).into_iter().chain(ground.by)).collect();
     for line in answer.lines().filter(|line| LEAD.is_match(line)) {
         let line = LEAD.replace(line, "");
         let cited: BTreeSet<u32> = REFERENCES
@@ -59,7 +61,7 @@ pub fn parse(answer: &str, grounds: &Grounds) -> Vec<Bullet> {
             // `(2024)` and `[3]` are no sources, and part of what is said.
             if NUMBER.is_match(&list[0]) { String::new() } else { list[0].to_owned() }
         }));
-        let text = tidy(&MARKED.replace_all(&text, "$bold$code"));
+        let text = members::with_markers(&tidy(&MARKED.replace_all(&text, "$bold$code")), &members);
         let grounds: Vec<&Ground> = cited.iter().filter_map(|number| grounds.get(number)).collect();
         if !text.is_empty() && grounds.iter().any(|ground| is_grounded(&text, ground)) {
             let sources: BTreeSet<Seq> = grounds.iter().flat_map(|ground| ground.sources.iter().copied()).collect();
@@ -138,7 +140,7 @@ mod tests {
 - They agreed to meet in Paris [m13]
 - A table was booked [m99]
 - Nobody knows
-- {u2} agrees [m13] [m12]",
+- u2 agrees [m13] [m12]",
             expect![[r#"
                 {u1} wants to book the Thai place. [12, 13]
                 Deposit of 410 is paid by {u3}. [15]

@@ -1,14 +1,29 @@
 //! Members in summaries: `{u7}`, and their present name where the summary is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 pub use crate::domain::named;
 
 #[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{u(\d{1,9})\}").expect("a constant pattern"));
+
+/// The same as models write it: `u7`, `@u7`, `[u7]`, `{ U7 }`.
+#[expect(clippy::expect_used, reason = "a constant pattern, used by each test")]
+static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)[\{\[<]\s*@?u(?P<within>\d{1,9})\s*[\}\]>]|@?\bu(?P<bare>\d{1,9})\b").expect("a constant pattern")
+});
+
+/// `text` with markers for the members in `known`, however a model writes their numbers.
+pub fn with_markers(text: &str, known: &BTreeSet<u32>) -> String {
+    let marked = |found: &Captures<'_>| {
+        let number = found.name("within").or_else(|| found.name("bare")).and_then(|digits| digits.as_str().parse().ok());
+        number.filter(|number| known.contains(number)).map_or_else(|| found[0].to_owned(), marker)
+    };
+    LOOSE.replace_all(text, marked).into_owned()
+}
 
 /// How a member stands in a summary.
 pub fn marker(number: u32) -> String {
@@ -50,6 +65,13 @@ mod tests {
         let names = BTreeMap::from([(7, "Ana".to_owned())]);
         assert_eq!(named("{u7} asked {u8}, not {user}", &names), "Ana asked somebody, not {user}");
         assert_eq!(numbers("{u7} asked {u8}"), [7, 8]);
+    }
+
+    #[test]
+    fn numbers_of_members_become_markers_however_they_are_written() {
+        let known = BTreeSet::from([1, 2, 3]);
+        assert_eq!(with_markers("u1, @u2: [u3] {U1} { u2 } (u3) {u1}", &known), "{u1}, {u2}: {u3} {u1} {u2} ({u3}) {u1}");
+        assert_eq!(with_markers("the u7 line, menu1, u4", &known), "the u7 line, menu1, u4");
     }
 
     #[test]
