@@ -8,13 +8,17 @@ use crate::domain::Uncertainty;
 
 /// The word for it, as models translate it.
 const NAME: &str = "uncertainty|unsicherheit|incertidumbre|incertitude|incerteza|incertezza|неопредел[её]нность|неуверенность\
-    |невизначеність|невпевненість|belirsizlik|ebakindlus|määramatus|onzekerheid|niepewność";
+    |невизначеність|невпевненість|belirsizlik|ebakindlus|määramatus|onzekerheid|niepewność|osäkerhet|usikkerhed|usikkerhet\
+    |epävarmuus|nejistota|neistota|bizonytalanság|αβεβαιότητα|不确定性?|不确定度|不確實性|不確実性|불확실성|عدم اليقين|ความไม่แน่นอน";
 const LOW: &str =
-    "low|niedrig|gering|baj[oa]|faible|baixa?|bass[oa]|низк[аои][яйе]?|низька|düşük|madal|laag|nisk[aoi]e?";
+    "low|niedrig|gering|baj[oa]|faible|baixa?|bass[oa]|низк[аои][яйе]?|низька|düşük|madal|laag|nisk[aoi]e?|låg|lav|matala\
+    |nízk[áý]|低|낮음|منخفض|ต่ำ";
 const MEDIUM: &str = "medium|moderate|mittel|medi[oa]|média|moyenne?|средн[яее]{1,2}|середня|orta|keskmine|gemiddeld|middel\
-    |średni[aoe]?";
-const HIGH: &str = "high|hoch|alt[oa]|élevée?|haute|высок[аои][яйе]?|висока|yüksek|kõrge|hoog|wysok[aoi]e?";
-/// `[uncertainty: low]`, with the line break before it; or the same without brackets, as the last line.
+    |średni[aoe]?|medelhög|keskitaso|střední|中等?|중간|متوسط|ปานกลาง";
+const HIGH: &str = "high|hoch|alt[oa]|élevée?|haute|высок[аои][яйе]?|висока|yüksek|kõrge|hoog|wysok[aoi]e?|hög|høj|høy|korkea|vysok[áý]\
+    |高|높음|مرتفع|สูง";
+/// `[uncertainty: low - no date given]`, with the line break before it, also cut off; or the same without brackets, as the last
+/// line. What is said beside the level goes with it.
 static TAG: LazyLock<Regex> = LazyLock::new(tag);
 
 /// `answer` without its tags, and what the last of them says.
@@ -33,9 +37,12 @@ pub fn split(answer: &str) -> (String, Option<Uncertainty>) {
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn tag() -> Regex {
     let level = |line: &str| format!("(?:(?P<low{line}>{LOW})|(?P<medium{line}>{MEDIUM})|(?P<high{line}>{HIGH}))");
-    let said = |line: &str| format!(r"(?:{NAME})[ \t`*_]*[:=–-]?[ \t`*_]*{}[`*_]*", level(line));
-    let bracketed = format!(r"\s*[`*_]*[\[(【]\s*{}\s*[\])】][`*_]*", said(""));
-    let last_line = format!(r"(?:\A|\n)[ \t>*_-]*{}[ \t.*_]*\z", said("_line"));
+    let said = |line: &str| {
+        format!(r"(?:{NAME})(?:[ \t]+level)?[ \t`*_]*[:：=–-]?[ \t`*_]*(?:very[ \t]+|rather[ \t]+)?{}\b[`*_]*", level(line))
+    };
+    let reason = r"(?:[ \t]*[^\[\]()\w\s][^\[\]\n]{0,120})?";
+    let bracketed = format!(r"\s*[`*_]*[\[(【]\s*{}{reason}\s*(?:[\])】]|\z)[`*_]*(?:[ \t]*\([^()\n]*\)[ \t.]*\z)?", said(""));
+    let last_line = format!(r"(?:\A|\n)[ \t>*_-]*{}(?:[ \t]*[(–—,;-][^\n]{{0,160}})?[ \t.*_]*\z", said("_line"));
     Regex::new(&format!("(?i)(?:{bracketed}|{last_line})")).expect("a valid pattern")
 }
 
@@ -57,6 +64,23 @@ mod tests {
         check("Am Freitag.\n[Unsicherheit: niedrig]", "Am Freitag.", Some(Uncertainty::Low));
         check("В пятницу.\n[неопределённость: высокая]", "В пятницу.", Some(Uncertainty::High));
         check("A. [uncertainty: low]\n\nB. `[uncertainty: medium]`", "A.\n\nB.", Some(Uncertainty::Medium));
+        check("在星期五。\n[不确定性：低]", "在星期五。", Some(Uncertainty::Low));
+        check("På fredag.\n[osäkerhet: låg]", "På fredag.", Some(Uncertainty::Low));
+    }
+
+    #[test]
+    fn what_stands_beside_the_level_goes_with_it() {
+        for tag in [
+            "[uncertainty: medium - no date given]",
+            "Uncertainty: medium (no date given)",
+            "[uncertainty: medium/high]",
+            "[Uncertainty level: medium]",
+            "[uncertainty: medium",
+            "[uncertainty: medium] (the messages agree)",
+        ] {
+            check(&format!("On Friday.\n{tag}"), "On Friday.", Some(Uncertainty::Medium));
+        }
+        check("On Friday. [uncertainty: very low]", "On Friday.", Some(Uncertainty::Low));
     }
 
     #[test]
