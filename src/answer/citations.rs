@@ -7,9 +7,12 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::answer::bare;
+use crate::answer::fences::closed;
 use crate::answer::grounding::mark_unsourced;
+use crate::answer::own_list;
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
-use crate::answer::tags::{Piece, canonical, cited_as_code, pieces, unfenced};
+use crate::answer::tags::{Piece, canonical, cited_as_code, pieces, unfenced, unticked};
 use crate::domain::{Citable, REMOVED_NOTE, SOURCES, SourceId, SourceKind, SourceRef, Timestamp, Zone};
 
 /// Characters of a source that are kept with the answer.
@@ -35,27 +38,17 @@ pub struct Checked {
 }
 
 /// One tag: `[source: m17]`, `[source: 17]`, `[Sources: m3; source: n2]`.
-const TAG: &str = r"[\[【]sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*[\]】]";
+pub const TAG: &str = r"[\[【]sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*[\]】]";
 /// Tags that stand together, with the blanks before them.
 static TAGS: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?i)(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
 /// An id inside tags, past the word `source:`.
 static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
-/// An id without brackets; or a tag, or an address, in which there is none.
-static BARE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i:{TAG})|\w+://\S+|\b(?P<id>m[0-9]{{1,9}})\b")));
 /// A member as the prompt numbers them, perhaps in brackets: `u3`, `[u3]`; or a tag.
 static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"(?i:{TAG})|(?P<open>[\[({{<]?)@?\bu(?P<number>[0-9]{{1,3}})\b(?P<close>[\])}}>]?)"))
 });
-/// A list of sources that the model wrote itself at the end, against its orders: `Sources: m1, m2`, also as bullets.
-static OWN_LIST: LazyLock<Regex> = LazyLock::new(|| {
-    let item = format!(r"[\s,;·*()-]|\band\b|\[?\b[msn][0-9]+\b\]?|{TAG}");
-    pattern(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:sources?|citations?|references?)[*_]*:[*_]*((?:{item})+)\.?\s*\z"))
-});
-/// An id in such a list.
-static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b[msn][0-9]+\b"));
-
 /// What an answer is held against.
 #[derive(Debug, Clone, Copy)]
 pub struct Material<'a> {
@@ -99,10 +92,10 @@ pub fn check(answer: &str, material: Material<'_>, (now, zone): (Timestamp, Zone
 /// `answer` with its citations as links and members by their names, and what was cited.
 fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
     let given = material.given;
-    let (body, own_list) = split_own_list(answer);
-    let own_list: Vec<&str> = LISTED_ID.find_iter(own_list).map(|id| id.as_str()).collect();
+    let (body, own_list) = own_list::split(answer);
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
-    let tagged: String = pieces(unfenced(body))
+    let body = closed(unfenced(&unticked(&body)));
+    let tagged: String = pieces(&body)
         .map(|piece| match piece {
             Piece::Prose(prose) => tagged_prose(prose, material),
             Piece::Code(code) => span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
@@ -111,8 +104,7 @@ fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
     let linked: String = pieces(&tagged)
         .map(|piece| match piece {
             Piece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
-                // Somebody in the talk wrote it just so, and means something else.
-                tags if is_written(given, tags) => found[0].to_owned(),
+                tags if stays_as_written(given, tags) => found[0].to_owned(),
                 tags => ledger.render(&found["blanks"], tags),
             }),
             Piece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
@@ -120,21 +112,21 @@ fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
         .collect();
     // What the model cites only in its own list is a citation all the same: it goes into ours.
     let linked = linked.trim().to_owned();
-    ledger.enter(own_list.into_iter());
+    ledger.enter(own_list.iter().map(String::as_str));
     (linked, ledger)
 }
 
 /// `prose` with every citation in the one form, and members by their names.
 fn tagged_prose(prose: &str, material: Material<'_>) -> String {
-    let tagged = canonical(prose, |token| is_written(material.given, token));
-    let tagged = BARE.replace_all(&tagged, |found: &Captures<'_>| bracketed(&tagged, found, material));
+    let tagged = canonical(prose, |token| stays_as_written(material.given, token));
+    let tagged = bare::in_tags(&tagged, material);
     with_names(&tagged, material.authors, material.given)
 }
 
 /// What `code` is, a block or a span of it, if it is nothing but citations or numbers of the prompt.
 fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
     let Material { given, authors, .. } = material;
-    let is_written = |token: &str| is_written(given, token);
+    let is_written = |token: &str| stays_as_written(given, token);
     let token = code.trim_matches('`').trim();
     if let Some((_, name)) = authors.iter().find(|(number, _)| number == token && !is_written(token)) {
         return Some(escape_markdown(name));
@@ -155,7 +147,11 @@ fn with_names(prose: &str, authors: &[(String, String)], given: &[Citable]) -> S
                 return whole();
             };
             let known = authors.iter().find(|(known, _)| *known == number && !is_written(given, &number));
-            let Some((_, name)) = known else { return whole() };
+            let (before, behind) = found.get(0).map_or(("", ""), |it| (&prose[..it.start()], &prose[it.end()..]));
+            // "The u2 concert" is none of ours.
+            let is_thing = found["open"].is_empty()
+                && (bare::is_called_a_thing(before) || bare::is_part_of_a_name(before, behind));
+            let Some((_, name)) = known.filter(|_| !is_thing) else { return whole() };
             let name = escape_markdown(name);
             match (&found["open"], &found["close"]) {
                 ("(", ")") => format!("({PUT}{name})"),
@@ -192,36 +188,23 @@ pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
     source.link.as_deref().into_iter().chain(source.rests_on.iter().filter_map(|grounds| grounds.link.as_deref()))
 }
 
+/// Whether `token` stays because somebody in the talk wrote it just so, and means something else. What stands in square
+/// brackets and names what was given is a citation whoever wrote it before: nobody switches citations off.
+fn stays_as_written(given: &[Citable], token: &str) -> bool {
+    let is_tag = token.starts_with(['[', '【']);
+    let was_given = |id: &str| SourceId::parse(id).is_some_and(|id| given.iter().any(|source| source.id == id));
+    let is_ours = is_tag && ID.captures_iter(token).filter_map(|it| it.get(1)).any(|id| was_given(id.as_str()));
+    !is_ours && is_written(given, token)
+}
+
 /// Whether somebody in the talk wrote `token` as a word of its own.
-fn is_written(given: &[Citable], token: &str) -> bool {
+pub fn is_written(given: &[Citable], token: &str) -> bool {
     let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     given.iter().filter(|source| source.id.kind == SourceKind::Message).any(|source| {
         source.text.match_indices(token).any(|(at, _)| {
             !word(source.text[..at].chars().next_back()) && !word(source.text[at + token.len()..].chars().next())
         })
     })
-}
-
-/// A bare id of what was given becomes a tag, unless somebody wrote it. One of a message that was not given goes the same
-/// way, and is removed there: it says nothing to members. `m2` and `m3` are also units.
-fn bracketed(text: &str, found: &Captures<'_>, material: Material<'_>) -> String {
-    const HIGHEST_UNIT: u32 = 3;
-    let whole = found[0].to_owned();
-    let Some((token, id)) = found.name("id").and_then(|token| Some((token, SourceId::parse(token.as_str())?))) else {
-        return whole;
-    };
-    let before = text[..token.start()].chars().next_back();
-    let is_unit = id.number <= HIGHEST_UNIT && text[..token.start()].trim_end().ends_with(|c: char| c.is_ascii_digit());
-    let is_part_of_a_name = before.is_some_and(|c| matches!(c, '/' | '@' | '#' | '.' | '=' | '-' | '_' | '$'));
-    let is_known = material.ask == Some(id) || material.given.iter().any(|source| source.id == id);
-    match (is_known || id.number > HIGHEST_UNIT)
-        && !is_part_of_a_name
-        && !is_unit
-        && !is_written(material.given, token.as_str())
-    {
-        true => format!("[source: {whole}]"),
-        false => whole,
-    }
 }
 
 /// What has been cited so far.
@@ -284,16 +267,8 @@ impl<'a> Ledger<'a> {
 fn ids<'t>(tags: &'t str, authors: &[(String, String)]) -> Vec<&'t str> {
     let cited: Vec<&str> = ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())).collect();
     let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
-    let is_name = |id: &str| has_ours && authors.iter().any(|(_, name)| name.split_whitespace().any(|word| word == id));
+    let is_name = |id: &str| has_ours && SourceId::parse(id).is_none() && authors.iter().any(|(_, name)| name.split_whitespace().any(|word| word == id));
     cited.into_iter().filter(|id| !is_name(id)).collect()
-}
-
-/// `answer` without a list of sources at its end, and that list.
-fn split_own_list(answer: &str) -> (&str, &str) {
-    match OWN_LIST.captures(answer).and_then(|found| Some((found.get(0)?, found.get(1)?))) {
-        Some((whole, list)) if LISTED_ID.is_match(list.as_str()) => (&answer[..whole.start()], list.as_str()),
-        Some(_) | None => (answer, ""),
-    }
 }
 
 fn numbered(number: usize, source: &Citable) -> String {
@@ -438,6 +413,14 @@ mod tests {
     }
 
     #[test]
+    fn nobody_switches_citations_off_by_writing_them() {
+        let mut given = given();
+        given[1].text = "the format is [source: m1] and [m3] you know".to_owned();
+        let text = checked("Nine [source: m1]. Parking [m3]. More [m9].", &given).text;
+        assert!(text.starts_with(r"Nine [\[1\]](https://t.me/c/1/1). Parking \[2\]. More."), "{text}");
+    }
+
+    #[test]
     fn members_are_called_by_their_names() {
         let authors = [("u0", "Chime"), ("u3", "Ana"), ("u4", "Bob")].map(|(n, name)| (n.to_owned(), name.to_owned()));
         let named = |answer: &str| with_names(answer, &authors, &given());
@@ -457,7 +440,7 @@ mod tests {
 
     #[test]
     fn no_number_of_the_prompt_is_left() {
-        let authors = [("u3".to_owned(), "Ana".to_owned())];
+        let authors = [("u3".to_owned(), "Ana".to_owned()), ("u4".to_owned(), "m3 m4".to_owned())];
         let given = given();
         let material = Material { given: &given, authors: &authors, ask: SourceId::parse("m7") };
         for (answer, text) in [
@@ -465,12 +448,27 @@ mod tests {
             ("Thai, as m99 says.", "Thai, as says.\n\n(Removed invalid citation)"),
             ("Thai [m3 · u3 Ana · 14:02].", r"Thai \[1\]."),
             ("Thai [source: m3, Ana].", r"Thai \[1\]."),
+            ("Thai [source: `m3`].", r"Thai \[1\]."),
             ("You ask for Thai [source: m7].", "You ask for Thai."),
             ("20 m2, 3 €/m3", "20 m2, 3 €/m3"),
         ] {
             let found = check(answer, material, (moment("15:00"), here()), None).text;
             assert!(found.starts_with(text), "{answer}: {found}");
         }
+    }
+
+    #[test]
+    fn what_stands_below_an_open_block_of_code_is_not_in_it() {
+        check_text(
+            "Look [source: m1]:\n```python\ndef f():",
+            expect![[r#"
+                Look [\[1\]](https://t.me/c/1/1):
+                ```python
+                def f():
+                ```
+
+                Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02"#]],
+        );
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! `delivery` (what becomes of a send), `press` (what becomes of a press on a button), `followup` (asks that go on with a
 //! suggestion).
 
+mod bare;
 pub mod citations;
 pub mod concepts;
 pub mod delivery;
@@ -22,9 +23,11 @@ pub mod echo;
 pub mod followup;
 pub mod grounding;
 pub mod job;
+mod fences;
 mod lines;
 pub mod notes;
 pub mod notices;
+mod own_list;
 pub mod plain;
 pub mod press;
 pub mod prompt;

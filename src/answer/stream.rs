@@ -77,8 +77,8 @@ fn open_bracket(answer: &str) -> Option<usize> {
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn own_list() -> Regex {
-    Regex::new(r"(?i)(?:\A|\n)[*_#> \t]*(?:sources?|citations?|references?|uncertainty)[*_]*:[^\n]*\z")
-        .expect("a valid pattern")
+    let label = crate::answer::own_list::LABEL;
+    Regex::new(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:{label}|uncertainty)[*_]*[ \t]?[:：][^\n]*\z")).expect("a valid pattern")
 }
 
 #[cfg(test)]

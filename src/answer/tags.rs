@@ -3,6 +3,7 @@
 //! Small models answer in forms of their own: `[m17]`, `(see m17)`, `【m3, m17】`, `[^m17]`, `[Quelle: m17]`,
 //! `[m17 · u3 Ana · 14:02]`. Whether the message was given is not looked at here.
 
+use std::borrow::Cow;
 use std::mem;
 use std::sync::LazyLock;
 
@@ -28,7 +29,7 @@ static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         format!(r"[\[【［]{{1,2}}\s*{ids}{TAIL}\s*[\]】］]{{1,2}}"),
         format!(r"[(（]\s*{ids}{SHORT_TAIL}\s*[)）]"),
-        r"[\[【［(（]\s*sources?\s*[:：][^\[\]【】［］()（）\n]{1,120}[\]】］)）]".to_owned(),
+        r"[\[【［(（]\s*sources?\s*[:：=][^\[\]【】［］()（）\n]{1,120}[\]】］)）]".to_owned(),
         format!(r"<(?:source|cite|citation|ref)\b[^<>\n]{{0,20}}>\s*{ids}\s*</\s*(?:source|cite|citation|ref)\s*>"),
         format!(r"[{{<]\s*{ids}\s*/?[}}>]"),
         format!(r"\^\s*{ids}\s*\^"),
@@ -40,6 +41,11 @@ static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// A form that is the one already, or that [`canonical`] made. Beside our ids it may hold what the model made up.
 const ONE_FORM: &str = r"\[sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*\]";
 static IS_ONE_FORM: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A{ONE_FORM}\z")));
+/// From one id to another, which the one form takes for one long id: `m4-m7`.
+static RANGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\s*[–—-]\s*[msn]?[0-9]"));
+/// A message by its number alone, behind the word for it: `[source: message 2]`.
+static NUMBERED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\bsources?\s*[:：=]\s*(?:messages?|msgs?|nachricht|mensaje|message)\s*#?([0-9]{1,9})\b"));
 /// An id in any of them.
 static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\b"));
 /// Words that link to an id as if it were an address: `[the boat](m3)`.
@@ -52,11 +58,16 @@ static ADDRESSED: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"({ONE_FO
 static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"```[\s\S]*?(?:```|\z)|`[^`\n]+`"));
 /// Nothing but citations.
 static ONLY_CITES: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A(?:{ONE_FORM}[ \t,;]*)+\z")));
+/// A tag whose ids are set as code.
+static TICKED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\[sources?:\s*`(?P<ids>[msn][0-9]{1,9}(?:\s*,\s*[msn][0-9]{1,9})*)`\s*\]"));
 /// A whole answer set as code.
 static IN_A_FENCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
 /// The beginning of a line of the prompt: `[m17 · u3 Ana · 14:02]`.
-static HEAD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\*?\s*(m[0-9]{1,9}) · u[0-9]{1,3}\b[^\[\]\n]{0,100}\]"));
+static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\[\*?\s*(?P<id>m[0-9]{1,9}) · u[0-9]{1,3}\b(?P<name>[^·\[\]\n]{0,60})(?:·[^\[\]\n]{0,100})?\]:?")
+});
 /// The same before an answer, as if it were a line of the chat.
 static OWN_HEAD: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A\s*(?:\*\s*)?(?:\[m[0-9]{1,9} · u0\b[^\[\]\n]{0,100}\]|u0\b[^\n:]{0,40}:)\s*"));
@@ -73,8 +84,10 @@ pub fn canonical(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
     for form in FORMS.iter() {
         text = form
             .replace_all(&text, |found: &Captures<'_>| {
-                let cites = IDS.is_match(&found[0]) && !IS_ONE_FORM.is_match(&found[0]) && !is_written(&found[0]);
-                if cites { one_form(&found[0]) } else { found[0].to_owned() }
+                let token = &found[0];
+                let is_one = IS_ONE_FORM.is_match(token) && !RANGE.is_match(token);
+                let cites = IDS.is_match(token) || NUMBERED.is_match(token);
+                if cites && !is_one && !is_written(token) { one_form(token) } else { token.to_owned() }
             })
             .into_owned();
     }
@@ -106,6 +119,11 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     pieces.flatten().filter(|piece| !matches!(piece, Piece::Prose("") | Piece::Code("")))
 }
 
+/// `answer` without marks of code around the ids in a tag.
+pub fn unticked(answer: &str) -> Cow<'_, str> {
+    TICKED.replace_all(answer, "[source: $ids]")
+}
+
 /// `answer` without the marks of code around the whole of it, if it is a text that cites.
 pub fn unfenced(answer: &str) -> &str {
     let Some(found) = IN_A_FENCE.captures(answer) else { return answer };
@@ -116,15 +134,25 @@ pub fn unfenced(answer: &str) -> &str {
 }
 
 /// `answer` without what a model copies of the form of its prompt: a line's beginning before the whole answer, or the
-/// bot's name, goes; one in the middle of a line cites that message. One that begins a later line stays: there a message
-/// is repeated.
-pub fn without_heads(answer: &str, bot_name: &str) -> String {
+/// bot's name, goes. One in the middle of a line cites that message, and so does one before words about it, with the name of
+/// its author. Where a line of the prompt is repeated as it stands, `is_said` knows that the message with that id says just so:
+/// it stays as it is, to be left out.
+pub fn without_heads(answer: &str, bot_name: &str, is_said: impl Fn(&str, &str) -> bool) -> String {
     let own = OWN_HEAD.replace(answer, "");
     let own = without_name(&own, bot_name);
     HEAD.replace_all(own, |found: &Captures<'_>| {
-        let line = found.get(0).map_or("", |head| own[..head.start()].rsplit('\n').next().unwrap_or_default());
-        let begins = line.trim_matches(|c: char| !c.is_alphanumeric() || c.is_ascii_digit()).is_empty();
-        if begins { found[0].to_owned() } else { one_form(&found[1]) }
+        let (start, end) = found.get(0).map_or((0, 0), |head| (head.start(), head.end()));
+        let before = own[..start].rsplit('\n').next().unwrap_or_default();
+        let words = own[end..].lines().next().unwrap_or_default().trim();
+        let begins = before.trim_matches(|c: char| !c.is_alphanumeric() || c.is_ascii_digit()).is_empty();
+        let (cited, name) = (one_form(&found["id"]), found["name"].trim());
+        let repeats = begins && is_said(&found["id"].to_lowercase(), words);
+        match () {
+            () if !begins || name.is_empty() && !words.is_empty() => cited,
+            () if words.is_empty() || repeats && before.trim().is_empty() => found[0].to_owned(),
+            () if repeats => format!("{name} {cited}:"),
+            () => format!("{name} {cited}"),
+        }
     })
     .into_owned()
 }
@@ -138,7 +166,10 @@ fn without_name<'a>(answer: &'a str, bot_name: &str) -> &'a str {
 }
 
 fn one_form(cited: &str) -> String {
-    let ids: Vec<String> = IDS.find_iter(cited).map(|id| id.as_str().to_lowercase()).collect();
+    let mut ids: Vec<String> = IDS.find_iter(cited).map(|id| id.as_str().to_lowercase()).collect();
+    if ids.is_empty() {
+        ids = NUMBERED.captures_iter(cited).map(|found| format!("m{}", &found[1])).collect();
+    }
     format!("[source: {}]", ids.join(", "))
 }
 
@@ -192,6 +223,8 @@ mod tests {
             "[source: m17](https://t.me/c/1/2)",
             "[1](m17)",
             "[source: m17 by Ana]",
+            "[source=m17]",
+            "[source: message 17]",
         ] {
             check(&format!("At nine {form}."), "At nine [source: m17].");
         }
@@ -209,6 +242,8 @@ mod tests {
             "[m3; source: m17]",
             "[m3 und m17]",
             "[messages m3 & m17]",
+            "[source: m3-m17]",
+            "[source: m3 – m17]",
             "[source: m3 | m17]",
         ] {
             check(&format!("At nine {form}."), "At nine [source: m3, m17].");
@@ -270,13 +305,26 @@ mod tests {
 
     #[track_caller]
     fn headless(answer: &str, expected: &str) {
-        assert_eq!(without_heads(answer, "Chime"), expected);
+        assert_eq!(without_heads(answer, "Chime", |id, words| (id, words) == ("m17", "At nine")), expected);
     }
 
     #[test]
     fn the_head_of_a_line_in_the_middle_of_another_is_a_citation() {
         headless("At nine [m17 · u3 Ana · 14:02].", "At nine [source: m17].");
-        headless("At nine.\n- [m17 · u3 Ana · 14:02] At nine", "At nine.\n- [m17 · u3 Ana · 14:02] At nine");
+    }
+
+    #[test]
+    fn the_head_of_a_line_before_words_about_the_message_names_and_cites() {
+        headless("[m17 · u3 Ana · 14:02] wants the boat.", "Ana [source: m17] wants the boat.");
+        headless("Two:\n- [m17 · u3 Ana · 14:02]: a boat", "Two:\n- Ana [source: m17] a boat");
+        headless("Two:\n- [m17 · u3 Ana · 14:02] At nine", "Two:\n- Ana [source: m17]: At nine");
+    }
+
+    #[test]
+    fn a_line_of_the_prompt_that_is_repeated_stays_to_be_left_out() {
+        for line in ["At nine.\n[m17 · u3 Ana · 14:02] At nine", "[m17 · u3 Ana · 14:02]"] {
+            headless(line, line);
+        }
     }
 
     #[test]

@@ -187,13 +187,33 @@ impl Answering {
     /// What the model wrote, unless it repeats its prompt.
     fn checked_for_echo(&self, question: &Question, built: &BuiltPrompt, completion: Completion, bill: Bill) -> Draft {
         let (text, uncertainty) = uncertainty::split(&completion.text);
-        let text = without_heads(&text, &self.parts.bot.name);
+        let text = without_heads(&text, &self.parts.bot.name, |id, words| question.says(id, words));
         match without_echo(&text, &built.instructions, &built.fence) {
-            Some(text) => answered(completion, text, uncertainty, (bill, question.chat.language)),
+            Some(text) if self.says_something(question, built, &text) => {
+                answered(completion, text, uncertainty, (bill, question.chat.language))
+            }
+            Some(_) => Draft { bill: Some(bill), ..self.apology(question, Blame::Passing) },
             None => {
                 log::echoed();
                 Draft { bill: Some(bill), ..self.apology(question, Blame::Passing) }
             }
+        }
+    }
+
+    /// Whether anything of `text` is left where it cites nothing but what was not given.
+    fn says_something(&self, question: &Question, built: &BuiltPrompt, text: &str) -> bool {
+        /// Longer texts say something beside what they cite.
+        const SHORT: usize = 80;
+        let given = || -> Vec<Citable> { question.citable().into_iter().chain(built.citable.clone()).collect() };
+        text.len() > SHORT || {
+            let given = given();
+            let checked = citations::check(
+                text,
+                built.material(&given, question.trigger()),
+                (self.parts.clock.now(), question.zone),
+                None,
+            );
+            checked.removed.is_empty() || citations::linked(text, built.material(&given, question.trigger())).chars().any(char::is_alphanumeric)
         }
     }
 
@@ -288,7 +308,10 @@ impl Answering {
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
         let material = built.material(&given, question.trigger());
-        let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model();
+        // Saying that nothing is known claims nothing.
+        let says_no = ["en", question.chat.language.code()].map(|code| notices(code).guard.trim());
+        let claims = !says_no.contains(&draft.markdown.trim());
+        let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model() && claims;
         let mark = is_strict.then(|| notices(question.chat.language.code()).unsourced.as_str());
         let checked = citations::check(&draft.markdown, material, (now, question.zone), mark);
         log::citations(&checked);

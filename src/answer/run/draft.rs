@@ -1,5 +1,6 @@
 //! The text of an answer before its citations are checked, whether a model wrote it or not.
 
+use crate::answer::fences::closed;
 use crate::answer::followup::show;
 use crate::answer::job::{Blame, Failure};
 use crate::answer::notices::notices;
@@ -85,7 +86,7 @@ pub fn answered(
     (bill, language): (Bill, Language),
 ) -> Draft {
     let cut = &texts(language.code()).digest.cut;
-    let markdown = if completion.truncated { format!("{text} …\n\n{cut}") } else { text };
+    let markdown = if completion.truncated { format!("{}\n\n{cut}", closed(&format!("{text} …"))) } else { text };
     Draft {
         model: completion.model,
         tokens: completion.tokens,

@@ -2,7 +2,7 @@
 
 use crate::domain::{AnswerStatus, BotIdentity, Message, MessageId, Role, Sender, Timestamp, utf16_len};
 use crate::store::outbox::{Part, Purpose};
-use crate::store::{self, Reader, Writer, answers, chats, messages, outbox};
+use crate::store::{self, Reader, Writer, answers, chats, consent, messages, outbox};
 
 /// A part of a reply that was sent, as a message of its chat.
 pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp) -> Message {
@@ -20,14 +20,23 @@ pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp
     }
 }
 
-/// Keeps the message that a part became. An answer that was forgotten while it was sent leaves no words.
+/// Keeps the message that a part became. An answer that was forgotten while it was sent leaves no words, and so does one to
+/// somebody who opted out: it tells what they asked.
 pub fn keep(tx: &Writer<'_>, own: Message, part: &Part) -> store::Result<()> {
     let own = as_talk(tx, own, part)?;
     match chats::find(tx, own.chat)? {
-        Some(row) if outbox::is_forgotten(tx, part.id)? => messages::insert_stub(tx, &row, &own).map(drop),
+        Some(row) if outbox::is_forgotten(tx, part.id)? || is_of_who_opted_out(tx, part)? => messages::insert_stub(tx, &row, &own).map(drop),
         Some(row) => messages::take_in(tx, &row, &own).map(drop),
         None => Ok(()),
     }
+}
+
+fn is_of_who_opted_out(conn: &Reader, part: &Part) -> store::Result<bool> {
+    let answer = part.answer.map(|id| answers::find(conn, id)).transpose()?.flatten();
+    Ok(match answer {
+        Some(answer) => consent::opted_out(conn, answer.chat, answer.asked_by)?.is_some(),
+        None => false,
+    })
 }
 
 /// A message of ours as it enters the talk: without the introduction below it. A digest, an apology and a part that is

@@ -17,7 +17,7 @@ use crate::config::{AccessConfig, SessionIdle};
 use crate::context::run::{Asked, Readings, gather, window_around};
 use crate::context::{ContextWindow, Focused, History, Params};
 use crate::domain::{
-    BotIdentity, Citable, Enrichment, FollowUp, FormattedText, Grounding, Matter, Seq, Slot, SourceId, Spent,
+    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Matter, Seq, Slot, SourceId, Spent,
     StoredMessage, Timestamp, UserId, Zone, message_link,
 };
 use crate::gateway::run::Bill;
@@ -26,7 +26,7 @@ use crate::retrieval::run::{Looked, RecallRequest, Recaller};
 use crate::store::chat_settings::ChatSettings;
 use crate::store::chats::{self, ChatRow};
 use crate::store::concepts::ContextKey;
-use crate::store::{self, Reader, StoreError, chat_settings, messages, usage};
+use crate::store::{self, Reader, StoreError, chat_settings, consent, messages, usage};
 
 /// Who spoke within this time is here.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -153,10 +153,18 @@ impl Reading {
             scope: Scope::load(conn, ContextKey { bot: self.bot, chat: trigger.chat, thread: trigger.message.thread }),
             earliest: messages::earliest(conn, trigger.chat)?,
             settings: chat_settings::load(conn, trigger.chat)?,
-            introduction: self.introduction.due(conn, row)?,
+            introduction: match self.wants_no_introduction(conn, row, *asked_by)? {
+                true => None,
+                false => self.introduction.due(conn, row)?,
+            },
             topic: chats::topic_name(conn, trigger.conversation())?,
             spent: usage::spent(conn, self.now, trigger.chat, *asked_by)?,
         })
+    }
+
+    /// In a private chat with somebody who opted out nothing is kept that they should be told of.
+    fn wants_no_introduction(&self, conn: &Reader, row: &ChatRow, asker: UserId) -> store::Result<bool> {
+        Ok(row.chat.kind == ChatKind::Private && consent::opted_out(conn, row.key, asker)?.is_some())
     }
 
     /// The window around what was picked. The oldest part of a long strand is left to a summary where there is one.
@@ -305,6 +313,13 @@ impl Question {
             .chain(recall::citable(&self.recalled, &self.chat.chat, self.zone))
             .chain(looked_up)
             .collect()
+    }
+
+    /// Whether the message that the prompt calls `id` begins with `words`.
+    pub fn says(&self, id: &str, words: &str) -> bool {
+        let said = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
+        let shown = self.shown().chain([self.trigger()]).find(|stored| SourceId::message(stored.seq.0).to_string() == id);
+        shown.is_some_and(|stored| said(&stored.message.rendered()).starts_with(&said(words)))
     }
 
     /// The messages that the model was shown.

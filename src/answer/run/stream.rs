@@ -126,6 +126,13 @@ impl Answering {
         // What came before this was set up counts too.
         words.mark_changed();
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
+        if matches!(place, Place::Message(_)) {
+            // It may have been edited a moment ago, before the model looked something up.
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = self.parts.clock.sleep(every(place)) => {}
+            }
+        }
         loop {
             tokio::select! {
                 biased;
@@ -180,7 +187,7 @@ impl Answering {
             return None;
         }
         let (text, _) = uncertainty::split(text);
-        let text = without_heads(&text, &self.parts.bot.name);
+        let text = without_heads(&text, &self.parts.bot.name, |id, words| question.says(id, words));
         let text = without_echo(&text, &built.instructions, &built.fence)?;
         let linked = citations::linked(&text, built.material(given, question.trigger()));
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();

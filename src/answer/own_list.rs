@@ -1,0 +1,121 @@
+//! Lists of sources that a model writes itself, against its orders: `Sources: m1, m2`, in any language, as bullets, or as
+//! footnotes. What they cite goes into our own line of sources.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// What such a list is called, in the languages that are spoken here and some more.
+pub const LABEL: &str = "sources?|citations?|references?|quellen?|belege|fuentes?|referencias?|références?|fontes?|referências?|fonti\
+    |riferimenti|источники?|ссылки|джерел[ао]|посилання|kaynak(?:lar|ça)?|allika[ds]|viited|bron(?:nen)?|źródł[ao]|källor|lähteet";
+const ID: &str = r"\[?(?:sources?:\s*)?\b[msn][0-9]{1,9}\b\]?";
+
+/// The beginning of a list: on a line of its own, or behind a sentence.
+static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&format!(r"(?m)(?:^[*_#> \t]*|(?P<end>[.!?…\])])[ \t]+)(?:{LABEL})[*_]*[ \t]?[:：][*_]*"))
+});
+/// A line of nothing but ids, perhaps with names in brackets.
+static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
+    let item = format!(r"{ID}(?:\s*\([^()\n]{{0,60}}\))?");
+    let joint = r"(?:[\s,;·&]|\b(?:and|und|y|et|e|и|і|та|ve|ja|en|i|o|och)\b)*";
+    pattern(&format!(r"\A[\s*•·-]*(?:{item}{joint})+[.\s]*\z"))
+});
+/// A line that tells of one source: `- m1: Ana, ferry at nine`.
+static OF_ONE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{ID}(?:\s*[,;&]?\s*{ID})*\s*[:(–—-].{{0,200}}\z")));
+/// A footnote: `[^1]: m1`.
+static NOTE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&format!(r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:?[ \t]*(?P<ids>{ID}(?:[ \t]*[,;&]?[ \t]*{ID})*)[^\n]{{0,160}}$\n?"))
+});
+/// What points at a footnote.
+static POINTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\^?(?P<number>[0-9]{1,3})\]"));
+static LISTED_ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\b"));
+static EMPTY_LABEL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(&format!(r"(?:\A|\n)[*_#> \t]*(?:{LABEL})[*_]*[ \t]?[:：][*_]*\s*\z")));
+
+/// `answer` without a list of sources at its end, and the ids in it. Footnotes become citations where they are pointed at.
+pub fn split(answer: &str) -> (String, Vec<String>) {
+    let answer = with_notes_in_place(answer);
+    let list = BEGIN.captures_iter(&answer).filter_map(|begin| {
+        let whole = begin.get(0)?;
+        let is_list = is_list(&answer[whole.end()..]);
+        is_list.then(|| (begin.name("end").map_or(whole.start(), |end| end.end()), whole.end()))
+    });
+    match list.last() {
+        Some((start, from)) => (answer[..start].to_owned(), ids(&answer[from..])),
+        None => (answer, Vec::new()),
+    }
+}
+
+fn is_list(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(|line| OF_IDS.is_match(line) || OF_ONE.is_match(line))
+}
+
+fn with_notes_in_place(answer: &str) -> String {
+    let notes: BTreeMap<String, Vec<String>> =
+        NOTE.captures_iter(answer).map(|note| (note["number"].to_owned(), ids(&note["ids"]))).collect();
+    if notes.is_empty() {
+        return answer.to_owned();
+    }
+    let body = NOTE.replace_all(answer, "");
+    let body = EMPTY_LABEL.replace(&body, "");
+    POINTER
+        .replace_all(body.trim_end(), |found: &Captures<'_>| match notes.get(&found["number"]) {
+            Some(ids) => format!("[source: {}]", ids.join(", ")),
+            None => found[0].to_owned(),
+        })
+        .into_owned()
+}
+
+fn ids(text: &str) -> Vec<String> {
+    LISTED_ID.find_iter(text).map(|id| id.as_str().to_owned()).collect()
+}
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them")]
+fn pattern(raw: &str) -> Regex {
+    Regex::new(&format!("(?i){raw}")).expect("a valid pattern")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(answer: &str, body: &str, listed: &[&str]) {
+        let (found, ids) = split(answer);
+        assert_eq!((found.trim_end(), ids.iter().map(String::as_str).collect::<Vec<_>>()), (body, listed.to_vec()), "{answer}");
+    }
+
+    #[test]
+    fn a_list_at_the_end_is_taken_off_in_any_language_and_form() {
+        for list in [
+            "Sources: m1, m2",
+            "**Sources:**\n- [source: m1]\n- [m2]",
+            "Quellen: m1 und m2.",
+            "Sources : m1, m2",
+            "Fuentes: m1, m2",
+            "Источники: m1, m2",
+            "Sources: m1 (Ana), m2 (Bo)",
+            "Sources:\n- m1: Ana, ferry at nine\n- m2 – Bo",
+        ] {
+            check(&format!("At nine [source: m1].\n\n{list}"), "At nine [source: m1].", &["m1", "m2"]);
+        }
+        check("At nine [source: m1]. Sources: m1, m2", "At nine [source: m1].", &["m1", "m2"]);
+        check("Sources: m3", "", &["m3"]);
+    }
+
+    #[test]
+    fn footnotes_cite_where_they_are_pointed_at() {
+        check("At nine[^1], lot is 12[^2].\n\n[^1]: m1\n[^2]: m2", "At nine[source: m1], lot is 12[source: m2].", &[]);
+        check("At nine [1].\n\nReferences:\n- [1]: m1\n", "At nine [source: m1].", &[]);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_list_stays() {
+        for answer in ["A.\nSources: the town hall says so", "A.\nSources:", "See [1] and [^2].", "The sources: m1 says so, not m2."] {
+            check(answer, answer, &[]);
+        }
+    }
+}
