@@ -62,7 +62,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         Ok((before.messages.to_vec(), evidence))
     })?;
     let mut found = Links::new(&trigger, &recent);
-    found.follow_up(conn, &trigger, params.chain_depth)?;
+    found.follow_up(conn, (&trigger, true), params.chain_depth)?;
     let anchor = found.found.first().cloned();
     if let Some(anchor) = &anchor {
         found.add_neighbours(conn, anchor, Params::ANCHOR_BESIDE)?;
@@ -70,7 +70,7 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     }
     // Only what can be in the window can pull its ancestors in.
     for member in recent.iter().rev().take(params.seed.lookback_limit) {
-        found.follow_up(conn, member, params.chain_depth)?;
+        found.follow_up(conn, (member, false), params.chain_depth)?;
     }
     found.complete_albums(conn, &recent, params.seed.lookback_limit)?;
     let sources = found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, &trigger)))?;
@@ -141,8 +141,14 @@ impl Links {
         stored.into_iter().for_each(|one| self.add(one));
     }
 
-    /// Adds the ancestors of `from` by reply links.
-    fn follow_up(&mut self, conn: &Reader, from: &StoredMessage, depth: usize) -> store::Result<()> {
+    /// Adds the ancestors of `from` by reply links. What is no talk, such as the help that a command brought, is one only for
+    /// whoever replies to it.
+    fn follow_up(
+        &mut self,
+        conn: &Reader,
+        (from, mut is_own): (&StoredMessage, bool),
+        depth: usize,
+    ) -> store::Result<()> {
         let mut parent = from.message.reply_to;
         for _ in 0..depth {
             let Some(id) = parent else { break };
@@ -151,6 +157,10 @@ impl Links {
                 continue;
             }
             let Some(stored) = messages::find(conn, from.message.chat, id)? else { break };
+            if stored.message.role == Role::System && !is_own {
+                break;
+            }
+            is_own = false;
             parent = stored.message.reply_to;
             self.add(stored);
         }
