@@ -36,13 +36,15 @@ fn words_gone(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<(
     Ok(())
 }
 
-/// Quotes of a member's words go for good. Forwards of them are hidden by what makes a message visible.
+/// Quotes of a member's words go for good: those in the chat that they opted out of, and those of what they said there.
+/// Forwards are hidden by what makes a message visible.
 fn opted_out(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
     for sql in [
         "UPDATE message SET context_snapshot = NULL, quote_text = NULL, origin_chat_id = NULL, origin_message_id = NULL,
              origin_user_id = NULL, origin_ts = NULL
-         WHERE origin_user_id = :user AND (:chat IS NULL OR chat_key = :chat) AND context_snapshot IS NOT NULL
-             AND forward_origin IS NULL",
+         WHERE origin_user_id = :user AND context_snapshot IS NOT NULL AND forward_origin IS NULL
+             AND (:chat IS NULL OR chat_key = :chat
+                  OR origin_chat_id IN (SELECT telegram_chat_id FROM chat_alias WHERE chat_key = :chat))",
         "UPDATE message SET quote_text = NULL
          WHERE quote_text IS NOT NULL AND (:chat IS NULL OR chat_key = :chat)
              AND EXISTS (SELECT 1 FROM message AS parent

@@ -1,8 +1,10 @@
 //! Strips an arrival of what may not be kept: the store knows who opted out.
 
+use std::iter;
+
 use crate::access::Access;
 use crate::access::run::served;
-use crate::domain::{Arrival, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};
+use crate::domain::{Arrival, Borrowed, ChatKey, ChatKind, CommandName, JobPayload, Message, Timestamp, UserId};
 use crate::ingest::run::apply::Setting;
 use crate::privacy::{Traces, Withheld};
 use crate::store::chats::ChatRow;
@@ -12,16 +14,10 @@ use crate::store::{self, Reader, Writer, answers, chats, consent, deletions, job
 
 /// Whose words in `arrival` must not be kept.
 pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> store::Result<Withheld> {
-    let is_out = |user: Option<UserId>| -> store::Result<bool> {
-        match user {
-            Some(user) => Ok(consent::opted_out(conn, chat.key, user)?.is_some()),
-            None => Ok(false),
-        }
-    };
-    let lender = |message: &Message| is_out(message.borrowed.and_then(|borrowed| borrowed.author));
+    let lender = |message: &Message| is_lender_out(conn, chat.key, message);
     let mut named = false;
     for user in &arrival.named {
-        named = named || is_out(Some(*user))?;
+        named = named || consent::opted_out(conn, chat.key, *user)?.is_some();
     }
     Ok(Withheld {
         message: consent::is_withheld(conn, chat.key, &arrival.message)?,
@@ -30,6 +26,19 @@ pub fn withheld(conn: &Reader, chat: &ChatRow, arrival: &Arrival) -> store::Resu
         parent_lender: arrival.parent.as_ref().map_or(Ok(false), lender)?,
         named,
     })
+}
+
+/// Whether the author of borrowed words opted out: of the chat that they are carried into, or of the one where they stood
+/// first.
+fn is_lender_out(conn: &Reader, chat: ChatKey, message: &Message) -> store::Result<bool> {
+    let Some(Borrowed { chat: origin, author: Some(author), .. }) = message.borrowed else { return Ok(false) };
+    let origin = origin.map_or(Ok(None), |id| chats::find(conn, id))?.map(|row| row.key);
+    for key in iter::once(chat).chain(origin) {
+        if consent::opted_out(conn, key, author)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What a member says about being kept holds from this very message on. Gives whether there is work to do about it.
