@@ -119,8 +119,7 @@ pub fn converted(value: &Value, chat: ChatId, bot: UserId, topics: &mut Topics) 
         quote: None,
         snapshot: is_elsewhere.then(|| "elsewhere".to_owned()),
         forward_origin: forwarded(value),
-        borrowed: filled(value["forwarded_from_id"].as_str())
-            .and_then(|id| account(&id))
+        borrowed: account(&value["forwarded_from_id"])
             .map(|(author, _)| Borrowed { author: Some(author), ..Borrowed::default() }),
         album: None,
         via_bot: value["via_bot"].as_str().map(|name| name.trim_start_matches('@').to_owned()),
@@ -130,11 +129,16 @@ pub fn converted(value: &Value, chat: ChatId, bot: UserId, topics: &mut Topics) 
 
 /// The person who wrote a message, where it is one: in a private chat this is whose chat it is.
 pub fn person(value: &Value) -> Option<UserId> {
-    account(value["from_id"].as_str()?).filter(|(_, is_chat)| !is_chat).map(|(id, _)| id)
+    account(&value["from_id"]).filter(|(_, is_chat)| !is_chat).map(|(id, _)| id)
 }
 
-/// `user12`, `channel34`, `chat56`; whether it is a chat.
-fn account(id: &str) -> Option<(UserId, bool)> {
+/// `user12`, `channel34`, `chat56`; whether it is a chat. Exports of before 2022 have the bare number of a user: an author
+/// who is none would have been numbered alike, and who asks to be forgotten must be found.
+fn account(id: &Value) -> Option<(UserId, bool)> {
+    if let Some(user) = id.as_i64().filter(|user| *user > 0) {
+        return Some((UserId(user), false));
+    }
+    let id = id.as_str()?;
     let number = |prefix: &str| id.strip_prefix(prefix)?.parse::<i64>().ok();
     let user = number("user").map(|id| (UserId(id), false));
     let channel = || number("channel").map(|id| (UserId(SUPERGROUPS - id), true));
@@ -144,7 +148,7 @@ fn account(id: &str) -> Option<(UserId, bool)> {
 /// Nobody is named where an account was deleted; its id is still there.
 fn sender(value: &Value, chat: ChatId, bot: UserId, is_service: bool) -> Sender {
     let (name, id) = if is_service { ("actor", "actor_id") } else { ("from", "from_id") };
-    let (id, is_chat) = value[id].as_str().and_then(account).unwrap_or((UserId(chat.0), true));
+    let (id, is_chat) = account(&value[id]).unwrap_or((UserId(chat.0), true));
     Sender {
         id,
         name: filled(value[name].as_str()).unwrap_or_else(|| "someone".to_owned()),
@@ -175,4 +179,55 @@ fn moment(value: &Value, name: &str) -> Option<Timestamp> {
 fn said(value: &Value) -> FormattedText {
     let said = text::formatted(value.get("text"));
     if said.text.is_empty() { text::formatted(value.get("text_entities")) } else { said }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(more: Value, expected: Expect) {
+        let mut value =
+            json!({"id": 7, "type": "message", "date": "2020-05-01T10:00:00", "from": "Zoe", "text": "hello"});
+        if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
+            value.extend(more);
+        }
+        let told = converted(&value, ChatId(-100), UserId(9), &mut Topics::default()).map(|message| {
+            let lender = message.borrowed.and_then(|borrowed| borrowed.author).map(|author| author.0);
+            let Message { sender, role, .. } = message;
+            format!("{} chat {} {} lender {lender:?}", sender.id, sender.is_chat, role.as_str())
+        });
+        expected.assert_eq(&told.unwrap_or_else(|| "unreadable".to_owned()));
+    }
+
+    #[test]
+    fn an_author_is_named_with_the_kind_of_account() {
+        check(json!({"from_id": "user12"}), expect!["12 chat false user lender None"]);
+        check(json!({"from_id": "channel34"}), expect!["-1000000000034 chat true user lender None"]);
+        check(json!({"from_id": "chat56"}), expect!["-56 chat true user lender None"]);
+    }
+
+    #[test]
+    fn the_bare_number_of_an_old_export_is_a_user() {
+        check(json!({"from_id": 12}), expect!["12 chat false user lender None"]);
+        check(json!({"from_id": 9}), expect!["9 chat false assistant lender None"]);
+        check(
+            json!({"type": "service", "action": "create_group", "actor": "Zoe", "actor_id": 12}),
+            expect!["12 chat false system lender None"],
+        );
+        check(
+            json!({"from_id": 12, "forwarded_from": "Ann", "forwarded_from_id": 13}),
+            expect!["12 chat false user lender Some(13)"],
+        );
+        assert_eq!(person(&json!({"from_id": 12})), Some(UserId(12)));
+    }
+
+    #[test]
+    fn without_an_author_the_chat_wrote_it() {
+        check(json!({"from_id": null}), expect!["-100 chat true user lender None"]);
+        check(json!({}), expect!["-100 chat true user lender None"]);
+    }
 }

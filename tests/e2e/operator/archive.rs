@@ -5,12 +5,14 @@ use std::io::BufWriter;
 use std::time::Duration;
 
 use chime::clock::Clock;
-use chime::domain::{Chat, ChatId, ChatKey, ChatKind, EntityKind, Kind, Message, MessageId, Rolling, UserId, grouped};
+use chime::domain::{
+    Chat, ChatId, ChatKey, ChatKind, EntityKind, Kind, Message, MessageId, Rolling, Timestamp, UserId, grouped,
+};
 use chime::sandbox::{NewChat, Post, Setup, Standing};
 use chime::store::consent::Scope;
 use chime::store::{Priority, Store, chats, consent, messages, summaries};
 use chime::testkit::{Export, Reply};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Machine;
 
@@ -215,6 +217,38 @@ async fn all_chats_at_once_topics_and_chats_that_are_none_of_the_bots() {
     };
     assert_eq!([place(11), place(12), place(13)], [(Some(10), None), (Some(10), Some(11)), (None, None)]);
     assert!(all.iter().any(|message| message.kind == Kind::Service));
+}
+
+/// A file of a supergroup in which each line is a number, an author, a text and what else the message has.
+fn write_supergroup(machine: &Machine, at: Timestamp, lines: &[(i64, Value, &str, Value)]) -> String {
+    let messages = lines.iter().map(|(id, author, text, more)| {
+        let mut message = json!({"id": id, "type": "message", "date_unixtime": at.secs().to_string(), "from": "Zoe",
+                                 "from_id": author, "text": text});
+        if let (Some(message), Value::Object(more)) = (message.as_object_mut(), more.clone()) {
+            message.extend(more);
+        }
+        message
+    });
+    let messages: Vec<Value> = messages.collect();
+    let export = json!({"name": "Friday table", "type": "private_supergroup", "id": EXPORTED, "messages": messages});
+    let path = machine.folder.path().join("supergroup.json");
+    std::fs::write(&path, export.to_string()).expect("write the export");
+    path.display().to_string()
+}
+
+#[tokio::test]
+async fn an_author_whom_an_old_export_numbers_alone_may_object() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("ALLOWED_CHATS", "*");
+    with_chat(&machine, None, Some(UserId(50))).await;
+    let now = Clock::system().now();
+    let lines = [(1, json!(50), "not for keeping", json!({})), (2, json!(51), "for keeping", json!({}))];
+    let file = write_supergroup(&machine, now, &lines);
+    let (_, told) = run(&machine, &["import", &file]).await;
+    assert!(told.contains("1 imported") && told.contains("1 without words"), "{told}");
+    let all = kept(&machine, CHAT).await;
+    let said: Vec<_> = all.iter().map(|one| (one.sender.id.0, one.sender.is_chat, one.text.as_str())).collect();
+    assert_eq!(said, [(50, false, ""), (51, false, "for keeping")]);
 }
 
 /// Asks until the other process has written `enough` messages.
