@@ -1,6 +1,7 @@
 //! Reads an export on a thread of its own and writes what it holds, a batch at a time.
 
 mod export;
+mod former;
 mod read;
 mod write;
 

@@ -77,11 +77,12 @@ impl BotIdentity {
 }
 
 /// The `t.me` address of a message, or none where Telegram has none: in private chats, in basic groups, and from before
-/// `chat` got its present id, since there the same number is another message.
+/// `chat` got its present id, since there the same number is another message. What Telegram Desktop exported from before has
+/// a number below zero where it is not known which chat that was.
 pub fn message_link(chat: &Chat, message: &Message) -> Option<String> {
     /// Supergroup and channel ids are `-100` followed by the internal id.
     const SUPERGROUP_OFFSET: i64 = -1_000_000_000_000;
-    if !matches!(chat.kind, ChatKind::Supergroup | ChatKind::Channel) || message.chat != chat.id {
+    if !matches!(chat.kind, ChatKind::Supergroup | ChatKind::Channel) || message.chat != chat.id || message.id.0 <= 0 {
         return None;
     }
     let id = message.id;

@@ -217,6 +217,20 @@ pub fn find_any(conn: &Reader, chat: ChatId, id: MessageId) -> Result<Option<Sto
     )
 }
 
+/// The number of what somebody wrote at a moment, as the bot itself heard it. What was forgotten names nobody any more.
+pub fn heard_from(conn: &Reader, chat: ChatId, author: UserId, at: Timestamp) -> Result<Option<MessageId>> {
+    let found = conn
+        .prepare_cached(
+            "SELECT message_id FROM message JOIN chat_alias USING (chat_key)
+             WHERE chat_alias.telegram_chat_id = :chat AND message.telegram_chat_id = :chat AND ts = :ts
+                 AND source <> 'import' AND (user_id = :user OR user_id = 0 AND is_stub = 1)
+             ORDER BY user_id = 0, message_id LIMIT 1",
+        )?
+        .query_row(named_params! { ":chat": chat.0, ":user": author.0, ":ts": at.secs() }, |raw| raw.get("message_id"))
+        .optional()?;
+    Ok(found.map(MessageId))
+}
+
 /// Whether all that is known of a message is that there was one.
 pub fn is_stub(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
     Ok(conn

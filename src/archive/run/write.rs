@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::access::Access;
 use crate::access::run::served;
 use crate::archive::Tally;
+use crate::archive::run::former::{former_group, put_back};
 use crate::archive::run::read::Batch;
 use crate::config::AccessConfig;
 use crate::domain::{Chat, ChatId, Conversation, JobPayload, Language, Message, Timestamp, UserId};
@@ -67,7 +68,9 @@ pub fn count(conn: &Reader, batch: &Batch, setting: &Setting) -> store::Result<C
     let row = chats::find(conn, batch.chat.id)?;
     let mut counted = Counted::of(batch, row.as_ref(), is_served(conn, &batch.chat, row.as_ref(), setting)?);
     let cutoff = cutoff(conn, row.as_ref(), setting)?;
+    let former = former_group(conn, row.as_ref())?;
     for message in &batch.messages {
+        let message = &put_back(conn, former, message)?;
         if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
             counted.expired += 1;
         } else if messages::find_any(conn, message.chat, message.id)?.is_some() {
@@ -97,7 +100,9 @@ pub fn take_in(tx: &Writer<'_>, batch: &Batch, setting: &Setting) -> store::Resu
     let forgotten_until = consent::forgotten_until(tx, row.key)?;
     let mut earliest: HashMap<Conversation, Timestamp> = HashMap::new();
     let mut members = HashSet::new();
+    let former = former_group(tx, Some(&row))?;
     for message in &batch.messages {
+        let message = &put_back(tx, former, message)?;
         if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
             counted.expired += 1;
             continue;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use chime::clock::Clock;
 use chime::domain::{
-    Chat, ChatId, ChatKey, ChatKind, EntityKind, Kind, Message, MessageId, Rolling, Timestamp, UserId, grouped,
+    Chat, ChatId, ChatKey, ChatKind, EntityKind, Kind, Message, MessageId, Migration, Rolling, Sender, Timestamp,
+    UserId, grouped,
 };
 use chime::sandbox::{NewChat, Post, Setup, Standing};
 use chime::store::consent::Scope;
@@ -249,6 +250,81 @@ async fn an_author_whom_an_old_export_numbers_alone_may_object() {
     let all = kept(&machine, CHAT).await;
     let said: Vec<_> = all.iter().map(|one| (one.sender.id.0, one.sender.is_chat, one.text.as_str())).collect();
     assert_eq!(said, [(50, false, ""), (51, false, "for keeping")]);
+}
+
+/// The number of a message from before the migration, as Telegram Desktop writes it.
+const fn moved(id: i64) -> i64 {
+    id - 1_000_000_000
+}
+
+#[tokio::test]
+async fn messages_from_before_a_migration_are_those_of_the_former_group() {
+    const FORMER: ChatId = ChatId(-4001);
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("ALLOWED_CHATS", "*");
+    let now = Clock::system().now();
+    let earlier = now.minus(Duration::from_secs(60));
+    let (store, _) = machine.store();
+    let prepared = store.write(Priority::Answering, move |tx| {
+        let chat = Chat { id: FORMER, kind: ChatKind::Group, title: Some("Friday table".to_owned()), username: None };
+        let row = chats::upsert(tx, &chat)?;
+        for (id, author, at) in [(5, 50, now), (6, 51, now), (17, 52, earlier)] {
+            let mut heard = Message::new(FORMER, MessageId(id), Sender::person(UserId(author), "Zoe"), at);
+            heard.text = format!("heard as {id}");
+            messages::take_in(tx, &row, &heard)?;
+        }
+        if let Some(forgotten) = messages::find_any(tx, FORMER, MessageId(6))? {
+            messages::blank(tx, &forgotten)?;
+        }
+        chats::migrate(tx, Migration { from: FORMER, to: CHAT })
+    });
+    prepared.await.expect("prepare the chat");
+    store.close().await;
+    let seconds_earlier = json!({"date_unixtime": earlier.secs().to_string()});
+    let lines = [
+        (moved(5), json!("user50"), "heard as 5", json!({})),
+        (moved(6), json!("user51"), "forgotten", json!({})),
+        // The account that made the file numbered it otherwise.
+        (moved(7), json!("user52"), "heard as 17", seconds_earlier),
+        (moved(8), json!("user50"), "not heard", json!({"reply_to_message_id": moved(5)})),
+        (9, json!("user50"), "in the supergroup", json!({})),
+    ];
+    let file = write_supergroup(&machine, now, &lines);
+    let (_, told) = run(&machine, &["import", &file, "--dry-run"]).await;
+    assert!(told.contains("2 would be imported, 3 known already"), "{told}");
+    let (_, told) = run(&machine, &["import", &file]).await;
+    assert!(told.contains("2 imported, 3 known already"), "{told}");
+    let (_, told) = run(&machine, &["import", &file]).await;
+    assert!(told.contains("0 imported, 5 known already"), "{told}");
+    let all = kept(&machine, CHAT).await;
+    let mut kept: Vec<_> = all.iter().map(|one| (one.chat.0, one.id.0, one.text.as_str())).collect();
+    kept.sort_unstable();
+    assert_eq!(
+        kept,
+        [
+            (CHAT.0, 9, "in the supergroup"),
+            (FORMER.0, 5, "heard as 5"),
+            (FORMER.0, 6, ""),
+            (FORMER.0, 8, "not heard"),
+            (FORMER.0, 17, "heard as 17")
+        ]
+    );
+    let reply = all.iter().find(|one| one.id == MessageId(8)).expect("imported");
+    assert_eq!(reply.reply_to, Some(MessageId(5)));
+}
+
+#[tokio::test]
+async fn a_message_from_before_an_unknown_migration_is_kept_without_a_link() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("ALLOWED_CHATS", "*");
+    let lines = [(moved(5), json!("user50"), "before", json!({})), (6, json!("user50"), "after", json!({}))];
+    let file = write_supergroup(&machine, Clock::system().now(), &lines);
+    let (_, told) = run(&machine, &["import", &file]).await;
+    assert!(told.contains("2 imported"), "{told}");
+    let exported = machine.run(&["export", &CHAT.to_string()]).await;
+    let parsed: Value = serde_json::from_slice(&exported.stdout).expect("JSON");
+    let links: Vec<_> = [0, 1].into_iter().map(|at| parsed["messages"][at]["link"].as_str()).collect();
+    assert_eq!(links, [None, Some("https://t.me/c/1234567890/6")]);
 }
 
 /// Asks until the other process has written `enough` messages.
