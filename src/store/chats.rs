@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
+use super::consent::Scope;
 use super::derived::{self, Family, Merged};
 use super::search::Indexed;
 use super::{Reader, Result, Writer, messages, row, search, sessions};
@@ -184,10 +185,34 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
 
 pub(super) const FAMILY: Family = Family {
     tables: &["chat", "chat_alias", "member", "topic_name"],
+    opted_out: drop_names_of,
     chat_gone: forget_names,
     merged: merge_names,
     ..Family::UNTOUCHED
 };
+
+/// Somebody who opted out is called by no name of which only the opt-out tells.
+fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE member SET name = '', username = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)
+             AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = member.chat_key
+                                 AND message.user_id = member.user_id AND is_stub = 0 AND role <> 'system')",
+    )?
+    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+    match scope {
+        Scope::EveryChat => forget_private_name(tx, user),
+        Scope::Chat(_) => Ok(()),
+    }
+}
+
+/// A private chat is called by the name of its member, whose id it has.
+pub(super) fn forget_private_name(tx: &Writer<'_>, user: UserId) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE chat SET title = NULL, username = NULL WHERE telegram_chat_id = :user AND kind = 'private'",
+    )?
+    .execute(named_params! { ":user": user.0 })?;
+    Ok(())
+}
 
 fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     for sql in [

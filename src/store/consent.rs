@@ -88,6 +88,13 @@ pub fn opted_out(conn: &Reader, chat: ChatKey, user: UserId) -> Result<Option<Sc
     Ok(key.map(|key| if key == 0 { Scope::EveryChat } else { Scope::Chat(ChatKey(key)) }))
 }
 
+/// Whether `user` is out of every chat.
+pub fn is_out_everywhere(conn: &Reader, user: UserId) -> Result<bool> {
+    Ok(conn
+        .prepare_cached("SELECT 1 FROM opt_out WHERE user_id = :user AND chat_key = 0")?
+        .exists(named_params! { ":user": user.0 })?)
+}
+
 /// Everybody who is out of a chat.
 pub fn opted_out_of(conn: &Reader, chat: ChatKey) -> Result<Vec<UserId>> {
     let mut statement = conn.prepare_cached("SELECT user_id FROM opt_out WHERE chat_key IN (0, :chat)")?;

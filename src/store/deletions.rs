@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, ToSql, named_params};
 
 use super::derived::{self, Cause, Family, Merged};
 use super::forget::{self, Forgotten, Leave, Manner};
-use super::{Reader, Result, StoreError, Writer, answers, borrowings, inbox, memory, messages, row};
+use super::{Reader, Result, StoreError, Writer, answers, borrowings, chats, inbox, memory, messages, row};
 use crate::domain::{ChatId, ChatKey, MessageId, ReplyTarget, Seq, ThreadId, Timestamp, UserId};
 
 /// What is to be forgotten.
@@ -160,6 +160,9 @@ pub fn step(tx: &Writer<'_>, deletion: &Deletion, limit: u32, repeats: fn(&str, 
             tx.prepare_cached("DELETE FROM member WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)")?
                 .execute(named_params! { ":user": user.0, ":chat": chat.map(|key| key.0) })?;
             memory::forget_number(tx, chat, user)?;
+            if chat.is_none() {
+                chats::forget_private_name(tx, user)?;
+            }
         }
         What::Chat(chat) => derived::chat_gone(tx, chat, request.asked_at)?,
         What::Message { .. } | What::Member { since: Some(_), .. } | What::Derived { .. } => {}

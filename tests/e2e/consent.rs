@@ -1,7 +1,8 @@
-//! What must not be kept of somebody who objects, beside their own words: quotes in other chats.
+//! What must not be kept of somebody who objects, beside their own words: quotes in other chats, and names.
 
 use chime::domain::{ChatId, MessageId};
 use chime::sandbox::{NewChat, Post};
+use chime::store::chats;
 use chime::testkit::World;
 
 use crate::privacy::found_in_files;
@@ -38,6 +39,53 @@ async fn what_a_member_says_where_they_opted_out_is_not_kept_where_it_is_quoted(
         assert_eq!((kept.message.quote, kept.message.snapshot), (None, None), "a quote from before goes");
         w.stop().await;
         assert_eq!(found_in_files(w, &["zqafter7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+async fn title(w: &World, chat: ChatId) -> Option<String> {
+    w.read_store(move |conn| Ok(chats::find(conn, chat)?.and_then(|row| row.chat.title))).await
+}
+
+#[tokio::test]
+async fn a_private_chat_is_nameless_once_its_member_objects() {
+    World::run(async |w| {
+        let private = w.telegram.add_chat(NewChat::private("zqname7xk"));
+        command(w, private, "zqname7xk", "/privacy").await;
+        assert_eq!(title(w, private).await.as_deref(), Some("zqname7xk"));
+        command(w, private, "zqname7xk", "/optout").await;
+        assert_eq!(title(w, private).await, None);
+        command(w, private, "zqname7xk", "/privacy").await;
+        assert_eq!(title(w, private).await, None, "nor is the name written again");
+        command(w, private, "zqname7xk", "/optin").await;
+        command(w, private, "zqname7xk", "/privacy").await;
+        assert!(title(w, private).await.is_some());
+        command(w, private, "zqname7xk", "/forget me").await;
+        assert_eq!(title(w, private).await, None);
+    })
+    .await;
+}
+
+async fn member_names(w: &World) -> Vec<String> {
+    w.read_store(|conn| {
+        let mut names = conn.prepare("SELECT name FROM member WHERE name IN ('ann', 'ben') ORDER BY name")?;
+        Ok(names.query_map([], |row| row.get("name"))?.collect::<Result<_, _>>()?)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn who_says_nothing_but_that_they_opt_out_is_no_member_with_a_name() {
+    World::run(async |w| {
+        w.say("ben", "hello");
+        for name in ["ann", "ben"] {
+            command(w, w.chat, name, "/optout").await;
+        }
+        assert_eq!(member_names(w).await, ["ben"], "of ben more is kept, until it is forgotten");
+        command(w, w.chat, "ann", "/optin").await;
+        w.say("ann", "here I am");
+        w.settled().await;
+        assert_eq!(member_names(w).await, ["ann", "ben"]);
     })
     .await;
 }

@@ -7,7 +7,7 @@ use crate::access::run::served;
 use crate::access::{Access, ClaimCode};
 use crate::config::{AccessConfig, RateLimit};
 use crate::domain::{
-    Arrival, Because, BotIdentity, Chat, ChatId, ChatKind, Conversation, Event, Job, JobPayload, Membership, Migration,
+    Arrival, Because, BotIdentity, ChatId, ChatKind, Conversation, Event, Job, JobPayload, Membership, Migration,
     Press, Reaction, Timestamp,
 };
 use crate::ingest::Came;
@@ -254,14 +254,13 @@ fn take_in_message(
     let Arrival { chat, message, .. } = arrival;
     if door::admit(tx, arrival, setting, at.now)? == Access::Refused {
         applied.refused_chats.insert(chat.id.0);
-        let nameless = Chat { title: None, username: None, ..chat.clone() };
-        let row = chats::upsert(tx, &nameless)?;
+        let row = chats::upsert(tx, &door::nameless(chat))?;
         messages::insert_stub(tx, &row, message)?;
         door::turn_away(tx, chat.id, at.now)?;
         applied.postponed = true;
         return Ok(Content::Drop);
     }
-    let row = chats::upsert(tx, chat)?;
+    let row = door::keep_chat(tx, chat)?;
     if let Some(code) = arrival.language.as_deref().filter(|_| chat.kind == ChatKind::Private).and_then(language_of_app)
     {
         chats::set_first_language(tx, row.key, Language::from_code(code))?;

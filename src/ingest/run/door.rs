@@ -4,13 +4,27 @@ use std::time::Duration;
 
 use crate::access::run::{is_owner, served};
 use crate::access::{Access, is_unclaimed};
-use crate::domain::{Arrival, Chat, ChatId, ChatKind, CommandName, JobPayload, Membership, Timestamp};
+use crate::domain::{Arrival, Chat, ChatId, ChatKind, CommandName, JobPayload, Membership, Timestamp, UserId};
 use crate::ingest::run::apply::Setting;
-use crate::store::{self, Writer, admission, chats, jobs};
+use crate::store::chats::ChatRow;
+use crate::store::{self, Writer, admission, chats, consent, jobs};
 use crate::trigger::{self, Rules, Trigger, TriggerKind};
 
 /// An update that an owner added the bot may come after the first message of the chat: so long is waited for it.
 const ADMISSION_SETTLES: Duration = Duration::from_secs(3);
+
+/// Finds or creates the row of a chat that is served. A private chat is called by the name of its member, who may object.
+pub fn keep_chat(tx: &Writer<'_>, chat: &Chat) -> store::Result<ChatRow> {
+    if chat.kind == ChatKind::Private && consent::is_out_everywhere(tx, UserId(chat.id.0))? {
+        return chats::upsert(tx, &nameless(chat));
+    }
+    chats::upsert(tx, chat)
+}
+
+/// What a chat is called is none of what is kept of one that is not served.
+pub fn nameless(chat: &Chat) -> Chat {
+    Chat { title: None, username: None, ..chat.clone() }
+}
 
 /// Whether what came in is served.
 pub fn admit(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting, now: Timestamp) -> store::Result<Access> {
@@ -48,12 +62,12 @@ pub fn enter(tx: &Writer<'_>, membership: &Membership, setting: &Setting, now: T
     }
     let access = served(tx, chat, *by, &setting.access)?;
     match (access, chat.kind) {
-        (Access::Allowed, _) => chats::upsert(tx, chat).map(drop)?,
+        (Access::Allowed, _) => keep_chat(tx, chat).map(drop)?,
         // Whoever unblocks the bot has not said anything yet.
         (Access::Refused, ChatKind::Private) => {}
         (Access::Refused, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
-            // Nothing may have been said there yet. What it is called is none of what is kept.
-            chats::upsert(tx, &Chat { title: None, username: None, ..chat.clone() })?;
+            // Nothing may have been said there yet.
+            chats::upsert(tx, &nameless(chat))?;
             jobs::add_or_move(tx, &JobPayload::Leave { chat: chat.id }, now)?;
         }
     }
