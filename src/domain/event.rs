@@ -30,9 +30,9 @@ pub struct Arrival {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicName {
     pub name: String,
-    /// Whether the topic was made or renamed with this very message. A message in a topic also encloses how the topic was
-    /// called at first.
-    pub is_news: bool,
+    /// The message that made the topic, which those in a topic enclose; none where the topic was made or renamed with this
+    /// very message.
+    pub given_in: Option<Box<Message>>,
 }
 
 /// The bot's own standing in a chat changed.

@@ -6,13 +6,13 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::consent::Scope;
-use super::derived::{self, Family, Merged};
+use super::derived::{self, Cause, Family, Merged};
 use super::search::Indexed;
 use super::{Reader, Result, Writer, messages, row, search, sessions};
 use crate::config::retention;
 use crate::domain::{
-    Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, ThreadId, Timestamp, TopicName,
-    UserId, Zone,
+    Chat, ChatId, ChatKey, ChatKind, Conversation, Kind, Language, Migration, Sender, Seq, StoredMessage, ThreadId,
+    Timestamp, TopicName, UserId, Zone,
 };
 
 /// A chat as kept.
@@ -185,20 +185,38 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
 
 pub(super) const FAMILY: Family = Family {
     tables: &["chat", "chat_alias", "member", "topic_name"],
+    words_gone: unname_topic_of,
     opted_out: drop_names_of,
     chat_gone: forget_names,
     merged: merge_names,
     ..Family::UNTOUCHED
 };
 
-/// Somebody who opted out is called by no name of which only the opt-out tells.
-fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+/// A topic is not called any more what a forgotten message called it.
+fn unname_topic_of(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
+    let StoredMessage { chat, message, .. } = stored;
+    let (Cause::Forgotten, Kind::Service, Some(thread)) = (cause, message.kind, message.thread) else { return Ok(()) };
+    // The line of a service message ends with the name that it gave.
     tx.prepare_cached(
+        "DELETE FROM topic_name WHERE chat_key = :chat AND thread_id = :thread AND substr(:line, -length(name)) = name",
+    )?
+    .execute(named_params! { ":chat": chat.0, ":thread": thread.0, ":line": message.detail })?;
+    Ok(())
+}
+
+/// Somebody who opted out is called by no name of which only the opt-out tells, and no topic by a name that they gave.
+fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
+    for sql in [
         "UPDATE member SET name = '', username = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)
              AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = member.chat_key
                                  AND message.user_id = member.user_id AND is_stub = 0 AND role <> 'system')",
-    )?
-    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+        "DELETE FROM topic_name WHERE (:chat IS NULL OR chat_key = :chat)
+             AND EXISTS (SELECT 1 FROM message WHERE message.chat_key = topic_name.chat_key
+                             AND message.thread_id = topic_name.thread_id AND user_id = :user AND kind = 'service'
+                             AND substr(detail, -length(name)) = name)",
+    ] {
+        tx.prepare_cached(sql)?.execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
+    }
     match scope {
         Scope::EveryChat => forget_private_name(tx, user),
         Scope::Chat(_) => Ok(()),
@@ -338,7 +356,16 @@ pub fn name_topic(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, topic: &Topic
         "INSERT INTO topic_name (chat_key, thread_id, name) VALUES (:key, :thread, :name)
          ON CONFLICT (chat_key, thread_id) DO UPDATE SET name = excluded.name WHERE :is_news",
     )?
-    .execute(named_params! { ":key": key.0, ":thread": thread.0, ":name": topic.name, ":is_news": topic.is_news })?;
+    .execute(
+        named_params! { ":key": key.0, ":thread": thread.0, ":name": topic.name, ":is_news": topic.given_in.is_none() },
+    )?;
+    Ok(())
+}
+
+/// Forgets that a topic is called `name`, which may not be kept.
+pub fn unname_topic(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, name: &str) -> Result<()> {
+    tx.prepare_cached("DELETE FROM topic_name WHERE chat_key = :key AND thread_id = :thread AND name = :name")?
+        .execute(named_params! { ":key": key.0, ":thread": thread.0, ":name": name })?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
-//! What must not be kept of somebody who objects, beside their own words: quotes in other chats, and names.
+//! What must not be kept of somebody who objects, beside their own words: quotes in other chats, names, names of topics.
 
-use chime::domain::{ChatId, MessageId};
+use chime::domain::{ChatId, Conversation, MessageId, ThreadId};
 use chime::sandbox::{NewChat, Post};
 use chime::store::chats;
 use chime::testkit::World;
@@ -86,6 +86,42 @@ async fn who_says_nothing_but_that_they_opt_out_is_no_member_with_a_name() {
         w.say("ann", "here I am");
         w.settled().await;
         assert_eq!(member_names(w).await, ["ann", "ben"]);
+    })
+    .await;
+}
+
+/// What a topic is called after somebody says something in it.
+async fn name_after_talk(w: &World, chat: ChatId, topic: ThreadId) -> Option<String> {
+    let ben = w.telegram.add_member(chat, "ben");
+    w.telegram.say(chat, Post::new(ben, "in the topic", w.clock.now()).in_thread(topic));
+    w.settled().await;
+    w.read_store(move |conn| {
+        let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
+        chats::topic_name(conn, Conversation { chat: row.key, thread: Some(topic) })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_topic_is_not_called_what_somebody_called_it_who_objects() {
+    World::run(async |w| {
+        let club = w.telegram.add_chat(NewChat::forum("Club"));
+        let (ann, cat) = (w.telegram.add_member(club, "ann"), w.telegram.add_member(club, "cat"));
+        let first = w.telegram.create_topic_by(club, "Zqfirst7xk", ann);
+        let second = w.telegram.create_topic_by(club, "Zqsecond7xk", cat);
+        assert_eq!(name_after_talk(w, club, first).await.as_deref(), Some("Zqfirst7xk"));
+        assert_eq!(name_after_talk(w, club, second).await.as_deref(), Some("Zqsecond7xk"));
+
+        command(w, club, "ann", "/optout").await;
+        assert_eq!(name_after_talk(w, club, first).await, None, "what was named before");
+        let third = w.telegram.create_topic_by(club, "Zqthird7xk", ann);
+        assert_eq!(name_after_talk(w, club, third).await, None, "what is named afterwards");
+
+        command(w, club, "cat", "/forget me").await;
+        assert_eq!(name_after_talk(w, club, second).await, None, "what was forgotten does not come back");
+        w.stop().await;
+        let names = ["zqsecond7xk", "zqthird7xk"].map(str::to_owned);
+        assert_eq!(found_in_files(w, &names), Vec::<String>::new());
     })
     .await;
 }

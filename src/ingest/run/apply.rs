@@ -281,7 +281,10 @@ fn take_in_message(
     }
     applied.heard.insert(Conversation { chat: row.key, thread: message.thread }, false);
     if let (Some(thread), Some(topic)) = (message.thread, &arrival.topic) {
-        chats::name_topic(tx, row.key, thread, topic)?;
+        match consent::is_withheld(tx, row.key, topic.given_in.as_deref().unwrap_or(message))? {
+            true => chats::unname_topic(tx, row.key, thread, &topic.name)?,
+            false => chats::name_topic(tx, row.key, thread, topic)?,
+        }
     }
     let (is_news, words) = match &kept.message {
         Keep::Whole(message) => {

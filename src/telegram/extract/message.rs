@@ -44,7 +44,7 @@ fn arrival(wire: &dto::Message, bot: UserId) -> Result<Option<Arrival>, String> 
     message.reply_to = reply.to;
     message.quote = reply.quote;
     message.snapshot = reply.snapshot;
-    let topic = topic_name(wire);
+    let topic = topic_name(wire, chat.id, bot);
     let language = wire.head.from.as_ref().and_then(|from| from.language_code.clone());
     Ok(Some(Arrival { chat, message, parent: reply.parent, named: service::named(&wire.service), topic, language }))
 }
@@ -163,13 +163,18 @@ fn reply(wire: &dto::Message, chat: ChatId, bot: UserId) -> Reply {
 
 /// What the topic that a message stands in is called, where the message tells: it names the topic, or it encloses the one
 /// that did. A rename that came in between is not enclosed, so that only the making of the topic is read there.
-fn topic_name(wire: &dto::Message) -> Option<TopicName> {
+fn topic_name(wire: &dto::Message, chat: ChatId, bot: UserId) -> Option<TopicName> {
     let named = |topic: &Option<dto::Named>| topic.as_ref().and_then(|topic| filled(topic.name.as_deref()));
     let said = named(&wire.service.forum_topic_created).or_else(|| named(&wire.service.forum_topic_edited));
-    let enclosed = || wire.head.reply_to_message.as_ref().and_then(|root| named(&root.service.forum_topic_created));
+    let enclosed = || {
+        let root = wire.head.reply_to_message.as_ref()?;
+        let name = named(&root.service.forum_topic_created)?;
+        let given_in = message(root, chat, bot, Origin::Snapshot).ok()?;
+        Some(TopicName { name, given_in: Some(Box::new(given_in)) })
+    };
     match said {
-        Some(name) => Some(TopicName { name, is_news: true }),
-        None => enclosed().map(|name| TopicName { name, is_news: false }),
+        Some(name) => Some(TopicName { name, given_in: None }),
+        None => enclosed(),
     }
 }
 
