@@ -69,6 +69,7 @@ pub struct Texts {
     pub opted_in: String,
     pub still_out: String,
     pub anonymous: String,
+    pub no_longer_allowed: String,
     pub forget_what: String,
     pub not_theirs: String,
     pub not_admin: String,

@@ -3,7 +3,7 @@
 use crate::config::PrivateChats;
 use crate::domain::ChatId;
 
-/// Said once in a group or channel that is not allowed, before leaving it.
+/// Said once in a group or channel that is not allowed and of which nothing is kept, before leaving it.
 pub fn turned_away(chat: ChatId) -> String {
     format!(
         "I work only in chats that I was allowed into, and this is none of them, so I leave now. I kept nothing of what \

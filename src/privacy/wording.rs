@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{grouped, span_in_words};
+use crate::domain::{ChatId, grouped, span_in_words};
 use crate::privacy::Refusal;
 use crate::privacy::joined::{Terms, terms_in};
 use crate::texts::{Texts, filled, texts};
@@ -85,6 +85,11 @@ pub fn refused(refusal: Refusal, texts: &Texts) -> String {
         Refusal::NotTheirs => texts.not_theirs.clone(),
         Refusal::NotAdmin => texts.not_admin.clone(),
     }
+}
+
+/// Said once in a group or channel that was allowed before and of which something is kept, before leaving it.
+pub fn no_longer_allowed(chat: ChatId, texts: &Texts) -> String {
+    filled(&texts.no_longer_allowed, &[("chat", &chat.to_string())])
 }
 
 /// That everything goes in a day.

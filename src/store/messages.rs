@@ -241,6 +241,15 @@ pub fn is_stub(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
         .query_row(named_params! { ":chat": chat.0, ":id": id.0 }, |raw| raw.get("found"))?)
 }
 
+/// Whether any message of a chat is kept with its words.
+pub fn is_any_kept(conn: &Reader, chat: ChatKey) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT 1 FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295 AND is_stub = 0 LIMIT 1",
+        )?
+        .exists(named_params! { ":chat": chat.0 })?)
+}
+
 /// Whether there is such a message, and nobody may read it.
 pub fn is_withheld(conn: &Reader, chat: ChatId, id: MessageId) -> Result<bool> {
     Ok(find_any(conn, chat, id)?.is_some() && find(conn, chat, id)?.is_none())

@@ -1,6 +1,9 @@
-//! What must not be kept of somebody who objects, beside their own words: quotes in other chats, names, names of topics.
+//! What must not be kept of somebody who objects, beside their own words: quotes in other chats, names, names of topics; and
+//! what they may ask for in a chat that is no longer served.
 
-use chime::domain::{ChatId, Conversation, MessageId, ThreadId};
+use std::time::Duration;
+
+use chime::domain::{ChatId, Conversation, MessageId, Role, ThreadId};
 use chime::sandbox::{NewChat, Post};
 use chime::store::chats;
 use chime::testkit::World;
@@ -122,6 +125,31 @@ async fn a_topic_is_not_called_what_somebody_called_it_who_objects() {
         w.stop().await;
         let names = ["zqsecond7xk", "zqthird7xk"].map(str::to_owned);
         assert_eq!(found_in_files(w, &names), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn in_a_chat_that_is_no_longer_served_members_still_have_their_words_forgotten() {
+    World::with(&[], async |w| {
+        w.say("ann", "zqann7xk, kept while it was allowed");
+        w.say("ben", "zqben7xk, kept too");
+        w.settled().await;
+        w.stop().await;
+        w.set("ALLOWED_CHATS", "-42");
+        w.set("OWNER_IDS", "4711");
+        w.start().await;
+        let told = command(w, w.chat, "ann", "/forget me").await;
+        assert!(told.starts_with("Forgotten: 1 message"), "{told}");
+        assert!(command(w, w.chat, "ben", "/optout").await.starts_with("From now on I keep nothing"));
+        w.clock.advance(Duration::from_secs(5));
+        let notice = w.next_sent().await.text;
+        assert!(notice.starts_with("I am no longer allowed") && notice.contains("goes after 30 days"), "{notice}");
+        w.settled().await;
+        let kept = w.all_stored(w.chat).await;
+        let said = kept.iter().map(|stored| &stored.message).filter(|message| message.role != Role::Assistant);
+        let words: Vec<&str> = said.map(|message| message.text.as_str()).filter(|text| !text.is_empty()).collect();
+        assert_eq!(words, ["zqben7xk, kept too"], "nothing of the commands is kept");
     })
     .await;
 }

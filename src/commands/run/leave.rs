@@ -7,10 +7,13 @@ use crate::access::{Access, is_unclaimed, wording};
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, format, of_telegram};
 use crate::domain::{ChatId, ChatKind, Job, ReplyTarget, UserId};
+use crate::privacy::wording::no_longer_allowed;
 use crate::scheduler::run::Outcome;
+use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Reader, Writer, admission, chats, outbox};
+use crate::store::{self, Priority, Reader, Writer, admission, chats, messages, outbox};
 use crate::telegram::TelegramError;
+use crate::texts::texts;
 
 /// How often it is looked whether the words are out: only then it leaves.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -20,7 +23,8 @@ enum Place {
     /// Nobody, or let in by now.
     Welcome,
     NotTold {
-        kind: ChatKind,
+        row: ChatRow,
+        is_any_kept: bool,
         can_be_claimed: bool,
     },
     BeingTold,
@@ -39,12 +43,15 @@ impl Commands {
     async fn turn_away(&self, job: &Job, chat: ChatId) -> store::Result<Outcome> {
         let key = format!("leave:{chat}");
         match self.place(chat, key.clone()).await? {
-            Place::NotTold { kind, can_be_claimed } => {
-                let markdown = match kind {
-                    ChatKind::Private => {
+            Place::NotTold { row, is_any_kept, can_be_claimed } => {
+                let markdown = match (row.chat.kind, is_any_kept) {
+                    (ChatKind::Private, _) => {
                         wording::turned_away_in_private(chat, self.access.private_chats, can_be_claimed)
                     }
-                    ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => wording::turned_away(chat),
+                    (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => wording::turned_away(chat),
+                    (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, true) => {
+                        no_longer_allowed(chat, texts(row.language.code()))
+                    }
                 };
                 let to = ReplyTarget { chat, thread: None, reply_to: None };
                 let parts = format(&Notice::Own(markdown));
@@ -70,7 +77,8 @@ impl Commands {
                 Ok(match outbox::standing(conn, &key)? {
                     None => {
                         let can_be_claimed = has_code && is_unclaimed(&access, admission::has_owner(conn)?);
-                        Place::NotTold { kind: row.chat.kind, can_be_claimed }
+                        let is_any_kept = messages::is_any_kept(conn, row.key)?;
+                        Place::NotTold { row, is_any_kept, can_be_claimed }
                     }
                     Some(0) => Place::Told(row.chat.kind),
                     Some(_) => Place::BeingTold,

@@ -12,6 +12,7 @@ use crate::domain::{
 };
 use crate::ingest::Came;
 use crate::ingest::run::begin::{News, Words, start_work, was_trigger};
+use crate::ingest::run::door::Asks;
 use crate::ingest::run::read::ReadUpdate;
 use crate::ingest::run::remember::{self, Touched, Turns};
 use crate::ingest::run::{door, keep};
@@ -254,8 +255,11 @@ fn take_in_message(
     let Arrival { chat, message, .. } = arrival;
     if door::admit(tx, arrival, setting, at.now)? == Access::Refused {
         applied.refused_chats.insert(chat.id.0);
-        let row = chats::upsert(tx, &door::nameless(chat))?;
-        messages::insert_stub(tx, &row, message)?;
+        let (key, asks) = door::keep_out(tx, arrival, setting)?;
+        if asks == Asks::AboutPrivacy {
+            // Held for the one job, as are words of somebody who opted out.
+            start_work(tx, arrival, News { chat: key, came: Came::New, words: Words::Held }, setting, at, applied)?;
+        }
         door::turn_away(tx, chat.id, at.now)?;
         applied.postponed = true;
         return Ok(Content::Drop);

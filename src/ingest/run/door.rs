@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::access::run::{is_owner, served};
 use crate::access::{Access, is_unclaimed};
-use crate::domain::{Arrival, Chat, ChatId, ChatKind, CommandName, JobPayload, Membership, Timestamp, UserId};
+use crate::domain::{Arrival, Chat, ChatId, ChatKey, ChatKind, CommandName, JobPayload, Membership, Timestamp, UserId};
 use crate::ingest::run::apply::Setting;
 use crate::store::chats::ChatRow;
-use crate::store::{self, Writer, admission, chats, consent, jobs};
+use crate::store::{self, Writer, admission, chats, consent, jobs, messages};
 use crate::trigger::{self, Rules, Trigger, TriggerKind};
 
 /// An update that an owner added the bot may come after the first message of the chat: so long is waited for it.
@@ -22,8 +22,25 @@ pub fn keep_chat(tx: &Writer<'_>, chat: &Chat) -> store::Result<ChatRow> {
 }
 
 /// What a chat is called is none of what is kept of one that is not served.
-pub fn nameless(chat: &Chat) -> Chat {
+fn nameless(chat: &Chat) -> Chat {
     Chat { title: None, username: None, ..chat.clone() }
+}
+
+/// Keeps nothing of a message in a chat that is not served but that there was one. Gives whether it asks for what a chat that
+/// was served before may still be asked: about what is kept of whoever wrote it.
+pub fn keep_out(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> store::Result<(ChatKey, Asks)> {
+    let row = chats::upsert(tx, &nameless(&arrival.chat))?;
+    let is_news = messages::insert_stub(tx, &row, &arrival.message)?;
+    let is_asked = is_news && command_in(arrival, setting).is_some_and(|(command, _)| command.spec().is_about_privacy);
+    let asks = if is_asked && messages::is_any_kept(tx, row.key)? { Asks::AboutPrivacy } else { Asks::Nothing };
+    Ok((row.key, asks))
+}
+
+/// What a chat that is not served is still answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asks {
+    AboutPrivacy,
+    Nothing,
 }
 
 /// Whether what came in is served.
