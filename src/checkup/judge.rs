@@ -92,6 +92,14 @@ pub fn database(path: &Path, inspected: &Result<Inspection, StoreError>) -> Find
             format!("{place} was here and is gone"),
             format!("chime restore a backup; or delete {} to start with an empty one", marker.display()),
         ),
+        Err(StoreError::Emptied { marker, .. }) => Finding::fail(
+            NAME,
+            format!("{place} was here and is empty now"),
+            format!(
+                "move it away, then chime restore a backup; or delete it and {} to start with an empty one",
+                marker.display()
+            ),
+        ),
         Err(StoreError::Newer { found, known, .. }) => Finding::fail(
             NAME,
             format!("{place} is of version {found}, this chime knows versions up to {known}"),

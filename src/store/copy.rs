@@ -11,7 +11,7 @@ use super::{Result, StoreError};
 
 /// Copies the database at `from` to the new file `to`, also while a daemon works with it, and of older versions too.
 pub fn back_up(from: &Path, to: &Path) -> Result<Copied> {
-    if !from.is_file() {
+    if !open::exists(from)? || !from.is_file() {
         return Err(StoreError::Absent { path: from.to_owned() });
     }
     copy_to(&open_source(from)?, to)

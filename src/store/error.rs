@@ -15,6 +15,11 @@ pub enum StoreError {
          {marker} to start with an empty one"
     )]
     Missing { path: PathBuf, marker: PathBuf },
+    #[error(
+        "the database {path} was here and is empty now ({marker} remembers it); move it away and restore a backup, or \
+         delete it and {marker} to start with an empty one"
+    )]
+    Emptied { path: PathBuf, marker: PathBuf },
     #[error("there is no database at {path}; check DATABASE_PATH, or start `chime run` once")]
     Absent { path: PathBuf },
     #[error("there is already a file at {path}, and nothing is overwritten; move it away or choose another place")]

@@ -52,11 +52,7 @@ pub fn lock(path: &Path) -> Result<FileLock> {
 
 /// Opens for writing: creates, checks, backs up and migrates.
 pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Opened)> {
-    let marker = beside(path, ".instance");
-    let existed = path.exists();
-    if !existed && marker.exists() {
-        return Err(StoreError::Missing { path: path.to_owned(), marker });
-    }
+    let existed = exists(path)?;
     if !existed {
         // It holds what people write to each other. SQLite gives its other files the same rights.
         let create = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
@@ -67,6 +63,7 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     #[cfg(feature = "testkit")]
     super::watch::attach(&mut conn, path)?;
     let found = check(&conn, path)?;
+    must_hold_what_was_here(found, path)?;
     configure(&conn)?;
     let backup = (1..migrate::KNOWN).contains(&found).then(|| backups::before_migration(path, found + 1, now));
     if let Some(copy) = &backup {
@@ -84,9 +81,36 @@ pub fn open_for_writing(path: &Path, now: Timestamp) -> Result<(Connection, Open
     Ok((conn, Opened { created: !existed, migrated: (found, migrate::KNOWN), backup }))
 }
 
+/// Whether there is a file at `path`.
+///
+/// # Errors
+/// [`StoreError::Missing`] and [`StoreError::Emptied`] when a database was there before.
+pub fn exists(path: &Path) -> Result<bool> {
+    let marker = instance_marker(path);
+    match fs::metadata(path).map(|file| file.len()) {
+        Err(_) if marker.exists() => Err(StoreError::Missing { path: path.to_owned(), marker }),
+        // Not left to SQLite, which takes an empty file for a new database and deletes the log beside it.
+        Ok(0) if marker.exists() => Err(StoreError::Emptied { path: path.to_owned(), marker }),
+        found => Ok(found.is_ok()),
+    }
+}
+
+/// Refuses a file without a table where a database was before: it is new only where there was none.
+fn must_hold_what_was_here(found: u32, path: &Path) -> Result<()> {
+    let marker = instance_marker(path);
+    if found == 0 && marker.exists() {
+        return Err(StoreError::Emptied { path: path.to_owned(), marker });
+    }
+    Ok(())
+}
+
+fn instance_marker(path: &Path) -> PathBuf {
+    beside(path, ".instance")
+}
+
 /// Remembers beside the file that it was there.
 pub fn mark_instance(path: &Path) -> Result<()> {
-    let marker = beside(path, ".instance");
+    let marker = instance_marker(path);
     fs::write(&marker, "A Chime database belongs beside this file.\n").map_err(|source| StoreError::File {
         action: "cannot write",
         path: marker,
@@ -96,7 +120,7 @@ pub fn mark_instance(path: &Path) -> Result<()> {
 
 /// Opens a file that must exist, for reading only; works while the daemon runs.
 pub fn open_for_reading(path: &Path) -> Result<Connection> {
-    if !path.exists() {
+    if !exists(path)? {
         return Err(StoreError::Absent { path: path.to_owned() });
     }
     let conn = connect_to_read(path)?;
@@ -143,16 +167,12 @@ pub struct Inspection {
 
 /// Looks at a file of whatever version, also while the daemon works with it. Reads all of it.
 pub fn inspect(path: &Path) -> Result<Inspection> {
-    let marker = beside(path, ".instance");
-    if !path.exists() {
-        return Err(if marker.exists() {
-            StoreError::Missing { path: path.to_owned(), marker }
-        } else {
-            StoreError::Absent { path: path.to_owned() }
-        });
+    if !exists(path)? {
+        return Err(StoreError::Absent { path: path.to_owned() });
     }
     let conn = connect_to_read(path)?;
     let version = check(&conn, path)?;
+    must_hold_what_was_here(version, path)?;
     let damage = snapshot::damage(&conn)?;
     let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
     Ok(Inspection {
@@ -174,7 +194,7 @@ pub fn size(conn: &Connection) -> Result<u64> {
 /// Runs one small piece of work on a file that a daemon may hold: for what an operator changes from outside. The work
 /// must touch nothing that a daemon keeps in memory.
 pub fn amend<T>(path: &Path, work: impl FnOnce(&super::Writer<'_>) -> Result<T>) -> Result<T> {
-    if !path.exists() {
+    if !exists(path)? {
         return Err(StoreError::Absent { path: path.to_owned() });
     }
     vector_index::register();
@@ -232,4 +252,45 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_secs(1_767_621_720);
+
+    #[test]
+    fn an_emptied_database_is_refused_and_its_log_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chime.db");
+        drop(open_for_writing(&path, NOW).unwrap());
+        let log = beside(&path, "-wal");
+        fs::write(&path, "").unwrap();
+        fs::write(&log, "what was written last").unwrap();
+        assert!(matches!(open_for_writing(&path, NOW), Err(StoreError::Emptied { .. })));
+        assert!(matches!(inspect(&path), Err(StoreError::Emptied { .. })));
+        assert!(matches!(open_for_reading(&path), Err(StoreError::Emptied { .. })));
+        assert_eq!(fs::read_to_string(&log).unwrap(), "what was written last");
+    }
+
+    #[test]
+    fn a_database_that_lost_its_tables_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chime.db");
+        drop(open_for_writing(&path, NOW).unwrap());
+        fs::remove_file(&path).unwrap();
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE t (x); DROP TABLE t;").unwrap();
+        assert!(matches!(open_for_writing(&path, NOW), Err(StoreError::Emptied { .. })));
+        assert!(matches!(inspect(&path), Err(StoreError::Emptied { .. })));
+    }
+
+    #[test]
+    fn an_empty_file_where_none_was_before_becomes_a_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chime.db");
+        fs::write(&path, "").unwrap();
+        let (_, opened) = open_for_writing(&path, NOW).unwrap();
+        assert_eq!(opened.migrated, (0, migrate::KNOWN));
+    }
 }

@@ -36,7 +36,8 @@ fn a_database_is_sound_or_the_line_says_how_to_get_one() {
         Ok(Inspection { is_writable: false, ..inspection() }),
         Ok(Inspection { damage: Some("row 3 missing from index x".to_owned()), ..inspection() }),
         Err(StoreError::Absent { path: path.clone() }),
-        Err(StoreError::Missing { path: path.clone(), marker }),
+        Err(StoreError::Missing { path: path.clone(), marker: marker.clone() }),
+        Err(StoreError::Emptied { path: path.clone(), marker }),
         Err(StoreError::Newer { path: path.clone(), found: 9, known: 5 }),
         Err(StoreError::Foreign { path: path.clone() }),
     ];
@@ -49,6 +50,7 @@ fn a_database_is_sound_or_the_line_says_how_to_get_one() {
             FAIL database: /var/lib/chime/chime.db is damaged: row 3 missing from index x; do: stop chime, move the file and its -wal away, then chime restore your newest backup
             warn database: there is none at /var/lib/chime/chime.db yet; do: start chime run, or set DATABASE_PATH
             FAIL database: /var/lib/chime/chime.db was here and is gone; do: chime restore a backup; or delete /var/lib/chime/chime.db.instance to start with an empty one
+            FAIL database: /var/lib/chime/chime.db was here and is empty now; do: move it away, then chime restore a backup; or delete it and /var/lib/chime/chime.db.instance to start with an empty one
             FAIL database: /var/lib/chime/chime.db is of version 9, this chime knows versions up to 5; do: install the newer chime again
             FAIL database: /var/lib/chime/chime.db is not a Chime database; do: set DATABASE_PATH to another file"#]],
     );
