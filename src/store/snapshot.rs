@@ -4,12 +4,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, ffi};
 
 use super::{Result, StoreError, migrate};
 
 /// What the room of a copy under way is called, followed by something random.
 pub const ROOM: &str = ".chime-copy-";
+
+/// About 4 MB.
+const PAGES_AT_ONCE: i32 = 1000;
 
 /// A copy that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +34,7 @@ pub fn copy_to(source: &Connection, to: &Path) -> Result<Copied> {
     // whatever SQLite left beside a copy that did not fit on the disk. Readable by its owner alone.
     let room = tempfile::Builder::new().prefix(ROOM).tempdir_in(folder).map_err(file("cannot write beside"))?;
     let partial = tempfile::NamedTempFile::new_in(&room).map_err(file("cannot write beside"))?;
-    source.backup("main", partial.path(), None::<fn(rusqlite::backup::Progress)>)?;
+    copy_pages(source, partial.path())?;
     let version = settle(partial.path())?;
     partial.as_file().sync_all().map_err(file("cannot sync"))?;
     let written = partial.persist_noclobber(to).map_err(|error| match error.error.kind() {
@@ -41,6 +45,22 @@ pub fn copy_to(source: &Connection, to: &Path) -> Result<Copied> {
     fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(file("cannot sync the folder of"))?;
     let bytes = written.metadata().map_or(0, |metadata| metadata.len());
     Ok(Copied { path: to.to_owned(), bytes, version })
+}
+
+/// Copies every page in one reading transaction. With a transaction for each step SQLite begins anew whenever the file
+/// changed in between, and without write access to the log's index it takes every step for a change and never ends.
+fn copy_pages(source: &Connection, to: &Path) -> Result<()> {
+    let reading = source.unchecked_transaction()?;
+    reading.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let mut target = Connection::open(to)?;
+    let copying = Backup::new(source, &mut target)?;
+    loop {
+        match copying.step(PAGES_AT_ONCE)? {
+            StepResult::More => {}
+            StepResult::Done => return Ok(()),
+            _ => return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None).into()),
+        }
+    }
 }
 
 /// Makes a single file of the copy, without a log beside it, and reads all of it once.
@@ -62,4 +82,29 @@ pub fn must_be_sound(conn: &Connection, path: &Path) -> Result<()> {
 pub fn damage(conn: &Connection) -> Result<Option<String>> {
     let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok((said != "ok").then_some(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::OpenFlags;
+
+    use super::*;
+
+    /// The files are read in another folder, where no other connection has the index of the log in use.
+    #[test]
+    fn a_database_whose_log_may_only_be_read_is_copied() {
+        let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let writer = Connection::open(here.path().join("chime.db")).unwrap();
+        writer.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())).unwrap();
+        // More pages than one step copies.
+        writer.execute_batch("CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(6000000));").unwrap();
+        for name in ["chime.db", "chime.db-wal", "chime.db-shm"] {
+            fs::copy(here.path().join(name), there.path().join(name)).unwrap();
+        }
+        let address = format!("file:{}?mode=ro&readonly_shm=1", there.path().join("chime.db").display());
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let source = Connection::open_with_flags(address, flags).unwrap();
+        let copied = copy_to(&source, &there.path().join("copy.db")).unwrap();
+        assert!(copied.bytes > 6_000_000, "{copied:?}");
+    }
 }
