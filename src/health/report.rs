@@ -14,6 +14,8 @@ use crate::telemetry::Count;
 const HICCUP: Duration = Duration::from_secs(15);
 /// Clocks further apart than this are wrong: ages are told wrongly, and certificates may look invalid.
 const SKEW_HARMFUL: Duration = Duration::from_secs(300);
+/// A message that only is taken in is no event of this kind: there may be hundreds for one that asks.
+const EVENTS: &str = "What happened; message_received: a tag or reply that an answer is worked out for.";
 
 /// What was measured.
 #[derive(Debug, Clone)]
@@ -151,7 +153,7 @@ pub fn metrics(vitals: &Vitals) -> String {
         text.gauge("chime_resident_memory_bytes", "Resident memory.", bytes as f64);
     }
     for (count, name, what, label) in [
-        (Count::Events, "chime_events_total", "What happened.", "type"),
+        (Count::Events, "chime_events_total", EVENTS, "type"),
         (Count::Refusals, "chime_refusals_total", "Triggers that were one too many.", "type"),
         (Count::Errors, "chime_errors_total", "Errors while answering.", "type"),
         (Count::Guards, "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
@@ -164,7 +166,7 @@ pub fn metrics(vitals: &Vitals) -> String {
     }
     let missed = vitals.counts.iter().filter(|(counted, ..)| *counted == Count::CitedOutsideFocus);
     let what = "Citations of messages outside the focus: what the choice of messages missed.";
-    text.total("chime_context_cited_outside_focus", what, missed.map(|(.., n)| *n as f64).sum());
+    text.total("chime_context_cited_outside_focus", what, missed.map(|(.., n)| *n).sum::<u64>() as f64);
     let (count, sum) = ("chime_phase_seconds_count", "chime_phase_seconds_sum");
     let phases = || vitals.phases.iter();
     text.head("chime_phase_seconds", "Time spent, by phase.", "summary");
@@ -368,7 +370,7 @@ mod tests {
             # HELP chime_resident_memory_bytes Resident memory.
             # TYPE chime_resident_memory_bytes gauge
             chime_resident_memory_bytes 1048576
-            # HELP chime_events_total What happened.
+            # HELP chime_events_total What happened; message_received: a tag or reply that an answer is worked out for.
             # TYPE chime_events_total counter
             chime_events_total{type="reply_sent"} 3
             # HELP chime_refusals_total Triggers that were one too many.
@@ -386,7 +388,7 @@ mod tests {
             chime_log_lines_total{level="w\"n"} 1
             # HELP chime_context_cited_outside_focus Citations of messages outside the focus: what the choice of messages missed.
             # TYPE chime_context_cited_outside_focus counter
-            chime_context_cited_outside_focus -0
+            chime_context_cited_outside_focus 0
             # HELP chime_phase_seconds Time spent, by phase.
             # TYPE chime_phase_seconds summary
             chime_phase_seconds_count{phase="model"} 3
