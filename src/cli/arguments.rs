@@ -78,10 +78,10 @@ pub enum Command {
 #[derive(Debug, Subcommand)]
 pub enum EvalCommand {
     /// Choosing the messages that a trigger is about
-    #[command(after_help = "Example:\n  chime eval context tests/data/pack --selector seed")]
+    #[command(after_help = "Example:\n  chime eval context tests/data/groups --selector seed")]
     Context(EvalContextOptions),
     /// Finding old messages and sessions for a question
-    #[command(after_help = "Example:\n  chime eval recall tests/data/pack --scope session --retriever bm25")]
+    #[command(after_help = "Example:\n  chime eval recall tests/data/groups --scope session --retriever bm25")]
     Recall(EvalRecallOptions),
     /// How fast it is in made-up chats, in a database of its own
     #[command(
@@ -340,5 +340,26 @@ fn replayed(raw: &str) -> Result<(String, String), String> {
         Ok((key.to_owned(), value.to_owned()))
     } else {
         Err(format!("the choice of messages depends on {}", keys.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_packs_that_examples_name_are_here() {
+        let mut program = Arguments::command();
+        let eval = program.find_subcommand_mut("eval").unwrap();
+        for name in ["context", "recall"] {
+            let help = eval.find_subcommand_mut(name).unwrap().render_long_help().to_string();
+            let pack = help.split_whitespace().find(|word| word.starts_with("tests/")).unwrap();
+            assert!(
+                std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(pack).join("queries.jsonl").exists(),
+                "{pack}"
+            );
+        }
     }
 }
