@@ -78,6 +78,9 @@ impl App {
     /// Opens the store, meets Telegram, and starts polling and working. `stop` ends it all.
     pub async fn start(config: Config, clock: Clock, stop: CancellationToken) -> Result<Self, AppError> {
         let prompts = Arc::new(Prompts::load(config.prompts.dir.as_deref())?);
+        for gap in prompts.gaps() {
+            tracing::warn!("PROMPTS_DIR: {gap}");
+        }
         let store = start::open_store(config.store.path.clone(), &clock).await?;
         start::recover(&store, &clock, &stop).await?;
         let telegram = start::connect(&config)?;

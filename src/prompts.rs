@@ -4,6 +4,7 @@
 //! *Never*: what goes into a prompt and how much of it. A value is never read as a template.
 //! *Entry*: [`Prompts::load`].
 
+mod replaced;
 mod samples;
 mod summary;
 
@@ -14,6 +15,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 
+pub use replaced::Gap;
 pub use summary::{SummaryPrompt, SummaryValues};
 
 /// Instructions that one rendering may take: a template with a runaway loop fails instead of hanging an answer.
@@ -23,6 +25,7 @@ const FUEL: u64 = 50_000;
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
+    gaps: Vec<Gap>,
 }
 
 /// Why the templates cannot be used.
@@ -34,6 +37,8 @@ pub enum PromptError {
     Unreadable { path: PathBuf, source: std::io::Error },
     #[error("{path} replaces no template: there are {}", names())]
     Unknown { path: PathBuf },
+    #[error("template `{name}` does not always show {{{{ ask }}}}: the question would be lost")]
+    AskLost { name: &'static str },
     #[error("the template engine refuses its settings")]
     Engine(#[source] minijinja::Error),
 }
@@ -186,23 +191,31 @@ impl Prompts {
     /// The built-in templates, with those replaced that `dir` holds a file of the same name for.
     ///
     /// # Errors
-    /// When a file cannot be read, has the name of no template, or does not render with sample values.
+    /// When a file cannot be read, has the name of no template, does not render with sample values, or loses the ask.
     pub fn load(dir: Option<&Path>) -> Result<Self, PromptError> {
-        let mut prompts = Self { templates: engine()? };
+        let mut prompts = Self { templates: engine()?, gaps: Vec::new() };
         for template in Template::ALL {
             prompts.add(template, template.built_in().to_owned())?;
         }
-        if let Some(dir) = dir {
-            for (template, text) in replacements(dir)? {
-                prompts.add(template, text)?;
-            }
+        let mut replaced = Vec::new();
+        for (template, text) in dir.map_or(Ok(Vec::new()), replaced::replacements)? {
+            prompts.add(template, text)?;
+            replaced.push(template);
         }
         for template in Template::ALL {
             for sample in template.samples() {
                 prompts.render(template, sample)?;
             }
         }
+        for template in replaced {
+            prompts.gaps.extend(replaced::gaps(&prompts, template)?);
+        }
         Ok(prompts)
+    }
+
+    /// What the replaced templates lack.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
     }
 
     /// # Errors
@@ -366,29 +379,6 @@ fn engine() -> Result<Environment<'static>, PromptError> {
     // With debug on, errors carry the values they met, and those are members' words.
     engine.set_debug(false);
     Ok(engine)
-}
-
-/// The templates that files in `dir` replace. A file that replaces none is an error: it is a misspelt name.
-fn replacements(dir: &Path) -> Result<Vec<(Template, String)>, PromptError> {
-    let unreadable = |path: &Path| {
-        let path = path.to_owned();
-        move |source| PromptError::Unreadable { path, source }
-    };
-    let mut found = Vec::new();
-    for file in std::fs::read_dir(dir).map_err(unreadable(dir))? {
-        let path = file.map_err(unreadable(dir))?.path();
-        if path.extension().is_none_or(|extension| extension != "md") {
-            continue;
-        }
-        let template =
-            Template::ALL.into_iter().find(|template| path.file_name().is_some_and(|name| name == template.name()));
-        let Some(template) = template else {
-            return Err(PromptError::Unknown { path });
-        };
-        let text = std::fs::read_to_string(&path).map_err(unreadable(&path))?;
-        found.push((template, text));
-    }
-    Ok(found)
 }
 
 fn names() -> String {

@@ -18,7 +18,7 @@ use crate::config::{
 use crate::domain::{Chat, UserId};
 use crate::embed::Embedder;
 use crate::llm::{Embeddings, Llm, LlmOptions};
-use crate::prompts::Prompts;
+use crate::prompts::{Gap, Prompts};
 use crate::resilience::within;
 use crate::store::admission::{self, Admitted};
 use crate::store::jobs::ParkedJob;
@@ -281,11 +281,12 @@ async fn answer_at(address: SocketAddr) -> std::io::Result<String> {
     within(&Clock::system(), PATIENCE, asked).await.unwrap_or_else(|| Err(ErrorKind::TimedOut.into()))
 }
 
-/// How many templates `folder` holds, once all of them work.
-fn templates(folder: &Path) -> Result<usize, String> {
-    Prompts::load(Some(folder)).map_err(|error| error.to_string())?;
+/// How many templates `folder` holds, once all of them work, and what they lack.
+fn templates(folder: &Path) -> Result<(usize, Vec<Gap>), String> {
+    let prompts = Prompts::load(Some(folder)).map_err(|error| error.to_string())?;
     let files = std::fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
-    Ok(files.filter(|file| file.path().extension().is_some_and(|extension| extension == "md")).count())
+    let count = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "md")).count();
+    Ok((count, prompts.gaps().to_vec()))
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use crate::checkup::Finding;
+use crate::prompts::Gap;
 
 /// The place of the database, where nothing can be read or made there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,17 +75,25 @@ pub fn door(address: &dyn Display, door: &Door) -> Finding {
     }
 }
 
-/// `found`: how many templates the folder replaces, or why the prompts cannot be used.
-pub fn prompts(folder: &Path, found: &Result<usize, String>) -> Finding {
+/// `found`: how many templates the folder replaces and what these lack, or why the prompts cannot be used.
+pub fn prompts(folder: &Path, found: &Result<(usize, Vec<Gap>), String>) -> Finding {
     const NAME: &str = "prompts";
     let place = folder.display();
     match found {
-        Ok(0) => Finding::warn(
+        Ok((0, _)) => Finding::warn(
             NAME,
             format!("{place} holds none of the templates, so the built-in ones are used"),
             "copy the templates that you want to change into it, or unset PROMPTS_DIR",
         ),
-        Ok(count) => Finding::ok(NAME, format!("{place} replaces {count} of the templates")),
+        Ok((_, gaps)) if !gaps.is_empty() => {
+            let told: Vec<String> = gaps.iter().map(Gap::to_string).collect();
+            Finding::warn(
+                NAME,
+                format!("{place}: {}", told.join(", ")),
+                "put back what the built-in template shows, or remove the file",
+            )
+        }
+        Ok((count, _)) => Finding::ok(NAME, format!("{place} replaces {count} of the templates")),
         Err(why) => Finding::fail(NAME, format!("{place}: {why}"), "correct the template, or unset PROMPTS_DIR"),
     }
 }

@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::domain::{ChatId, ChatKind, JobId, UserId};
+use crate::prompts::Gap;
 
 #[track_caller]
 fn check(findings: impl IntoIterator<Item = Finding>, expected: Expect) {
@@ -215,5 +216,18 @@ fn a_bot_that_nobody_may_use_is_pointed_out() {
             warn access: there is no owner and no allowed chat, so nobody can use the bot; do: start `chime run` and send the bot the /claim line that it shows, or set OWNER_IDS to your Telegram id, or ALLOWED_CHATS to the ids of your groups
             ok access: owners: 1, allowed chats: 2
             ok access: owners: 1, allowed chats: 0"#]],
+    );
+}
+
+#[test]
+fn templates_that_lack_something_are_named() {
+    let folder = PathBuf::from("/etc/chime/prompts");
+    let gaps = vec![Gap::Empty { name: "role.md" }, Gap::Value { name: "context.md", value: "lines" }];
+    check(
+        [Ok((2, Vec::new())), Ok((2, gaps)), Ok((0, Vec::new()))].iter().map(|found| prompts(&folder, found)),
+        expect![[r#"
+            ok prompts: /etc/chime/prompts replaces 2 of the templates
+            warn prompts: /etc/chime/prompts: template `role.md` is empty, template `context.md` does not always show {{ lines }}; do: put back what the built-in template shows, or remove the file
+            warn prompts: /etc/chime/prompts holds none of the templates, so the built-in ones are used; do: copy the templates that you want to change into it, or unset PROMPTS_DIR"#]],
     );
 }

@@ -1,0 +1,174 @@
+//! The files that replace templates: which there are, and what they leave out.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use minijinja::Value;
+
+use super::{PromptError, Prompts, SummaryPrompt, Template};
+
+/// What a replaced template lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gap {
+    /// It renders to nothing.
+    Empty { name: &'static str },
+    /// It does not show this value, or not always.
+    Value { name: &'static str, value: &'static str },
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty { name } => write!(f, "template `{name}` is empty"),
+            Self::Value { name, value } => write!(f, "template `{name}` does not always show {{{{ {value} }}}}"),
+        }
+    }
+}
+
+impl Template {
+    /// The values without which the prompt lacks what it is for. `fence` tells members' words from instructions.
+    fn must_show(self) -> &'static [&'static str] {
+        match self {
+            Self::Role | Self::Strict => &[],
+            Self::Ask => &["ask", "anchor", "fence"],
+            Self::Context | Self::Slot | Self::Concepts | Self::Frame | Self::Recall => &["lines", "fence"],
+            Self::Extract => &["ask", "lines", "fence"],
+            Self::Choose => &["said", "ask", "lines", "candidates", "fence"],
+            Self::Capture => &["ask", "answer", "fence"],
+            Self::Summary(SummaryPrompt::Tags | SummaryPrompt::InferTopic) => &["inventory", "fence"],
+            Self::Summary(_) => &["fence"],
+        }
+    }
+
+    /// The sample with marks in the place of the values that must be shown, and the mark of each that is there.
+    fn marked(self, sample: &Value) -> (Value, Vec<(&'static str, String)>) {
+        let mut values: BTreeMap<String, Value> = BTreeMap::new();
+        for key in sample.try_iter().into_iter().flatten() {
+            let value = sample.get_item(&key).unwrap_or_default();
+            values.insert(key.to_string(), value);
+        }
+        let mut marks = Vec::new();
+        for (number, name) in (1..).zip(self.must_show()) {
+            // Digits and brackets survive a filter that changes the case.
+            let mark = format!("[[{number}]]");
+            if let Some(value) = values.get_mut(*name).filter(|value| value.as_str().is_some_and(|it| !it.is_empty())) {
+                *value = Value::from(mark.as_str());
+                marks.push((*name, mark));
+            }
+        }
+        (Value::from_iter(values), marks)
+    }
+}
+
+/// What `template` lacks, for any of its samples.
+///
+/// # Errors
+/// When it does not render, or when the words of the ask itself would be lost.
+pub fn gaps(prompts: &Prompts, template: Template) -> Result<Vec<Gap>, PromptError> {
+    let name = template.name();
+    let mut gaps = Vec::new();
+    for sample in template.samples() {
+        let (values, marks) = template.marked(&sample);
+        let text = prompts.render(template, values)?;
+        let lost = marks.into_iter().filter(|(_, mark)| !text.contains(mark));
+        let empty = text.is_empty().then_some(Gap::Empty { name });
+        for gap in empty.into_iter().chain(lost.map(|(value, _)| Gap::Value { name, value })) {
+            if !gaps.contains(&gap) {
+                gaps.push(gap);
+            }
+        }
+    }
+    match template {
+        Template::Ask if gaps.contains(&Gap::Value { name, value: "ask" }) => Err(PromptError::AskLost { name }),
+        _ => Ok(gaps),
+    }
+}
+
+/// The templates that files in `dir` replace. A file that replaces none is an error: it is a misspelt name.
+pub fn replacements(dir: &Path) -> Result<Vec<(Template, String)>, PromptError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |source| PromptError::Unreadable { path, source }
+    };
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(dir).map_err(unreadable(dir))? {
+        let path = file.map_err(unreadable(dir))?.path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let template =
+            Template::ALL.into_iter().find(|template| path.file_name().is_some_and(|name| name == template.name()));
+        let Some(template) = template else {
+            return Err(PromptError::Unknown { path });
+        };
+        let text = std::fs::read_to_string(&path).map_err(unreadable(&path))?;
+        found.push((template, text));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, text: &str, expected: Expect) {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join(name), text).expect("a file");
+        let told = match Prompts::load(Some(dir.path())) {
+            Ok(prompts) => prompts.gaps().iter().map(Gap::to_string).collect::<Vec<_>>().join("\n"),
+            Err(error) => error.to_string(),
+        };
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn the_built_in_templates_lack_nothing() {
+        let prompts = Prompts::load(None).expect("loads");
+        for template in Template::ALL {
+            assert_eq!(gaps(&prompts, template).expect("renders"), [], "{}", template.name());
+        }
+    }
+
+    #[test]
+    fn an_ask_that_is_lost_is_refused() {
+        check(
+            "ask.md",
+            "Answer.",
+            expect!["template `ask.md` does not always show {{ ask }}: the question would be lost"],
+        );
+        check(
+            "ask.md",
+            "{% if generic %}<{{ fence }}>{{ anchor }} {{ ask }}{% endif %}",
+            expect!["template `ask.md` does not always show {{ ask }}: the question would be lost"],
+        );
+    }
+
+    #[test]
+    fn values_that_are_lost_are_named() {
+        check(
+            "ask.md",
+            "{{ ask|upper }}",
+            expect![[r#"
+                template `ask.md` does not always show {{ anchor }}
+                template `ask.md` does not always show {{ fence }}"#]],
+        );
+        check(
+            "context.md",
+            "It is {{ time }}. {{ fence }}",
+            expect!["template `context.md` does not always show {{ lines }}"],
+        );
+        check("tags.md", "{{ fence }}", expect!["template `tags.md` does not always show {{ inventory }}"]);
+    }
+
+    #[test]
+    fn an_empty_template_is_named() {
+        check("role.md", "\n", expect!["template `role.md` is empty"]);
+        check("role.md", "Be kind.", expect![""]);
+    }
+}
