@@ -2,14 +2,17 @@
 
 use std::io::Write;
 
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
 use crate::cli::arguments::{BackupOptions, RestoreOptions};
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
 use crate::clock::Clock;
 use crate::config::format_size;
-use crate::store::{self, Copied};
+use crate::store::{self, Copied, StoreError};
 
-pub fn back_up(options: BackupOptions) -> Exit {
+pub async fn back_up(options: BackupOptions) -> Exit {
     let from = match place::database() {
         Ok(path) => path,
         Err(exit) => return exit,
@@ -20,15 +23,34 @@ pub fn back_up(options: BackupOptions) -> Exit {
     } else {
         options.dest
     };
-    tell("copied the database to", store::back_up(&from, &to))
+    tell("copied the database to", until_signalled(move |stop| store::back_up(&from, &to, stop)).await)
 }
 
-pub fn restore(options: &RestoreOptions) -> Exit {
+pub async fn restore(options: RestoreOptions) -> Exit {
     let to = match place::database() {
         Ok(path) => path,
         Err(exit) => return exit,
     };
-    tell("restored the database to", store::restore(&options.src, &to))
+    tell("restored the database to", until_signalled(move |stop| store::restore(&options.src, &to, stop)).await)
+}
+
+/// Makes a copy; SIGTERM and ctrl-c stop it. It is waited for, so that it takes away what it has written.
+async fn until_signalled(
+    copy: impl FnOnce(&CancellationToken) -> store::Result<Copied> + Send + 'static,
+) -> store::Result<Copied> {
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    let stop = CancellationToken::new();
+    let stopped = stop.clone();
+    let mut copying = tokio::task::spawn_blocking(move || copy(&stopped));
+    if let (Ok(mut terminate), Ok(mut interrupt)) = signals {
+        tokio::select! {
+            copied = &mut copying => return copied.map_err(|_| StoreError::Panicked)?,
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        stop.cancel();
+    }
+    copying.await.map_err(|_| StoreError::Panicked)?
 }
 
 fn tell(what: &str, copied: store::Result<Copied>) -> Exit {

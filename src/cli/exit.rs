@@ -37,7 +37,9 @@ impl Exit {
             StoreError::AlreadyRunning { .. } => Self::AlreadyRunning,
             // A later start may find the disk empty and the file free, so the service manager should try.
             StoreError::Full(_) | StoreError::Busy(_) => Self::Failed,
-            StoreError::Closed | StoreError::Panicked | StoreError::Occupied { .. } => Self::Failed,
+            StoreError::Closed | StoreError::Panicked | StoreError::Interrupted | StoreError::Occupied { .. } => {
+                Self::Failed
+            }
             _ => Self::DatabaseUnusable,
         }
     }

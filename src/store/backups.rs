@@ -27,7 +27,7 @@ pub fn before_migration(path: &Path, version: u32, now: Timestamp) -> PathBuf {
 
 /// Deletes the copies that are one too many or too old, and what is left of broken ones. Gives how many.
 pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
-    let broken = delete_broken(path, now)?;
+    let broken = delete_broken(path, |room| is_unlocked(room) || is_old(room, now))?;
     let mut copies = copies(path)?;
     copies.sort_by_key(|copy| std::cmp::Reverse(copy.made_at));
     let too_many = |place: usize, copy: &Copy| place >= KEPT || now.since(copy.made_at) > KEPT_FOR;
@@ -36,14 +36,12 @@ pub fn prune(path: &Path, now: Timestamp) -> Result<usize> {
     Ok(broken + deleted)
 }
 
-/// Deletes the rooms in which a copy was under way when its program was killed.
-fn delete_broken(database: &Path, now: Timestamp) -> Result<usize> {
+/// Deletes the rooms in which a copy was under way when its program was killed, as `is_broken` tells them.
+fn delete_broken(database: &Path, is_broken: impl Fn(&Path) -> bool) -> Result<usize> {
     let mut deleted = 0;
     for path in beside(database)? {
         let is_room = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(snapshot::ROOM));
-        let touched = fs::metadata(&path).and_then(|metadata| metadata.modified());
-        let touched = touched.map(|time| Timestamp::from_secs(DateTime::<Utc>::from(time).timestamp()));
-        if is_room && touched.is_ok_and(|touched| now.since(touched) > COPYING_TAKES) {
+        if is_room && is_broken(&path) {
             fs::remove_dir_all(&path).map_err(|source| StoreError::File {
                 action: "cannot delete the broken copy",
                 path,
@@ -55,10 +53,24 @@ fn delete_broken(database: &Path, now: Timestamp) -> Result<usize> {
     Ok(deleted)
 }
 
-/// Deletes the copies that may hold a message sent at `sent_at`: all that were made since. Gives how many.
+/// Whether the program that made a copy in the room has ended: it holds the lock until then.
+fn is_unlocked(room: &Path) -> bool {
+    fs::File::open(room.join(snapshot::ROOM_LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
+}
+
+/// Rooms that have no lock, or whose lock cannot be opened, are told by their age.
+fn is_old(room: &Path, now: Timestamp) -> bool {
+    let touched = fs::metadata(room).and_then(|metadata| metadata.modified());
+    let touched = touched.map(|time| Timestamp::from_secs(DateTime::<Utc>::from(time).timestamp()));
+    touched.is_ok_and(|touched| now.since(touched) > COPYING_TAKES)
+}
+
+/// Deletes the copies that may hold a message sent at `sent_at`: all that were made since, and broken ones. Gives how many.
 pub fn delete_since(path: &Path, sent_at: Timestamp) -> Result<usize> {
+    let broken = delete_broken(path, is_unlocked)?;
     // The name tells whole seconds.
-    delete(copies(path)?.into_iter().filter(|copy| copy.made_at.secs() >= sent_at.secs()))
+    let deleted = delete(copies(path)?.into_iter().filter(|copy| copy.made_at.secs() >= sent_at.secs()))?;
+    Ok(broken + deleted)
 }
 
 struct Copy {
@@ -145,6 +157,22 @@ mod tests {
         assert_eq!(prune(&database, made.plus(Duration::from_secs(60))).unwrap(), 0);
         assert!(room.exists(), "it may still be under way");
         assert_eq!(prune(&database, made.plus(DAY * 2)).unwrap(), 1);
+        assert!(!room.exists());
+    }
+
+    #[test]
+    fn what_a_killed_copy_left_is_forgotten_at_once_unless_it_is_under_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = folder.path().join(format!("{}x1y2", snapshot::ROOM));
+        fs::create_dir(&room).unwrap();
+        let lock = fs::File::create(room.join(snapshot::ROOM_LOCK)).unwrap();
+        lock.lock().unwrap();
+        let database = folder.path().join("chime.db");
+        let now = Timestamp::from_secs(1_767_621_720);
+        assert_eq!(delete_since(&database, now).unwrap(), 0);
+        assert!(room.exists(), "the copy is under way");
+        drop(lock);
+        assert_eq!(delete_since(&database, now).unwrap(), 1);
         assert!(!room.exists());
     }
 

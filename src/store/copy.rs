@@ -4,25 +4,28 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode};
+use tokio_util::sync::CancellationToken;
 
 use super::open::{self, beside};
-use super::snapshot::{Copied, copy_to, must_be_sound};
+use super::snapshot::{Copied, copy_unless, end_at, must_be_sound};
 use super::{Result, StoreError};
 
-/// Copies the database at `from` to the new file `to`, also while a daemon works with it, and of older versions too.
-pub fn back_up(from: &Path, to: &Path) -> Result<Copied> {
+/// Copies the database at `from` to the new file `to`, also while a daemon works with it, and of older versions too. After `stop` nothing is
+/// left of the copy.
+pub fn back_up(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copied> {
     if !open::exists(from)? || !from.is_file() {
         return Err(StoreError::Absent { path: from.to_owned() });
     }
-    copy_to(&open_source(from)?, to)
+    copy_unless(&open_source(from, stop)?, to, stop)
 }
 
-/// Makes a copy the database at `to`. Nobody may work with that file, and there may be none there yet.
-pub fn restore(from: &Path, to: &Path) -> Result<Copied> {
+/// Makes a copy the database at `to`. Nobody may work with that file, and there may be none there yet. `stop` is
+/// that of [`back_up`].
+pub fn restore(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copied> {
     if !from.is_file() {
         return Err(StoreError::NoCopy { path: from.to_owned() });
     }
-    let source = open_source(from).map_err(|error| match error {
+    let source = open_source(from, stop).map_err(|error| match error {
         // The text of `Foreign` speaks of the database, which is another file.
         StoreError::Foreign { path } => StoreError::NoCopy { path },
         other => other,
@@ -34,17 +37,18 @@ pub fn restore(from: &Path, to: &Path) -> Result<Copied> {
             return Err(StoreError::Occupied { path: leftover });
         }
     }
-    let copied = copy_to(&source, to)?;
+    let copied = copy_unless(&source, to, stop)?;
     open::mark_instance(to)?;
     Ok(copied)
 }
 
 /// Opens a database that must be ours, not newer than we are, and sound.
-fn open_source(path: &Path) -> Result<Connection> {
+fn open_source(path: &Path, stop: &CancellationToken) -> Result<Connection> {
     // SQLite would say that it cannot write.
     fs::File::open(path).map_err(|source| open::file_error("cannot read", path, source))?;
     let open = || {
-        let conn = open::connect_to_read(path)?;
+        let mut conn = open::connect_to_read(path)?;
+        end_at(&mut conn, stop)?;
         if open::check(&conn, path)? == 0 {
             return Err(StoreError::Foreign { path: path.to_owned() });
         }

@@ -28,6 +28,8 @@ pub enum StoreError {
     NoCopy { path: PathBuf },
     #[error("{path} is damaged: {what}")]
     Damaged { path: PathBuf, what: String },
+    #[error("the copy was interrupted, and nothing is left of it")]
+    Interrupted,
     #[error("the database is damaged; restore it from a backup")]
     Corrupt(#[source] rusqlite::Error),
     #[error("the database cannot be written; check the rights on the file, its folder and its file system")]
@@ -88,8 +90,8 @@ impl StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{
-            CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied,
-            ReadOnly, SystemIoFailure,
+            CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, OperationInterrupted,
+            PermissionDenied, ReadOnly, SystemIoFailure,
         };
         match error.sqlite_error_code() {
             Some(DatabaseCorrupt | NotADatabase) => Self::Corrupt(error),
@@ -97,6 +99,8 @@ impl From<rusqlite::Error> for StoreError {
             // A write that hits a full disk or a size limit comes back as an IO failure as often as SQLITE_FULL.
             Some(DiskFull | SystemIoFailure) => Self::Full(error),
             Some(DatabaseBusy | DatabaseLocked) => Self::Busy(error),
+            // Only copies are interrupted.
+            Some(OperationInterrupted) => Self::Interrupted,
             _ => Self::Sql(error),
         }
     }
