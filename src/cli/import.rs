@@ -1,7 +1,9 @@
 //! `chime import` and `chime export`.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 use secrecy::ExposeSecret;
 
@@ -80,12 +82,11 @@ pub async fn export(options: ExportOptions) -> Exit {
     let chat = ChatId(options.chat);
     let written = match &options.out {
         None => write_export(&store, chat, &mut BufWriter::new(std::io::stdout())).await,
-        Some(to) => match OpenOptions::new().write(true).create_new(true).open(to) {
-            Ok(file) => write_export(&store, chat, &mut BufWriter::new(file)).await,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+        Some(to) => match write_file(&store, chat, to).await {
+            Err(ExportError::Io(error)) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 return report(&Refused::Occupied(to.display().to_string()), Exit::Failed);
             }
-            Err(error) => Err(ExportError::Io(error)),
+            written => written,
         },
     };
     match written {
@@ -98,6 +99,18 @@ pub async fn export(options: ExportOptions) -> Exit {
         Err(ExportError::Store(error @ StoreError::Absent { .. })) => report(&error, Exit::of_store(&error)),
         Err(error) => report(&error, Exit::Failed),
     }
+}
+
+/// Writes an export to a new file, which its owner alone may read, as it is with the database. Of one that failed nothing is
+/// left.
+async fn write_file(store: &Store, chat: ChatId, to: &Path) -> Result<u64, ExportError> {
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    let written = write_export(store, chat, &mut BufWriter::new(file)).await;
+    if written.is_err() {
+        // What failed first is what is told.
+        let _ = fs::remove_file(to);
+    }
+    written
 }
 
 fn tell(tally: &Tally, manner: Manner) {
@@ -151,5 +164,34 @@ impl Bar {
         if self.shown.is_some() {
             let _ = writeln!(std::io::stderr());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::domain::{Chat, ChatKind, Timestamp};
+    use crate::store::{Priority, chats};
+
+    const CHAT: ChatId = ChatId(-1_001);
+    const NOW: Timestamp = Timestamp::from_secs(1_767_621_720);
+
+    #[tokio::test]
+    async fn an_export_is_for_its_owner_alone_and_one_that_failed_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, _) = Store::open(&folder.path().join("chime.db"), NOW).unwrap();
+        let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title: None, username: None };
+        store.write(Priority::Answering, move |tx| chats::upsert(tx, &chat).map(drop)).await.unwrap();
+        let to = folder.path().join("chat.json");
+        assert!(matches!(write_file(&store, ChatId(-1_002), &to).await, Err(ExportError::NoSuchChat(_))));
+        assert!(!to.exists());
+        assert_eq!(write_file(&store, CHAT, &to).await.unwrap(), 0);
+        assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
+        // What is there already stays.
+        assert!(matches!(write_file(&store, CHAT, &to).await, Err(ExportError::Io(_))));
+        assert!(to.exists());
+        store.close().await;
     }
 }
