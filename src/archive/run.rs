@@ -71,6 +71,16 @@ pub struct Progress {
     pub messages: u64,
 }
 
+/// Looks whether `file` is an export, before anything is opened or created for it.
+///
+/// # Errors
+/// [`ImportError::File`] and [`ImportError::Foreign`].
+pub async fn recognize(file: PathBuf, bot: UserId) -> Result<(), ImportError> {
+    let path = file.clone();
+    let looking = tokio::task::spawn_blocking(move || read::recognize(&path, bot));
+    looking.await.map_err(|_| ImportError::Panicked { path: file })?
+}
+
 /// Imports a file; a second run adds nothing. `tell` hears of progress.
 ///
 /// # Errors

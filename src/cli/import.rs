@@ -6,18 +6,19 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use secrecy::ExposeSecret;
+use tempfile::TempDir;
 
 use crate::archive::Tally;
 use crate::archive::run::{
-    ExportError, Import, ImportError, Manner, Progress, export as write_export, import as read_export,
+    ExportError, Import, ImportError, Manner, Progress, export as write_export, import as read_export, recognize,
 };
 use crate::cli::arguments::{ExportOptions, ImportOptions};
 use crate::cli::exit::{Exit, report};
 use crate::cli::place;
 use crate::clock::Clock;
 use crate::config::{AccessConfig, Environment, PrivacyConfig, StoreConfig, TelegramConfig};
-use crate::domain::{ChatId, UserId, grouped};
-use crate::store::{Store, StoreError};
+use crate::domain::{ChatId, Timestamp, UserId, grouped};
+use crate::store::{self, Store, StoreError};
 
 #[derive(Debug, thiserror::Error)]
 enum Refused {
@@ -46,12 +47,12 @@ pub async fn import(options: ImportOptions) -> Exit {
     let Some(bot) = number.map(UserId) else { return report(&Refused::Token, Exit::Configuration) };
     let clock = Clock::system();
     let manner = if options.dry_run { Manner::DryRun } else { Manner::Write };
-    let opened = match manner {
-        Manner::Write => Store::open(&store.path, clock.now()).map(|(store, _)| store),
-        Manner::DryRun => Store::open_to_read(&store.path),
-    };
-    let store = match opened {
-        Ok(store) => store,
+    if let Err(error) = recognize(options.file.clone(), bot).await {
+        return report(&error, Exit::Failed);
+    }
+    // The folder stays until the import is done.
+    let (store, _folder) = match open(&store.path, manner, clock.now()) {
+        Ok(opened) => opened,
         Err(error) => return report(&error, Exit::of_store(&error)),
     };
     let mut bar = Bar { is_shown: std::io::stderr().is_terminal(), shown: None };
@@ -67,6 +68,23 @@ pub async fn import(options: ImportOptions) -> Exit {
         }
         Err(ImportError::Store(error)) => report(&error, Exit::of_store(&error)),
         Err(error) => report(&error, Exit::Failed),
+    }
+}
+
+/// The database that is written to, or compared with. Where there is none yet, a dry run compares with an empty one, in a
+/// folder that goes with it.
+fn open(path: &Path, manner: Manner, now: Timestamp) -> store::Result<(Store, Option<TempDir>)> {
+    if manner == Manner::Write {
+        return Ok((Store::open(path, now)?.0, None));
+    }
+    match Store::open_to_read(path) {
+        Err(StoreError::Absent { .. }) => {
+            let problem = |source| StoreError::File { action: "cannot make a folder for", path: path.into(), source };
+            let folder = tempfile::tempdir().map_err(problem)?;
+            let (store, _) = Store::open(&folder.path().join("empty.db"), now)?;
+            Ok((store, Some(folder)))
+        }
+        opened => Ok((opened?, None)),
     }
 }
 
@@ -172,7 +190,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::domain::{Chat, ChatKind, Timestamp};
+    use crate::domain::{Chat, ChatKind};
     use crate::store::{Priority, chats};
 
     const CHAT: ChatId = ChatId(-1_001);
@@ -193,5 +211,15 @@ mod tests {
         assert!(matches!(write_file(&store, CHAT, &to).await, Err(ExportError::Io(_))));
         assert!(to.exists());
         store.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_dry_run_without_a_database_compares_with_none_and_creates_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chime.db");
+        let (store, _empty) = open(&path, Manner::DryRun, NOW).unwrap();
+        assert!(store.read(|conn| chats::find(conn, CHAT)).await.unwrap().is_none());
+        store.close().await;
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

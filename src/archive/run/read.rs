@@ -43,6 +43,16 @@ pub fn read(path: &Path, bot: UserId, batches: &mpsc::Sender<Batch>) -> Result<V
     }
 }
 
+/// Reads as far as the first messages of a chat that can be imported, or to the end.
+pub fn recognize(path: &Path, bot: UserId) -> Result<(), ImportError> {
+    // Reading ends where nobody takes the first messages.
+    let (batches, _) = mpsc::channel(1);
+    match read(path, bot, &batches) {
+        Err(error @ (ImportError::File { .. } | ImportError::Foreign { .. })) => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 struct Counting {
     file: File,
     bytes: Arc<AtomicU64>,

@@ -154,7 +154,14 @@ async fn a_broken_or_foreign_file_is_told_of_and_loses_nothing() {
     let mut machine = Machine::new(Setup::default()).await;
     machine.set("ALLOWED_CHATS", "*");
     let export = export(1_200);
+    let file = write(&machine, "foreign.json", &export);
+    std::fs::write(&file, "{\"hello\": [1, 2]}").expect("write something else");
+    assert_eq!(run(&machine, &["import", &file]).await.0, Some(1));
+    assert!(!machine.database().exists(), "a foreign file creates no database");
     let file = write(&machine, "result.json", &export);
+    let (code, told) = run(&machine, &["import", &file, "--dry-run"]).await;
+    assert_eq!((code, told.contains("1,200 would be imported")), (Some(0), true), "{told}");
+    assert!(!machine.database().exists(), "nor does a dry run");
     let whole = std::fs::read(&file).expect("read the export");
     std::fs::write(&file, &whole[..whole.len() / 2]).expect("cut it");
     let (code, told) = run(&machine, &["import", &file]).await;
