@@ -2,7 +2,9 @@
 
 mod bundled;
 mod chat;
+mod failure;
 mod input;
+mod kept;
 mod opening;
 mod recorded;
 mod screen;
@@ -21,6 +23,7 @@ use crate::app::{App, AppError};
 use crate::cli::arguments::DemoOptions;
 pub use crate::cli::demo::bundled::Bundled;
 use crate::cli::demo::chat::ChatFile;
+use crate::cli::demo::failure::DemoError;
 use crate::cli::demo::input::{Order, Typed};
 use crate::cli::demo::recorded::{BOT, Said};
 use crate::cli::demo::screen::{Screen, Shown, ShownSource};
@@ -28,8 +31,8 @@ use crate::cli::exit::{Exit, report};
 use crate::clock::Clock;
 use crate::config::{Config, DemoPlace, Environment, LogFormat};
 use crate::domain::{AnswerRecord, ChatId, MessageId, UserId};
-use crate::sandbox::{BotAction, Cursor, NewChat, Post, Sandbox, SandboxMessage, Setup};
-use crate::store::{self, Store, jobs, outbox};
+use crate::sandbox::{BotAction, Cursor, Post, Sandbox, SandboxMessage, Setup};
+use crate::store::{Store, jobs, outbox};
 use crate::telemetry;
 
 /// The chat opens as if its last message had just been written.
@@ -50,22 +53,8 @@ pub async fn run(options: DemoOptions) -> Exit {
     };
     match play(options, chat, clock).await {
         Ok(()) => Exit::Done,
-        Err(DemoError::App(error)) => report(&error, Exit::of_app(&error)),
-        Err(DemoError::Config(error)) => report(&error, Exit::Configuration),
-        Err(error) => report(&error, Exit::Failed),
+        Err(error) => error.report(),
     }
-}
-
-#[derive(Debug, thiserror::Error)]
-enum DemoError {
-    #[error(transparent)]
-    App(#[from] AppError),
-    #[error(transparent)]
-    Config(#[from] crate::config::ConfigError),
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    #[error(transparent)]
-    Store(#[from] store::StoreError),
 }
 
 async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), DemoError> {
@@ -82,7 +71,8 @@ async fn play(options: DemoOptions, chat: ChatFile, clock: Clock) -> Result<(), 
     let chat = chat.moved_to(clock.now().minus(LAST_MESSAGE_AGE), zone);
     let stop = CancellationToken::new();
     let model = config.llm.model.clone();
-    let (mut stage, said) = Stage::set(sandbox, &chat, Screen::new(options.json, zone), clock.clone());
+    let group = kept::chat(&sandbox, &place.database, &chat.title)?;
+    let (mut stage, said) = Stage::set((sandbox, group), &chat, Screen::new(options.json, zone), clock.clone());
     (stage.bundled, stage.is_bundled) = (options.chat, options.file.is_none());
     let group = recorded::group(stage.chat, &stage.title);
     recorded::record(&place.database, group, said, clock.now()).await?;
@@ -116,8 +106,8 @@ struct Stage {
 impl Stage {
     /// Fills the chat: everything in it waits for the daemon as updates do, but what stands before a line of the bot,
     /// which is given back to be written down.
-    fn set(sandbox: Sandbox, file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<Said>) {
-        let chat = sandbox.add_chat(NewChat::supergroup(file.title.as_str()));
+    fn set(place: (Sandbox, ChatId), file: &ChatFile, screen: Screen, clock: Clock) -> (Self, Vec<Said>) {
+        let (sandbox, chat) = place;
         let names = HashMap::from([(sandbox.bot_id(), BOT.to_owned())]);
         let people = HashMap::from([(BOT.to_owned(), sandbox.bot_id())]);
         let cursor = sandbox.cursor();
@@ -178,7 +168,7 @@ impl Stage {
             if model.is_none() && self.is_bundled {
                 self.screen.say(self.bundled.example_answer());
             }
-            self.screen.say(self.bundled.closing());
+            self.screen.say(&self.closing());
         }
         let mut piped = BufReader::new(tokio::io::stdin()).lines();
         match Typed::from_terminal() {
@@ -195,6 +185,11 @@ impl Stage {
             }
         }
         self.until_quiet(finished).await
+    }
+
+    /// What may be typed next, by the numbers that the messages have here.
+    fn closing(&self) -> String {
+        self.bundled.closing(self.sandbox.messages(self.chat).first().map_or(1, |message| message.id.0))
     }
 
     fn opening(&self, model: Option<&str>) {
@@ -262,7 +257,7 @@ impl Stage {
     fn take(&mut self, line: &str) -> ControlFlow<()> {
         match input::order(line) {
             Some(Order::Quit) => return ControlFlow::Break(()),
-            Some(Order::Help) => self.screen.say(self.bundled.closing()),
+            Some(Order::Help) => self.screen.say(&self.closing()),
             None => self.speak(line),
         }
         ControlFlow::Continue(())

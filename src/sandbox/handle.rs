@@ -176,6 +176,11 @@ impl Sandbox {
         self.world.change(|state| state.queue.restart_ids(next));
     }
 
+    /// Gives the chat's next message this id: what came before was said in another sandbox.
+    pub fn number_messages_from(&self, chat: ChatId, first: MessageId) {
+        self.world.change(|state| state.number_messages_from(chat, first));
+    }
+
     /// The id of the newest update.
     pub fn latest_update(&self) -> Option<UpdateId> {
         self.world.read(|state| state.queue.latest())

@@ -149,6 +149,13 @@ impl State {
         id
     }
 
+    pub(super) fn number_messages_from(&mut self, chat: ChatId, first: MessageId) {
+        match self.chats.get_mut(&chat) {
+            Some(chat) => chat.next_message = first.0,
+            None => self.note_unexpected(format!("a number for chat {chat}, which does not exist")),
+        }
+    }
+
     /// Keeps `message` under the next id of its chat. None where there is no such chat.
     pub(super) fn keep(&mut self, mut message: SandboxMessage) -> Option<MessageId> {
         let Some(chat) = self.chats.get_mut(&message.chat) else {

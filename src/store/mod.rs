@@ -27,6 +27,7 @@ pub mod marks;
 pub mod memory;
 pub mod messages;
 pub mod notes;
+pub mod numbering;
 pub mod outbox;
 pub mod passages;
 pub mod postings;

@@ -3,6 +3,9 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use chime::domain::{Chat, ChatId, ChatKind, Timestamp};
+use chime::store::{Priority, Store, chats};
+
 /// What is typed; what the reply must hold; what it must not.
 type Turn = (&'static str, &'static [&'static str], &'static [&'static str]);
 
@@ -103,6 +106,41 @@ fn focuses(lines: &[&str]) -> Vec<Vec<i64>> {
         Some(window.iter().filter(is_focus).filter_map(|entry| entry["id"].as_i64()).collect())
     };
     answers.filter_map(focus).collect()
+}
+
+#[test]
+fn a_demo_with_a_kept_database_answers_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("demo.db").display().to_string();
+    let first = played_with(&["--database", &database], &["@bot where is the key?"]);
+    let second = played_with(&["--database", &database], &["@bot where is the key?"]);
+    for shown in [&first, &second] {
+        // The demo asks once by itself.
+        assert_eq!(shown.matches("bot > ").count(), 2, "{shown}");
+    }
+    assert!(first.contains("`> 22 @bot`") && !second.contains("`> 22 @bot`"), "{second}");
+}
+
+#[test]
+fn a_demo_leaves_the_database_of_a_bot_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("chime.db");
+    let (store, _) = Store::open(&database, Timestamp::from_secs(1_767_621_720)).expect("a database");
+    let chat = Chat { id: ChatId(-1_001_234_567_890), kind: ChatKind::Supergroup, title: None, username: None };
+    let kept = store.write(Priority::Answering, move |tx| chats::upsert(tx, &chat).map(drop));
+    futures::executor::block_on(kept).expect("store a chat");
+    futures::executor::block_on(store.close());
+    let before = std::fs::read(&database).expect("read the file");
+    let refused = Command::new(env!("CARGO_BIN_EXE_chime"))
+        .args(["demo", "--database"])
+        .arg(&database)
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .expect("the demo starts");
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!((refused.status.code(), told.contains("is the database of a bot")), (Some(1), true), "{told}");
+    assert_eq!(std::fs::read(&database).expect("read the file"), before);
 }
 
 #[test]

@@ -36,12 +36,13 @@ impl Bundled {
         }
     }
 
-    /// What may be typed next.
-    pub fn closing(self) -> &'static str {
-        match self {
-            Self::Friday => FRIDAY_CLOSING,
-            Self::Books => BOOKS_CLOSING,
-        }
+    /// What may be typed next, where the first message of the chat has the number `first`.
+    pub fn closing(self, first: i64) -> String {
+        let (text, named) = match self {
+            Self::Friday => (FRIDAY_CLOSING, 22),
+            Self::Books => (BOOKS_CLOSING, 5),
+        };
+        text.replace("{named}", &(first - 1 + named).to_string())
     }
 }
 
@@ -63,11 +64,11 @@ With a model the same tag gets more suggestions, none of them twice. An example,
             3. Binti by Nnedi Okorafor – a spaceship, and short, 9 €";
 
 const FRIDAY_CLOSING: &str = "
-Your turn: type @bot with or without a question, `> 22 @bot` to reply to message 22, `Ana: …` to speak as Ana,
+Your turn: type @bot with or without a question, `> {named} @bot` to reply to message {named}, `Ana: …` to speak as Ana,
 `> ID /why` to see what an answer rests on, or `/help`, `/privacy`. `help` shows this again, `quit` ends.
 ";
 
 const BOOKS_CLOSING: &str = "
-Your turn: `@bot cheaper`, `@bot what about the second one?`, `@bot something by the same author`, `> 5 more` to go on
-with message 5, `Ana: …` to speak as Ana, or `> ID /why` to see how an ask was read. `help` shows this again, `quit` ends.
+Your turn: `@bot cheaper`, `@bot what about the second one?`, `@bot something by the same author`, `> {named} more` to go on
+with message {named}, `Ana: …` to speak as Ana, or `> ID /why` to see how an ask was read. `help` shows this again, `quit` ends.
 ";

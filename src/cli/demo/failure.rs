@@ -1,0 +1,32 @@
+//! Why a demo ended early, and with which exit code.
+
+use crate::app::AppError;
+use crate::cli::demo::kept::KeptError;
+use crate::cli::exit::{Exit, report};
+use crate::store;
+
+#[derive(Debug, thiserror::Error)]
+pub enum DemoError {
+    #[error(transparent)]
+    App(#[from] AppError),
+    #[error(transparent)]
+    Config(#[from] crate::config::ConfigError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    #[error(transparent)]
+    Kept(#[from] KeptError),
+}
+
+impl DemoError {
+    /// Tells it on stderr.
+    pub fn report(&self) -> Exit {
+        match self {
+            Self::App(error) => report(error, Exit::of_app(error)),
+            Self::Config(error) => report(error, Exit::Configuration),
+            Self::Store(error) | Self::Kept(KeptError::Store(error)) => report(error, Exit::of_store(error)),
+            Self::Io(_) | Self::Kept(KeptError::OfBot { .. }) => report(self, Exit::Failed),
+        }
+    }
+}

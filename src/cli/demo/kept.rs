@@ -1,0 +1,37 @@
+//! The database of an earlier demo: its chat goes on, with numbers that it does not know yet.
+
+use std::path::{Path, PathBuf};
+
+use crate::domain::{ChatId, MessageId, UpdateId};
+use crate::sandbox::{NewChat, Sandbox};
+use crate::store::StoreError;
+use crate::store::numbering::{self, Numbering};
+
+#[derive(Debug, thiserror::Error)]
+pub enum KeptError {
+    #[error("{} is the database of a bot; the demo writes only to one of its own: choose another file", path.display())]
+    OfBot { path: PathBuf },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Adds the demo's chat to `sandbox`, numbered on from what the database at `path` holds. Nothing is written.
+///
+/// # Errors
+/// When the database is that of a bot, or cannot be read.
+pub fn chat(sandbox: &Sandbox, path: &Path, title: &str) -> Result<ChatId, KeptError> {
+    let chat = sandbox.add_chat(NewChat::supergroup(title));
+    let Some(Numbering { chats, last_message, last_update }) = numbering::of_file(path)? else { return Ok(chat) };
+    // The sandbox gives its first group an id that no group of Telegram has, and the demo has no other.
+    let is_of_bot = if chats.is_empty() { last_update.is_some() } else { chats != [chat] };
+    if is_of_bot {
+        return Err(KeptError::OfBot { path: path.to_owned() });
+    }
+    if let Some(last) = last_message {
+        sandbox.number_messages_from(chat, MessageId(last.0 + 1));
+    }
+    if let Some(last) = last_update {
+        sandbox.restart_update_ids(UpdateId(last.0 + 1));
+    }
+    Ok(chat)
+}
