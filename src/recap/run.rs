@@ -19,7 +19,7 @@ use crate::recap::wording::{self, Recap};
 use crate::scheduler::run::{Outcome, Wake};
 use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, Priority, Reader, Store, Writer, chats, consent, jobs, messages, outbox, recaps, summaries};
+use crate::store::{self, Priority, Reader, Store, Writer, chats, jobs, messages, outbox, recaps, summaries};
 use crate::telegram::{Telegram, TelegramError};
 use crate::texts::texts;
 
@@ -96,7 +96,7 @@ impl Recaps {
         let found = self
             .store
             .read(move |conn| {
-                let Some(asking) = consent::for_job(conn, at.chat, at.message)? else { return Ok(None) };
+                let Some(asking) = asking(conn, at)? else { return Ok(None) };
                 let private = ChatId(asking.message.sender.id.0);
                 let is_open = chats::find(conn, private)?.is_some_and(|row| row.is_present);
                 let texts = chats::by_key(conn, asking.chat)?.map_or(texts("eng"), |row| texts(row.language.code()));
@@ -234,6 +234,13 @@ fn formatted(recap: &Recap, note: Option<String>) -> Vec<FormattedText> {
     let links: Vec<&str> = recap.places.values().filter_map(|place| place.link.as_deref()).collect();
     let markdown = std::iter::once(wording::shown(recap)).chain(note).collect::<Vec<_>>().join("\n\n");
     format_parts(&markdown, &links, &[])
+}
+
+/// The message that asks for a recap: who, where and when. The words of a member who opted out went with the command that
+/// started this, and are not needed. None where it was forgotten meanwhile, which leaves a stub of nobody.
+fn asking(conn: &Reader, at: MessageAt) -> store::Result<Option<StoredMessage>> {
+    let found = messages::find_any(conn, at.chat, at.message)?;
+    Ok(found.filter(|asking| asking.message.sender.id != UserId(0)))
 }
 
 /// What members said in the span. Commands are no talk.

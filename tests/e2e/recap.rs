@@ -203,6 +203,26 @@ async fn who_wrote_only_just_now_is_told_what_came_since() {
 }
 
 #[tokio::test]
+async fn who_opted_out_gets_the_recap_that_they_ask_for() {
+    World::with(&NO_MODEL, async |w| {
+        let out = w.say("eve", "/optout");
+        w.answer_to(out).await;
+        w.settled().await;
+        w.clock.advance(HOUR);
+        w.say("ann", "we decided: the red tent comes along to the lake");
+        w.say("bob", "I pay the deposit of 410 for the campsite tomorrow");
+        w.settled().await;
+        for asked in ["/recap 2h", "@bot what did I miss?", "/recap since I was here"] {
+            let ask = w.say("eve", asked);
+            let recap = w.answer_to(ask).await;
+            assert!(recap.text.contains("red tent"), "{asked}: {}", recap.text);
+            w.settled().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_one_member_missed_goes_to_them_in_private_where_they_allow_it() {
     World::with(&NO_MODEL, async |w| {
         let start = w.say("eve", "hello, I am off to the sauna");
