@@ -44,6 +44,7 @@ pub struct Texts {
     pub help: String,
     pub help_private: String,
     pub why_what: String,
+    pub why_gone: String,
     pub out_here: String,
     pub out_everywhere: String,
     pub privacy: String,

@@ -24,7 +24,7 @@ use crate::commands::notice::{Notice, for_command};
 use crate::config::{AccessConfig, MemoryConfig, Streaming};
 use crate::domain::{
     AnswerRecord, BotIdentity, ChatId, ChatKind, CommandName, FormattedText, Job, MessageAt, ParsedTrigger,
-    ReplyTarget, Seq, StoredMessage, Timestamp, Zone, grouped, message_link,
+    ReplyTarget, Role, Seq, StoredMessage, Timestamp, Zone, grouped, message_link,
 };
 use crate::privacy::wording::Promise;
 use crate::scheduler::run::{Outcome, Wake};
@@ -263,7 +263,7 @@ fn find(
     })
 }
 
-/// What the answer rests on that `message` replies to; none when it replies to none of ours.
+/// What the answer rests on that `message` replies to, or that it is gone; none when it replies to no answer of ours.
 fn explain(
     conn: &Reader,
     message: &StoredMessage,
@@ -271,8 +271,14 @@ fn explain(
 ) -> store::Result<Option<Notice>> {
     let Some(target) = message.message.reply_to else { return Ok(None) };
     let answer = outbox::by_message(conn, message.message.chat, target)?.and_then(|part| part.answer);
-    let Some(answer) = answer else { return Ok(None) };
-    let Some(record) = answers::find(conn, answer)? else { return Ok(None) };
+    let record = answer.map_or(Ok(None), |answer| answers::find(conn, answer))?;
+    let (Some(answer), Some(record)) = (answer, record) else {
+        // Of an answer that was forgotten only the place in the talk is left.
+        let left = messages::find_any(conn, message.message.chat, target)?;
+        let was_ours = left.is_some_and(|left| left.message.role == Role::Assistant);
+        let is_gone = was_ours && messages::is_stub(conn, message.message.chat, target)?;
+        return Ok(is_gone.then(|| Notice::Own(texts.why_gone.clone())));
+    };
     let used = used(conn, &record)?;
     let follow_up = follow_ups::find(conn, answer)?.map(Box::new);
     let rests_on = answers::grounds(conn, answer)?;

@@ -276,7 +276,7 @@ async fn a_reply_does_not_bring_a_forgotten_message_back() {
         w.answer_to(tag).await;
         w.telegram.edit(w.chat, said, "zqgone7xk once more", w.clock.now());
         w.settled().await;
-        assert!(last_prompt(w).contains("you may not read"), "{}", last_prompt(w));
+        assert!(last_prompt(w).contains("you cannot read"), "{}", last_prompt(w));
         assert!(!last_prompt(w).contains("zqgone7xk"));
         assert_eq!(found_in_files(w, &["zqgone7xk".to_owned()]), Vec::<String>::new());
     })
@@ -422,7 +422,7 @@ async fn of_who_opted_out_nothing_is_kept_not_even_where_others_quote_it() {
             let tag = w.reply("ben", about, "@bot is that true?");
             w.answer_to(tag).await;
             let prompt = last_prompt(w);
-            assert!(prompt.contains("a message that you may not read"), "{prompt}");
+            assert!(prompt.contains("a message that you cannot read"), "{prompt}");
             assert!(!markers.iter().any(|marker| prompt.contains(marker)), "{prompt}");
         }
 
@@ -510,6 +510,28 @@ async fn an_answer_whose_ground_is_forgotten_before_it_is_out_is_made_anew() {
         assert_eq!(words[1], (Some(forgetting), told));
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_a_forgotten_answer_nobody_is_told_why_it_is_gone() {
+    World::run(async |w| {
+        let said = w.say("ann", "7788 is the code of the door");
+        w.settled().await;
+        w.model.script(["It is 7788 [m1].", "I cannot read that any more."]);
+        let tag = w.say("ben", "@bot what is the code of the door?");
+        let answer = w.answer_to(tag).await;
+        w.settled().await;
+        let forget = w.reply("ann", said, "/forget");
+        assert!(w.answer_to(forget).await.text.starts_with("Forgotten: 1 message"));
+        w.settled().await;
+        let why = w.reply("ben", answer.id, "/why");
+        assert!(w.answer_to(why).await.text.starts_with("I no longer keep that answer"));
+        let sure = w.reply("ben", answer.id, "@bot are you sure?");
+        w.answer_to(sure).await;
+        let prompt = last_prompt(w);
+        assert!(prompt.contains("it is not kept, or not to be used") && !prompt.contains("7788"), "{prompt}");
     })
     .await;
 }
