@@ -25,6 +25,10 @@ pub enum Request {
     Span(Duration),
     /// Since midnight.
     Today,
+    /// Since the midnight before.
+    Yesterday,
+    /// Since the day began that was last called so; a week ago if today is.
+    SinceWeekday(Weekday),
     /// Since the message that is replied to.
     SinceReply,
     /// Since the asker last wrote something.
@@ -63,13 +67,29 @@ impl Request {
         if is_reply && words.are(&said, |of| &of.since) {
             return Self::SinceReply;
         }
-        if words.begin_or_end(&said) || words.after(&said, |of| &of.missed).is_some() {
+        if let Some(when) = words.since_when(&said) {
+            return Self::since(when, &words);
+        }
+        if words.after(&said, |of| &of.missed).is_some() {
             return Self::SinceSeen;
         }
-        match parts.as_slice() {
-            [span] => words.span(span).map_or(Self::Unclear, Self::Span),
-            [number, unit] => words.span(&format!("{number}{unit}")).map_or(Self::Unclear, Self::Span),
-            _ => Self::Unclear,
+        words.stretch(&said).map_or(Self::Unclear, Self::Span)
+    }
+
+    /// `when` is what was said beside "since".
+    fn since(when: &str, words: &Words<'_>) -> Self {
+        if when.is_empty() || words.is_of_asker(when) {
+            return Self::SinceSeen;
+        }
+        if words.are(when, |of| &of.today) {
+            return Self::Today;
+        }
+        if words.are(when, |of| &of.yesterday) {
+            return Self::Yesterday;
+        }
+        match words.weekday(when) {
+            Some(day) => Self::SinceWeekday(day),
+            None => words.stretch(when).map_or(Self::Unclear, Self::Span),
         }
     }
 }
@@ -94,10 +114,26 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// Whether it says since when: some languages say "since" last.
-    fn begin_or_end(&self, said: &str) -> bool {
-        let ends = |phrase: &str| said.strip_suffix(phrase).is_some_and(|rest| rest.ends_with(' '));
-        self.after(said, |of| &of.since).is_some() || self.all(|of| &of.since).any(ends)
+    /// Since when, if it says so: some languages say "since" last.
+    fn since_when<'s>(&self, said: &'s str) -> Option<&'s str> {
+        let before = |phrase: &str| said.strip_suffix(phrase).filter(|rest| rest.ends_with(' '));
+        let when = self.after(said, |of| &of.since).or_else(|| self.all(|of| &of.since).find_map(before));
+        when.map(str::trim)
+    }
+
+    /// Whether it is about the asker's own last visit, and names no time besides.
+    fn is_of_asker(&self, when: &str) -> bool {
+        let is_mine = |word: &str| self.are(word, |of| &of.mine);
+        !when.contains(|c: char| c.is_ascii_digit()) && when.split(' ').any(is_mine)
+    }
+
+    /// `2h` or `2 hours`.
+    fn stretch(&self, said: &str) -> Option<Duration> {
+        match said.split(' ').collect::<Vec<_>>().as_slice() {
+            [span] => self.span(span),
+            [number, unit] => self.span(&format!("{number}{unit}")),
+            _ => None,
+        }
     }
 
     fn weekday(&self, day: &str) -> Option<Weekday> {
@@ -166,6 +202,13 @@ mod tests {
                 "today",
                 "since",
                 "since I was here",
+                "since 2h",
+                "since 2 hours",
+                "since today",
+                "since yesterday",
+                "since Monday",
+                "since I was here at 9",
+                "since Bob was here",
                 "What did I miss?",
                 "daily 18:00",
                 "weekly mon 9:00",
@@ -186,6 +229,13 @@ mod tests {
                 today: Today
                 since: SinceSeen
                 since I was here: SinceSeen
+                since 2h: Span(7200s)
+                since 2 hours: Span(7200s)
+                since today: Today
+                since yesterday: Yesterday
+                since Monday: SinceWeekday(Mon)
+                since I was here at 9: Unclear
+                since Bob was here: Unclear
                 What did I miss?: SinceSeen
                 daily 18:00: Subscribe(RecapTime { weekday: None, minute: 1080 })
                 weekly mon 9:00: Subscribe(RecapTime { weekday: Some(Mon), minute: 540 })
@@ -226,6 +276,28 @@ mod tests {
             assert_eq!(read(off), Request::Unsubscribe, "{code}");
             assert_eq!(read(hours), Request::Span(Duration::from_secs(2 * HOUR)), "{code}");
             assert_eq!(read("weekly mon 9:00"), Request::Subscribe(monday), "English is read everywhere: {code}");
+        }
+    }
+
+    #[test]
+    fn a_day_that_since_names_is_read_in_every_language() {
+        let said = [
+            ("deu", "seit gestern", "seit montag"),
+            ("spa", "desde ayer", "desde lunes"),
+            ("fra", "depuis hier", "depuis lundi"),
+            ("rus", "со вчерашнего дня", "с понедельника"),
+            ("est", "eilsest saadik", "esmaspäevast saadik"),
+            ("por", "desde ontem", "desde segunda"),
+            ("ukr", "з вчорашнього дня", "з понеділка"),
+            ("tur", "dünden beri", "pazartesiden beri"),
+            ("ita", "da ieri", "da lunedì"),
+            ("nld", "sinds gisteren", "sinds maandag"),
+            ("pol", "od wczoraj", "od poniedziałku"),
+        ];
+        for (code, yesterday, monday) in said {
+            let read = |args| Request::parse(args, false, texts(code));
+            assert_eq!(read(yesterday), Request::Yesterday, "{code}");
+            assert_eq!(read(monday), Request::SinceWeekday(Weekday::Mon), "{code}");
         }
     }
 

@@ -66,8 +66,11 @@ pub struct RecapTexts {
 #[serde(deny_unknown_fields)]
 pub struct RecapWords {
     pub today: Vec<String>,
+    pub yesterday: Vec<String>,
     /// At the beginning or the end.
     pub since: Vec<String>,
+    /// Words of which one tells that "since" is about the asker's own last visit.
+    pub mine: Vec<String>,
     pub missed: Vec<String>,
     pub daily: Vec<String>,
     pub weekly: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::NaiveTime;
+use chrono::{Datelike, Days, NaiveTime, Weekday};
 
 use crate::access::run::is_owner;
 use crate::commands::notice::Notice;
@@ -32,7 +32,12 @@ impl Commands {
         };
         match request {
             Request::Span(span) => self.start_recap(job, &order, asked_at.minus(span), false).await,
-            Request::Today => self.start_recap(job, &order, midnight(asked_at, zone), false).await,
+            Request::Today => self.start_recap(job, &order, midnight(asked_at, zone, 0), false).await,
+            Request::Yesterday => self.start_recap(job, &order, midnight(asked_at, zone, 1), false).await,
+            Request::SinceWeekday(day) => {
+                let since = midnight(asked_at, zone, days_since(day, asked_at, zone));
+                self.start_recap(job, &order, since, false).await
+            }
             Request::SinceReply => match self.parent_sent_at(&order).await? {
                 Some(at) => self.start_recap(job, &order, at, false).await,
                 None => self.say_of_recaps(job, &order, order.texts().recap.reply_not_kept.clone()).await,
@@ -129,7 +134,33 @@ impl Commands {
     }
 }
 
-/// When the day of `at` began, by the clocks of `zone`.
-fn midnight(at: Timestamp, zone: Zone) -> Timestamp {
-    zone.moment(zone.local(at).date_naive().and_time(NaiveTime::MIN))
+/// When the day began that was so many `days` before `at`, by the clocks of `zone`.
+fn midnight(at: Timestamp, zone: Zone, days: u64) -> Timestamp {
+    let today = zone.local(at).date_naive();
+    let day = today.checked_sub_days(Days::new(days)).unwrap_or(today);
+    zone.moment(day.and_time(NaiveTime::MIN))
+}
+
+/// How many days ago it was `day`, from 1 to 7: who means today says so.
+fn days_since(day: Weekday, at: Timestamp, zone: Zone) -> u64 {
+    match zone.local(at).weekday().days_since(day) {
+        0 => 7,
+        days => u64::from(days),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::moment;
+
+    #[test]
+    fn a_weekday_is_the_last_one_before_today() {
+        let (at, zone) = (moment("09:30"), Zone::UTC);
+        let today = zone.local(at).weekday();
+        let ago = |day| at.since(midnight(at, zone, days_since(day, at, zone))).as_secs() / 1800;
+        assert_eq!(ago(today.pred()), 24 * 2 + 19);
+        assert_eq!(ago(today.succ()), 6 * 24 * 2 + 19);
+        assert_eq!(ago(today), 7 * 24 * 2 + 19);
+    }
 }
