@@ -6,6 +6,7 @@ mod apply;
 mod begin;
 mod door;
 mod keep;
+mod language;
 mod poll;
 mod read;
 mod remember;

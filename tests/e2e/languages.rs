@@ -46,6 +46,24 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
 }
 
 #[tokio::test]
+async fn the_first_answer_tells_what_is_kept_in_the_language_of_the_chat() {
+    World::run(async |w| {
+        w.announce();
+        w.restart().await;
+        w.say("ana", "¿Quién recoge a los niños mañana por la tarde en el colegio?");
+        w.say("luis", "Yo puedo, pero solo a partir de las cinco y media");
+        w.say("ana", "Entonces los recoge la abuela y tú vas luego a su casa");
+        w.say("luis", "La llamo yo después de cenar, no os preocupéis");
+        w.settled().await;
+        w.model.script(["Nada."]);
+        let tag = w.say("ana", "@bot ¿qué falta por decidir?");
+        let told = w.answer_to(tag).await.text;
+        assert!(told.contains("Para todos"), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_few_messages_tell_the_language_of_a_chat() {
     World::run(async |w| {
         let day = "Ich glaube, wir sollten morgen früh mit dem Fahrrad an den See fahren, bevor es zu heiß wird";

@@ -15,9 +15,8 @@ use crate::ingest::run::begin::{News, Words, start_work, was_trigger};
 use crate::ingest::run::door::Asks;
 use crate::ingest::run::read::ReadUpdate;
 use crate::ingest::run::remember::{self, Touched, Turns};
-use crate::ingest::run::{door, keep};
+use crate::ingest::run::{door, keep, language};
 use crate::privacy::{Keep, language_of_app, strip};
-use crate::store::chats::ChatRow;
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
 use crate::store::{
@@ -25,11 +24,6 @@ use crate::store::{
     sessions,
 };
 use crate::trigger::Languages;
-
-/// A chat's language is judged anew whenever it has grown by this many messages.
-const JUDGE_EVERY: u32 = 200;
-/// The first judgements come early, as soon as there is enough to go by.
-const JUDGE_FIRST: [u32; 5] = [8, 15, 30, 60, 100];
 
 /// What taking in an update depends on beside the update.
 #[derive(Debug)]
@@ -283,7 +277,8 @@ fn take_in_message(
     if let Some(parent) = arrival.parent.as_ref().filter(|_| is_parent_news) {
         applied.touched.add(row.key, parent);
     }
-    applied.heard.insert(Conversation { chat: row.key, thread: message.thread }, false);
+    let conversation = Conversation { chat: row.key, thread: message.thread };
+    applied.heard.insert(conversation, false);
     if let (Some(thread), Some(topic)) = (message.thread, &arrival.topic) {
         match consent::is_withheld(tx, row.key, topic.given_in.as_deref().unwrap_or(message))? {
             true => chats::unname_topic(tx, row.key, thread, &topic.name)?,
@@ -295,7 +290,7 @@ fn take_in_message(
             let taken = messages::take_in(tx, &row, message)?;
             borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
-            judge_language(tx, &row, &taken)?;
+            language::judge_as_it_grows(tx, &row, &taken)?;
             if matches!(taken, TakenIn::New(_)) {
                 applied.turns.add(row.key, message);
             }
@@ -314,6 +309,9 @@ fn take_in_message(
     };
     let news = News { chat: row.key, came, words };
     start_work(tx, arrival, news, setting, at, applied)?;
+    if applied.heard.get(&conversation) == Some(&true) {
+        language::judge_before_answering(tx, &row)?;
+    }
     Ok(Content::Keep)
 }
 
@@ -331,17 +329,6 @@ fn announce(
         applied.postponed = true;
     }
     Ok(())
-}
-
-fn judge_language(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> store::Result<()> {
-    let TakenIn::New(stored) = taken else { return Ok(()) };
-    if stored.seq.0 % JUDGE_EVERY != 0 && !JUDGE_FIRST.contains(&stored.seq.0) {
-        return Ok(());
-    }
-    match Language::judge(&messages::recent_texts(tx, row.key, JUDGE_EVERY as usize)?) {
-        Some(language) if language != row.language => chats::set_language(tx, row.key, language),
-        Some(_) | None => Ok(()),
-    }
 }
 
 fn note_membership(
