@@ -68,6 +68,7 @@ pub struct Texts {
     pub opted_out_here: String,
     pub opted_out_everywhere: String,
     pub opted_in: String,
+    pub never_out: String,
     pub still_out: String,
     pub anonymous: String,
     pub no_longer_allowed: String,

@@ -25,6 +25,8 @@ pub struct Remembered {
     pub names: BTreeMap<u32, String>,
     pub places: BTreeMap<Seq, Place>,
     pub zone: Zone,
+    /// Whether there are talks of which nothing can be shown yet, as when a message of them was just forgotten.
+    pub is_being_made: bool,
 }
 
 impl Remembered {
@@ -52,7 +54,7 @@ pub fn shown(remembered: &Remembered, texts: &Texts) -> String {
         .filter_map(|(name, when, kept)| kept.as_ref().map(|kept| section(remembered, (name, when), kept, texts)))
         .collect();
     if told.is_empty() {
-        return own.none_yet.clone();
+        return if remembered.is_being_made { &own.being_made } else { &own.none_yet }.clone();
     }
     told.join("\n\n")
 }
@@ -158,5 +160,7 @@ mod tests {
             - somebody packs"#]]
         .assert_eq(&shown(&remembered, texts("eng")));
         assert!(shown(&Remembered::default(), texts("eng")).starts_with("I remember nothing"));
+        let anew = Remembered { is_being_made: true, ..Remembered::default() };
+        assert!(shown(&anew, texts("eng")).contains("is being made at the moment"));
     }
 }

@@ -75,9 +75,13 @@ pub fn opted_out(reach: Reach, texts: &Texts) -> String {
     }
 }
 
-/// `still` is what goes on to hold.
-pub fn opted_in(still: Option<Reach>, texts: &Texts) -> String {
-    if still.is_some() { &texts.still_out } else { &texts.opted_in }.clone()
+/// `still` is what goes on to hold; `was_out` whether anything was left unread until now.
+pub fn opted_in(still: Option<Reach>, was_out: bool, texts: &Texts) -> String {
+    match (still, was_out) {
+        (Some(Reach::ThisChat | Reach::EveryChat), _) => texts.still_out.clone(),
+        (None, true) => texts.opted_in.clone(),
+        (None, false) => texts.never_out.clone(),
+    }
 }
 
 pub fn refused(refusal: Refusal, texts: &Texts) -> String {
@@ -152,7 +156,7 @@ mod tests {
         expect![[r#"
             I kept nothing of that.
             Forgotten: 1 message.
-            Forgotten: 1,204 messages, and 1 answer of mine that rested on them."#]]
+            Forgotten: 1,204 messages, and 1 answer of mine resting on that."#]]
         .assert_eq(&[told(0, 0), told(1, 0), told(1204, 1)].join("\n"));
     }
 }

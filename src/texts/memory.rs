@@ -7,6 +7,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct MemoryTexts {
     pub none_yet: String,
+    pub being_made: String,
     /// The head of a section.
     pub head: String,
     pub recent: String,

@@ -443,6 +443,7 @@ async fn of_who_opted_out_nothing_is_kept_not_even_where_others_quote_it() {
         assert!(command(w, "ann", "/privacy@bot").await.text.contains("You opted out of this chat"));
 
         assert!(command(w, "ann", "/optin").await.text.starts_with("I read along with you again"));
+        assert!(command(w, "ben", "/optin").await.text.starts_with("You are not opted out"));
         let back = w.say("ann", "zqback7xk, hello");
         w.reply("ben", out, "still secret?");
         w.settled().await;
@@ -506,7 +507,7 @@ async fn an_answer_whose_ground_is_forgotten_before_it_is_out_is_made_anew() {
         let mut words = [(first.reply_to, first.text), (second.reply_to, second.text)];
         words.sort();
         assert_eq!(words[0], (Some(tag), "I do not know the word.".to_owned()));
-        let told = "Forgotten: 1 message, and 1 answer of mine that rested on them.".to_owned();
+        let told = "Forgotten: 1 message, and 1 answer of mine resting on that.".to_owned();
         assert_eq!(words[1], (Some(forgetting), told));
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());

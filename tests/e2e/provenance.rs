@@ -46,7 +46,7 @@ async fn a_strangers_forget_touches_no_other_chat_and_tells_nothing_of_it() {
         w.words_to(said).await;
         w.settled().await;
         let told = command_in(w, private, "eve", "/forget me").await.text;
-        assert_eq!(told, "Forgotten: 1 message, and 1 answer of mine that rested on them.");
+        assert_eq!(told, "Forgotten: 1 message, and 1 answer of mine resting on that.");
         w.settled().await;
         assert!(has_words(w, w.chat, forward).await, "the same words of another");
         let kept = w.stored(other, reply).await.expect("the reply stays");

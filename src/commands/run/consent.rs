@@ -4,11 +4,11 @@ use crate::access::run::is_owner;
 use crate::access::wording as doorway;
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, Order};
-use crate::domain::{ChatKind, CommandName, Job};
+use crate::domain::{ChatKind, CommandName, Job, MessageAt};
 use crate::privacy::wording::{self, Reach};
 use crate::scheduler::run::Outcome;
 use crate::store::consent::{self, Scope};
-use crate::store::{self, chats};
+use crate::store::{self, chats, messages};
 use crate::texts::{Texts, texts};
 
 impl Commands {
@@ -72,10 +72,17 @@ impl Commands {
             return self.say_anonymous(job, &order).await;
         }
         let (scope, sender, chat) = (order.scope(), order.message.message.sender.id, order.chat.key);
-        let out = self.store.read(move |conn| consent::opted_out(conn, chat, sender)).await?;
+        let at = MessageAt::of(&order.message);
+        let read = move |conn: &store::Reader| {
+            // Of who was out when the command came in, no more than a stub of it is kept.
+            let was_out = messages::is_stub(conn, at.chat, at.message)?;
+            Ok((consent::opted_out(conn, chat, sender)?, was_out))
+        };
+        let (out, was_out) = self.store.read(read).await?;
         // An opt-out of every chat is taken back where it was given.
         let still = out.filter(|out| *out == Scope::EveryChat && scope != Scope::EveryChat).map(reach);
-        self.answer(job, &order.message, &Notice::Own(wording::opted_in(still, order.texts())), |_| Ok(())).await
+        let told = Notice::Own(wording::opted_in(still, was_out, order.texts()));
+        self.answer(job, &order.message, &told, |_| Ok(())).await
     }
 
     pub(super) async fn say_anonymous(&self, job: &Job, order: &Order) -> store::Result<()> {

@@ -114,7 +114,14 @@ pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> store::Result<Re
     let rolled = |kind| -> store::Result<OfSessions> {
         Ok(summaries::rolling(conn, chat.key, kind)?.map(|kept| (kept.summary, kept.sessions)))
     };
-    with_places(conn, chat, zone, (rolled(Rolling::Recent)?, rolled(Rolling::History)?))
+    let found = with_places(conn, chat, zone, (rolled(Rolling::Recent)?, rolled(Rolling::History)?))?;
+    let is_being_made = found.recent.is_none() && found.history.is_none() && has_talks(conn, chat.key)?;
+    Ok(Remembered { is_being_made, ..found })
+}
+
+/// Whether a chat has sessions that were summarized, or that wait for it.
+fn has_talks(conn: &Reader, chat: ChatKey) -> store::Result<bool> {
+    Ok(!sessions::stale(conn, chat, 1)?.is_empty() || !memory::newest_texts(conn, chat, 1)?.is_empty())
 }
 
 /// A summary, and of how many sessions it is.
@@ -137,5 +144,6 @@ pub(super) fn with_places(
         let link = message_link(&chat.chat, &message);
         places.insert(*seq, Place { link, at: message.sent_at, by: message.sender.name });
     }
-    Ok(Remembered { recent, history, names: summaries::member_names(conn, chat.key)?, places, zone: chat.zone(zone) })
+    let (names, zone) = (summaries::member_names(conn, chat.key)?, chat.zone(zone));
+    Ok(Remembered { recent, history, names, places, zone, is_being_made: false })
 }
