@@ -105,12 +105,20 @@ fn date(at: Timestamp, zone: Zone, texts: &Texts) -> String {
 
 /// `14:02` for a moment of the same day as `now`, else `2 Jan 14:02`, with the year where that could be another one's.
 pub fn short_time(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> String {
+    let time = zone.told_time(at);
+    match short_day(at, now, zone, texts) {
+        Some(day) => format!("{day} {time}"),
+        None => time,
+    }
+}
+
+/// `2 Jan` for a moment of another day than `now`, with the year where that could be another one's.
+pub fn short_day(at: Timestamp, now: Timestamp, zone: Zone, texts: &Texts) -> Option<String> {
     if zone.same_day(at, now) {
-        return zone.told_time(at);
+        return None;
     }
     let (day, month, _) = zone.day(at);
-    let day = if zone.needs_year(at, now) { date(at, zone, texts) } else { texts.day_of((day, month)) };
-    format!("{day} {}", zone.told_time(at))
+    Some(if zone.needs_year(at, now) { date(at, zone, texts) } else { texts.day_of((day, month)) })
 }
 
 /// Text that reads the same after Markdown has been through it.

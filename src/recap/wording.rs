@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::domain::{Bullet, Seq, SummaryMethod, Timestamp, Zone};
 use crate::memory::members;
-use crate::memory::wording::{Place, escaped, short_time};
+use crate::memory::wording::{Place, escaped, short_day, short_time};
 use crate::recap::RecapTime;
 use crate::texts::{Texts, filled};
 
@@ -90,8 +90,15 @@ fn in_words(time: RecapTime, texts: &Texts) -> String {
 
 /// The answer to `/recap daily 18:00`. `next` is when the first one comes.
 pub fn subscribed(time: RecapTime, next: Option<Timestamp>, (zone, now): (Zone, Timestamp), texts: &Texts) -> String {
-    let next =
-        next.map(|at| filled(&texts.recap.next, &[("at", &short_time(at, now, zone, texts))])).unwrap_or_default();
+    let next = next.map(|at| {
+        let time = zone.told_time(at);
+        let at = match short_day(at, now, zone, texts) {
+            Some(day) => filled(&texts.recap.next_on, &[("day", &day), ("time", &time)]),
+            None => filled(&texts.recap.next_today, &[("time", &time)]),
+        };
+        filled(&texts.recap.next, &[("at", &at)])
+    });
+    let next = next.unwrap_or_default();
     let (time, zone) = (in_words(time, texts), escaped(zone.name()));
     filled(&texts.recap.subscribed, &[("time", &time), ("zone", &zone), ("next", &next)])
 }
@@ -120,6 +127,18 @@ mod tests {
         assert_eq!(told(Some(chrono::Weekday::Mon), 540, "eng"), "every Monday at 09:00");
         assert_eq!(told(None, 1085, "eng"), "daily at 18:05");
         assert_eq!(told(Some(chrono::Weekday::Wed), 540, "rus"), "каждую среду в 09:00");
+    }
+
+    #[test]
+    fn the_first_recap_is_told_with_its_day_where_that_is_another() {
+        let told = |at, code| {
+            let time = RecapTime { weekday: None, minute: 1080 };
+            subscribed(time, Some(moment(at)), (Zone::UTC, moment("15:00")), texts(code))
+        };
+        assert!(told("18:00", "eng").contains("The first one comes at 18:00 UTC."), "{}", told("18:00", "eng"));
+        let other_day = told("-3d 18:00", "eng");
+        assert!(other_day.contains("The first one comes on 2 Jan at 18:00 UTC."), "{other_day}");
+        assert!(told("18:00", "fra").contains("Le premier arrive à 18:00 UTC."), "{}", told("18:00", "fra"));
     }
 
     #[test]

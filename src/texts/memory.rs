@@ -51,6 +51,9 @@ pub struct RecapTexts {
     pub only_admins: String,
     pub subscribed: String,
     pub next: String,
+    /// The moment in `next`: of the same day, and of another.
+    pub next_today: String,
+    pub next_on: String,
     pub unsubscribed: String,
     pub not_subscribed: String,
     pub how: String,
