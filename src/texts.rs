@@ -51,6 +51,8 @@ pub struct Texts {
     pub privacy_raw: String,
     pub privacy_copies: String,
     pub privacy_memory: String,
+    pub privacy_memory_off: String,
+    pub privacy_memory_off_private: String,
     pub privacy_redacted: String,
     pub privacy_optout: String,
     pub privacy_forget: String,

@@ -26,6 +26,7 @@ pub struct Panel {
     /// Whether answers are shown while they are written.
     pub streaming: bool,
     pub session_idle: Duration,
+    pub is_private: bool,
 }
 
 /// What a press on a button asks for.
@@ -72,7 +73,11 @@ impl Panel {
     /// Above the buttons, of which only somebody who `may_change` something is told.
     pub fn markdown(&self, may_change: bool, texts: &Texts) -> String {
         let words = &texts.settings;
-        let who = if may_change { &words.admins_change } else { &words.only_admins };
+        let who = match (may_change, self.is_private) {
+            (true, true) => &words.you_change,
+            (true, false) => &words.admins_change,
+            (false, _) => &words.only_admins,
+        };
         let memory = match self.memory {
             None => &words.memory_nowhere,
             Some(true) => &words.memory_on,
@@ -142,6 +147,7 @@ mod tests {
         memory: Some(true),
         streaming: false,
         session_idle: Duration::from_secs(3600),
+        is_private: false,
     };
 
     #[test]
@@ -171,6 +177,8 @@ mod tests {
         assert_eq!(panel.buttons(texts("eng")).len(), 3);
         assert!(panel.markdown(true, texts("eng")).contains("off for every chat"));
         assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
+        let alone = Panel { is_private: true, ..panel };
+        assert!(alone.markdown(true, texts("eng")).contains("You change them"));
     }
 
     #[test]

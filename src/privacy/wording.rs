@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{ChatId, grouped, span_in_words};
+use crate::domain::{ChatId, ChatKind, grouped, span_in_words};
 use crate::privacy::Refusal;
 use crate::privacy::joined::{Terms, terms_in};
 use crate::texts::{Texts, filled, texts};
@@ -44,8 +44,13 @@ pub fn in_a_line(retention: Option<Duration>) -> String {
     format!("Reads its chats, answers when tagged, with links. Keeps what it reads{how_long}: /privacy")
 }
 
-/// `/privacy`, in the language with this `code`.
-pub fn privacy(promise: &Promise, retention: Option<Duration>, out: Option<Reach>, code: &str) -> String {
+/// `/privacy` in a chat of this `kind`, in the language with this `code`.
+pub fn privacy(
+    promise: &Promise,
+    retention: Option<Duration>,
+    out: Option<Reach>,
+    (kind, code): (ChatKind, &str),
+) -> String {
     let texts = texts(code);
     let standing = out.map(|out| match out {
         Reach::ThisChat => format!("{}\n\n", texts.out_here),
@@ -53,7 +58,12 @@ pub fn privacy(promise: &Promise, retention: Option<Duration>, out: Option<Reach
     });
     let Terms { whereto, how_long, run_by } = terms_in(promise, retention, code);
     let remembers = promise.remembers.then(|| {
-        let told = filled(&texts.privacy_memory, &[("memory", &command(promise, "memory"))]);
+        let off = match kind {
+            ChatKind::Private => &texts.privacy_memory_off_private,
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => &texts.privacy_memory_off,
+        };
+        let off = filled(off, &[("memory", &command(promise, "memory"))]);
+        let told = format!("{} {off}", texts.privacy_memory);
         match promise.model_host {
             Some(_) => format!("{told} {}", texts.privacy_redacted),
             None => told,
@@ -158,5 +168,21 @@ mod tests {
             Forgotten: 1 message.
             Forgotten: 1,204 messages, and 1 answer of mine resting on that."#]]
         .assert_eq(&[told(0, 0), told(1, 0), told(1204, 1)].join("\n"));
+    }
+
+    #[test]
+    fn in_private_it_is_the_member_who_switches_memory_off() {
+        let promise = Promise {
+            username: "bot".to_owned(),
+            model_host: None,
+            sends_all: false,
+            remembers: true,
+            retention: None,
+            contact: None,
+        };
+        let told = |kind| privacy(&promise, None, None, (kind, "eng"));
+        assert!(told(ChatKind::Group).contains("Admins switch it off with /memory@bot off."));
+        let alone = told(ChatKind::Private);
+        assert!(alone.contains("You switch it off with /memory@bot off.") && !alone.contains("Admins"), "{alone}");
     }
 }

@@ -39,6 +39,8 @@ pub struct ConceptTexts {
 pub struct SettingsTexts {
     pub head: String,
     pub admins_change: String,
+    /// The same in a private chat.
+    pub you_change: String,
     pub only_admins: String,
     pub open: String,
     pub strict: String,

@@ -4,8 +4,8 @@ use crate::access::Access;
 use crate::access::run::served;
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, format, notices_of};
-use crate::domain::{ChatId, ChatKey, Job, ReplyTarget, Timestamp, UserId, grouped};
-use crate::privacy::{joined, joined_before};
+use crate::domain::{ChatId, ChatKey, ChatKind, Job, ReplyTarget, Timestamp, UserId, grouped};
+use crate::privacy::{joined, joined_before, joined_in_private};
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, chats, memory};
@@ -51,7 +51,11 @@ impl Commands {
             .await?;
         let Some((row, own_retention, is_news)) = found else { return self.finish(job).await };
         let retention = own_retention.unwrap_or(self.promise.retention);
-        let words = if is_news { joined } else { joined_before };
+        let words = match (row.chat.kind, is_news) {
+            (ChatKind::Private, _) => joined_in_private,
+            (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, true) => joined,
+            (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => joined_before,
+        };
         let notice = Notice::Own(words(&self.promise, retention, row.language.code()));
         let now = self.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());

@@ -54,7 +54,8 @@ impl Commands {
             .read(move |conn| Ok((consent::opted_out(conn, chat, sender)?, chats::own_retention(conn, chat)?)))
             .await?;
         let retention = own_retention.unwrap_or(self.promise.retention);
-        let markdown = wording::privacy(&self.promise, retention, out.map(reach), order.chat.language.code());
+        let place = (order.chat.chat.kind, order.chat.language.code());
+        let markdown = wording::privacy(&self.promise, retention, out.map(reach), place);
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
 

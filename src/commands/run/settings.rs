@@ -7,7 +7,7 @@ use crate::commands::notice::Notice;
 use crate::commands::panel::{Change, Panel};
 use crate::commands::run::forget::Asked;
 use crate::commands::run::{Commands, Order};
-use crate::domain::{ChatId, Job, Press, ReplyTarget, Timestamp, UserId};
+use crate::domain::{ChatId, ChatKind, Job, Press, ReplyTarget, Timestamp, UserId};
 use crate::privacy::Standing;
 use crate::scheduler::run::Outcome;
 use crate::store::chats::ChatRow;
@@ -126,6 +126,7 @@ impl Commands {
             memory: self.memory.is_on.then(|| own.memory.unwrap_or(true)),
             streaming: own.streaming.unwrap_or_else(|| self.streaming.in_chats_of(chat.chat.kind)),
             session_idle: own.session_idle.unwrap_or_else(|| self.memory.idle.in_chats_of(chat.chat.kind)),
+            is_private: chat.chat.kind == ChatKind::Private,
         })
     }
 
