@@ -95,6 +95,48 @@ async fn a_question_right_after_a_bare_tag_takes_its_place() {
 }
 
 #[tokio::test]
+async fn a_question_in_pieces_around_a_bare_tag_is_one_ask() {
+    World::run(async |w| {
+        w.say("ben", "the one by the lake is 45, the other 38");
+        w.settled().await;
+        w.model.script([Reply::Hang, Reply::text("The other.")]);
+        w.say("ann", "which hut");
+        w.say("ann", "@bot");
+        w.model.wait_for_requests(1).await.expect("the tag is being answered");
+        let question = w.say("ann", "is cheaper?");
+        let answer = w.answer_to(question).await;
+        w.model.release();
+        w.settled().await;
+        assert!(answer.text.contains("The other."), "{}", answer.text);
+        let prompt = w.prompt(2).await;
+        let asked = ask_in(&prompt);
+        assert!(asked.contains("which hut\nis cheaper?"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_in_pieces_after_a_bare_tag_is_one_ask() {
+    World::run(async |w| {
+        w.say("ben", "the one by the lake is 45, the other 38");
+        w.settled().await;
+        w.model.script([Reply::Hang, Reply::Hang, Reply::text("The other.")]);
+        w.say("ann", "@bot");
+        w.model.wait_for_requests(1).await.expect("the tag is being answered");
+        w.say("ann", "which hut");
+        w.model.wait_for_requests(2).await.expect("the first piece is being answered");
+        let question = w.say("ann", "is cheaper?");
+        let answer = w.answer_to(question).await;
+        w.model.release();
+        w.settled().await;
+        assert!(answer.text.contains("The other."), "{}", answer.text);
+        let prompt = w.prompt(3).await;
+        assert!(ask_in(&prompt).contains("which hut\nis cheaper?"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_question_after_the_answer_to_a_bare_tag_is_asked_too_and_only_by_who_tagged() {
     World::run(async |w| {
         w.say("ben", "the plumber comes on thursday");

@@ -96,9 +96,11 @@ fn other_matter(conn: &Reader, trigger: &StoredMessage) -> store::Result<Option<
 /// A trigger as it is read for an answer, and whether its ask only points at the conversation.
 pub fn asked(conn: &Reader, trigger: StoredMessage, parsed: &ParsedTrigger) -> store::Result<(Asked, bool)> {
     let ask = trigger::ask_of(&trigger.message.text, parsed);
-    let (ask, generic) = match parsed.is_generic {
-        true => in_pieces(conn, &trigger, ask)?,
-        false => (ask, false),
+    let may_follow_tag = parsed.how == How::Mention && parsed.cut.is_empty();
+    let (ask, generic) = match (parsed.is_generic, may_follow_tag) {
+        (true, _) => in_pieces(conn, &trigger, ask)?,
+        (false, true) => (after_tag(conn, &trigger, ask)?, false),
+        (false, false) => (ask, false),
     };
     Ok((Asked { trigger, ask, is_tag: parsed.how == How::Mention }, generic))
 }
@@ -111,9 +113,30 @@ fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> store::Resu
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
+    let question = joined(&own_run(&before, trigger), &ask);
+    Ok(question.map_or((ask, true), |question| (question, false)))
+}
+
+/// The ask of a question that names nobody, since the tag is a message of its own before it: with the pieces of the question
+/// that its author wrote before the tag, or between the two.
+fn after_tag(conn: &Reader, trigger: &StoredMessage, ask: String) -> store::Result<String> {
+    let moment = (trigger.message.sent_at, trigger.message.id);
+    let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
     let run = own_run(&before, trigger);
-    let question = run.iter().position(|stored| Languages::shipped().is_question(&stored.message.text));
-    let Some(question) = question else { return Ok((ask, true)) };
-    let pieces = run[question..].iter().map(|stored| stored.message.text.as_str()).chain([ask.as_str()]);
-    Ok((pieces.filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n"), false))
+    if !run.iter().any(|stored| only_names(&stored.message.text)) {
+        return Ok(ask);
+    }
+    Ok(joined(&run, &ask).unwrap_or(ask))
+}
+
+/// What a member wrote in a row from the first question on, with `ask` at its end; none where there is no question.
+fn joined(run: &[&StoredMessage], ask: &str) -> Option<String> {
+    let question = run.iter().position(|stored| Languages::shipped().is_question(&stored.message.text))?;
+    let texts = run[question..].iter().map(|stored| stored.message.text.as_str());
+    let pieces = texts.filter(|text| !only_names(text)).chain([ask]);
+    Some(pieces.filter(|piece| !piece.trim().is_empty()).collect::<Vec<_>>().join("\n"))
+}
+
+fn only_names(text: &str) -> bool {
+    !text.is_empty() && text.split_whitespace().all(|word| word.starts_with('@'))
 }

@@ -16,7 +16,7 @@ const LOOKED_AT: usize = 6;
 const HEARD: usize = 40;
 
 /// The tag that `message` adds a question to: its author's message right before it, if that calls the bot and says nothing
-/// else. Only what is plainly the rest of the tag: no question that is for the group or for a member, and once the tag is
+/// else, or if it is the first part of the question and not answered yet. Only what is plainly the rest of the tag: no question that is for the group or for a member, and once the tag is
 /// answered, none but one that goes on with the answer. `as_trigger` tells how a message addresses the bot.
 pub fn tag_before(
     conn: &Reader,
@@ -50,7 +50,13 @@ pub fn tag_before(
     let says_nothing = |found: &Trigger| {
         found.kind == TriggerKind::Ask && found.how == How::Mention && !found.ask.contains(char::is_alphanumeric)
     };
-    if is_answered && !goes_on() || !as_trigger(tag)?.as_ref().is_some_and(says_nothing) {
+    let is_open = || jobs::is_due(conn, &answer_to(MessageAt { chat: tag.chat, message: tag.id }));
+    let is_tag = match as_trigger(tag)? {
+        Some(found) => says_nothing(&found),
+        // What names nobody and is being answered all the same is a question that followed a tag.
+        None => is_open()?,
+    };
+    if is_answered && !goes_on() || !is_tag {
         return Ok(None);
     }
     let heard = messages::before(conn, conversation, moment, HEARD)?;
@@ -79,10 +85,15 @@ pub fn trigger(message: &Message) -> Trigger {
 
 /// Ends the answer to the tag alone, where that has not been given yet. Gives whether it had not.
 pub fn supersede(tx: &Writer<'_>, tag: MessageAt) -> store::Result<bool> {
-    let of_tag = JobPayload::Answer { at: tag, parsed: ParsedTrigger::default() };
+    let of_tag = answer_to(tag);
     let is_open = jobs::is_due(tx, &of_tag)?;
     if is_open {
         jobs::finish(tx, JobKind::Answer, &of_tag.key())?;
     }
     Ok(is_open)
+}
+
+/// The job that answers the message `at`, as far as it can be looked for: what was parsed of it is no part of the key.
+fn answer_to(at: MessageAt) -> JobPayload {
+    JobPayload::Answer { at, parsed: ParsedTrigger::default() }
 }
