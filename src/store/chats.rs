@@ -213,7 +213,7 @@ fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
         "DELETE FROM topic_name WHERE (:chat IS NULL OR chat_key = :chat)
              AND EXISTS (SELECT 1 FROM message WHERE message.chat_key = topic_name.chat_key
                              AND message.thread_id = topic_name.thread_id AND user_id = :user AND kind = 'service'
-                             AND substr(detail, -length(name)) = name)",
+                             AND substr(kind_detail, -length(name)) = name)",
     ] {
         tx.prepare_cached(sql)?.execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
     }

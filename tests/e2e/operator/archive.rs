@@ -238,9 +238,13 @@ fn write_supergroup(machine: &Machine, at: Timestamp, lines: &[(i64, Value, &str
         message
     });
     let messages: Vec<Value> = messages.collect();
-    let export = json!({"name": "Friday table", "type": "private_supergroup", "id": EXPORTED, "messages": messages});
+    // What the chat is stands before its messages.
+    let export = format!(
+        r#"{{"name":"Friday table","type":"private_supergroup","id":{EXPORTED},"messages":{}}}"#,
+        Value::from(messages)
+    );
     let path = machine.folder.path().join("supergroup.json");
-    std::fs::write(&path, export.to_string()).expect("write the export");
+    std::fs::write(&path, export).expect("write the export");
     path.display().to_string()
 }
 
