@@ -83,8 +83,8 @@ pub fn end_at(conn: &mut Connection, stop: &CancellationToken) -> Result<()> {
     Ok(conn.progress_handler(INSTRUCTIONS_AT_ONCE, Some(move || stop.is_cancelled()))?)
 }
 
-/// Copies every page in one reading transaction. With a transaction for each step SQLite begins anew whenever the file
-/// changed in between, and without write access to the log's index it takes every step for a change and never ends.
+/// Copies every page in one reading transaction. With a transaction for each step SQLite begins the copy anew whenever it
+/// takes the file for changed in between, which need never end.
 fn copy_pages(source: &Connection, to: &Path, stop: &CancellationToken) -> Result<()> {
     let reading = source.unchecked_transaction()?;
     reading.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
