@@ -110,7 +110,7 @@ async fn a_question_in_pieces_around_a_bare_tag_is_one_ask() {
         assert!(answer.text.contains("The other."), "{}", answer.text);
         let prompt = w.prompt(2).await;
         let asked = ask_in(&prompt);
-        assert!(asked.contains("which hut\nis cheaper?"), "{prompt}");
+        assert!(asked.contains("which hut\n    is cheaper?"), "{prompt}");
     })
     .await;
 }
@@ -131,7 +131,7 @@ async fn a_question_in_pieces_after_a_bare_tag_is_one_ask() {
         w.settled().await;
         assert!(answer.text.contains("The other."), "{}", answer.text);
         let prompt = w.prompt(3).await;
-        assert!(ask_in(&prompt).contains("which hut\nis cheaper?"), "{prompt}");
+        assert!(ask_in(&prompt).contains("which hut\n    is cheaper?"), "{prompt}");
     })
     .await;
 }
