@@ -227,6 +227,11 @@ pub fn all() -> impl Iterator<Item = &'static Table> {
     SHIPPED.iter()
 }
 
+/// The two-letter code of a language that has a table.
+pub fn short_code(language: Language) -> Option<&'static str> {
+    SHIPPED.iter().find(|table| table.code == language.code()).map(|table| table.short.as_str())
+}
+
 /// The languages that count for one question in one chat.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tables {
@@ -249,9 +254,9 @@ impl Tables {
         self.of_chat.into_iter().chain(self.of_question)
     }
 
-    /// Whether a word says nothing about what a text is about, in any language.
+    /// Whether a word says nothing about what a text is about.
     pub fn is_stop_word(self, word: &str) -> bool {
-        Languages::shipped().is_stop_word(word)
+        Languages::shipped().is_stop_word_of(word, self.iter().map(|table| &table.short))
     }
 }
 

@@ -7,6 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::domain::{Language, WordStemmer};
 use crate::embed::Embedder;
+use crate::retrieval::languages::short_code;
 use crate::trigger::Languages;
 
 /// The words of a text in order, lower-case.
@@ -37,6 +38,8 @@ pub type WordId = u32;
 /// Every word that was met, once.
 pub struct Lexicon<'e> {
     stemmer: WordStemmer,
+    /// Of the language, where its stop words are known.
+    code: Option<&'static str>,
     embedder: Option<&'e Embedder>,
     read: WordsRead,
 }
@@ -151,7 +154,7 @@ impl<'e> Lexicon<'e> {
 
     /// Goes on with words that were read before.
     pub fn resume(language: Language, embedder: Option<&'e Embedder>, read: WordsRead) -> Self {
-        Self { stemmer: WordStemmer::new(language), embedder, read }
+        Self { stemmer: WordStemmer::new(language), code: short_code(language), embedder, read }
     }
 
     /// What was read, to be kept: of many more than `most` words, and of many more than `most_vectors` with a vector, the ones
@@ -201,7 +204,7 @@ impl<'e> Lexicon<'e> {
             return *known;
         }
         let id = WordId::try_from(read.entries.len()).unwrap_or(WordId::MAX);
-        let known = Known { id, is_telling: !Languages::shipped().is_stop_word(word) };
+        let known = Known { id, is_telling: !Languages::shipped().is_stop_word_of(word, self.code.iter()) };
         let stem = self.stemmer.stem(word);
         read.outlines.push(Outline::of(word, &stem));
         read.entries.push(Word {

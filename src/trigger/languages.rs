@@ -35,6 +35,8 @@ pub struct Languages {
     pub(super) tables: Vec<Language>,
     /// Stop words of all languages, each with the languages that it belongs to: a bit each, in the order of `tables`.
     stop_words: HashMap<String, u16>,
+    /// Words of one language that tell something, and are stop words of another: "car" is "because" in French.
+    content_words: HashSet<String>,
 }
 
 /// One language, its phrases as [`words`] joined by spaces.
@@ -85,6 +87,7 @@ struct Rows {
     consents: Vec<String>,
     questions: Vec<String>,
     stop_words: Vec<String>,
+    content_words: Vec<String>,
     ours: Vec<String>,
     missed: Vec<String>,
     goes_on: Vec<String>,
@@ -105,6 +108,7 @@ impl Languages {
             for word in &file.rows.stop_words {
                 *languages.stop_words.entry(word.clone()).or_default() |= 1 << place;
             }
+            languages.content_words.extend(file.rows.content_words.iter().cloned());
             languages.tables.push(Language::of(file));
         }
         languages
@@ -113,6 +117,31 @@ impl Languages {
     /// Whether a word in lower case says nothing about what a text is about, in any of the languages.
     pub fn is_stop_word(&self, word: &str) -> bool {
         self.stop_words.contains_key(word)
+    }
+
+    /// The same for a word of a text in one of the languages with these two-letter codes: what tells something in another
+    /// language is a stop word only in its own.
+    pub fn is_stop_word_of(&self, word: &str, mut codes: impl Iterator<Item = impl AsRef<str>>) -> bool {
+        let Some(of) = self.stop_words.get(word) else { return false };
+        let is_of =
+            |code: &str| self.tables.iter().position(|table| table.code == code).is_some_and(|at| of >> at & 1 == 1);
+        !self.content_words.contains(word) || codes.any(|code| is_of(code.as_ref()))
+    }
+
+    /// The same for a word of `text`, whose other stop words tell its language.
+    pub fn is_stop_word_in(&self, word: &str, text: &str) -> bool {
+        let Some(of) = self.stop_words.get(word) else { return false };
+        if !self.content_words.contains(word) {
+            return true;
+        }
+        let counts = self.stop_words_in(text);
+        let most = |is_own: bool| {
+            let of_these = counts.iter().enumerate().filter(|(place, _)| (of >> place & 1 == 1) == is_own);
+            of_these.map(|(_, count)| *count).max().unwrap_or_default()
+        };
+        // The word itself is one.
+        let others = most(true).saturating_sub(1);
+        others > 0 && others >= most(false)
     }
 
     /// Whether a word in lower case is a stop word of English, the first of the tables.
@@ -160,6 +189,13 @@ impl Languages {
 
     /// The languages of which a text has the most stop words; all of them where it has none.
     fn likely(&self, text: &str) -> impl Iterator<Item = &Language> {
+        let counts = self.stop_words_in(text);
+        let most = counts.iter().copied().max().unwrap_or_default();
+        self.tables.iter().zip(counts).filter(move |(_, count)| *count == most).map(|(language, _)| language)
+    }
+
+    /// How many stop words of each language a text has, in the order of `tables`.
+    fn stop_words_in(&self, text: &str) -> Vec<u32> {
         let mut counts = vec![0_u32; self.tables.len()];
         let lower = text.to_lowercase();
         let telling = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(TELLING_WORDS);
@@ -168,8 +204,7 @@ impl Languages {
                 *count += u32::from(of >> place & 1);
             }
         }
-        let most = counts.iter().copied().max().unwrap_or_default();
-        self.tables.iter().zip(counts).filter(move |(_, count)| *count == most).map(|(language, _)| language)
+        counts
     }
 
     /// The codes of the languages of which a text has the most stop words; all of them where it has none.
@@ -346,6 +381,34 @@ mod tests {
         for word in ["restaurant", "room", "order", "boiler", "комната", "kodu", "problem"] {
             assert!(!languages.is_stop_word(word), "{word}");
         }
+    }
+
+    #[test]
+    fn a_word_that_tells_something_is_no_stop_word_outside_of_its_language() {
+        let languages = Languages::shipped();
+        let is_stop = |word, text| languages.is_stop_word_in(word, text);
+        for (word, text) in [
+            ("car", "who has a car?"),
+            ("car", "My car seats five"),
+            ("van", "who has a van?"),
+            ("hat", "whose hat is it?"),
+            ("sea", "how is the sea in May?"),
+            ("car", "car keys"),
+        ] {
+            assert!(!is_stop(word, text), "{word}: {text}");
+        }
+        for (word, text) in [
+            ("car", "je reste car il est tard"),
+            ("van", "de kleur van de auto"),
+            ("hat", "wer hat den Schlüssel?"),
+            ("the", "who has a car?"),
+        ] {
+            assert!(is_stop(word, text), "{word}: {text}");
+        }
+        assert!(
+            languages.is_stop_word_of("car", ["fr"].iter()) && !languages.is_stop_word_of("car", ["en", "de"].iter())
+        );
+        assert!(languages.is_stop_word_of("the", ["fr"].iter()), "a word that tells nothing anywhere");
     }
 
     #[test]

@@ -82,7 +82,8 @@ pub fn words_of(text: &str) -> Vec<(Token, String)> {
 fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
     let languages = Languages::shipped();
     let lower: String = text.to_lowercase().chars().take(WITHIN).collect();
-    for word in words(&lower).flat_map(|word| word.split('_')).filter(|word| !languages.is_stop_word(word)) {
+    let is_stop_word = |word: &str| languages.is_stop_word_in(word, &lower);
+    for word in words(&lower).flat_map(|word| word.split('_')).filter(|word| !is_stop_word(word)) {
         let chars = word.chars().count();
         if word.chars().any(|c| c.is_numeric()) {
             if chars >= 2 {
@@ -93,8 +94,7 @@ fn each_word(text: &str, mut each: impl FnMut(&str, &str)) {
         if parts(word).nth(1).is_some() && chars >= MIN_JOINED_CHARS {
             each(word, word);
         }
-        let telling =
-            parts(word).filter(|part| !languages.is_stop_word(part) && part.chars().count() >= MIN_PART_CHARS);
+        let telling = parts(word).filter(|part| !is_stop_word(part) && part.chars().count() >= MIN_PART_CHARS);
         telling.for_each(|part| each(&stem(part), part));
     }
 }
