@@ -15,8 +15,8 @@ static JOINT: LazyLock<Regex> = LazyLock::new(joint);
 
 /// Words before the name of a thing: nobody says "the m17" of a message.
 const ARTICLES: [&str; 24] = [
-    "the", "a", "an", "this", "that", "your", "our", "my", "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen",
-    "einem", "einer", "de", "het", "een", "deze", "dit",
+    "the", "a", "an", "this", "that", "your", "our", "my", "der", "die", "das", "den", "dem", "des", "ein", "eine",
+    "einen", "einem", "einer", "de", "het", "een", "deze", "dit",
 ];
 /// The same in languages in which a message may be called so: they tell only of what was not given.
 const OTHER_ARTICLES: [&str; 15] =
@@ -29,7 +29,8 @@ pub fn in_tags(prose: &str, material: Material<'_>) -> String {
     let mut last_thing: Option<usize> = None;
     ID.replace_all(prose, |found: &Captures<'_>| {
         let whole = || found[0].to_owned();
-        let Some((token, id)) = found.name("id").and_then(|token| Some((token, SourceId::parse(token.as_str())?))) else {
+        let Some((token, id)) = found.name("id").and_then(|token| Some((token, SourceId::parse(token.as_str())?)))
+        else {
             return whole();
         };
         let (before, behind) = (&prose[..token.start()], &prose[token.end()..]);
@@ -83,7 +84,8 @@ fn id() -> Regex {
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn joint() -> Regex {
-    Regex::new(r"(?i)\A\s*(?:[,/&+]|and|or|und|oder|y|o|et|ou|e|en|of)\s*(?:[[:alpha:]]{1,4}\s+)?\z").expect("a valid pattern")
+    Regex::new(r"(?i)\A\s*(?:[,/&+]|and|or|und|oder|y|o|et|ou|e|en|of)\s*(?:[[:alpha:]]{1,4}\s+)?\z")
+        .expect("a valid pattern")
 }
 
 #[cfg(test)]

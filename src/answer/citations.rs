@@ -267,7 +267,11 @@ impl<'a> Ledger<'a> {
 fn ids<'t>(tags: &'t str, authors: &[(String, String)]) -> Vec<&'t str> {
     let cited: Vec<&str> = ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())).collect();
     let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
-    let is_name = |id: &str| has_ours && SourceId::parse(id).is_none() && authors.iter().any(|(_, name)| name.split_whitespace().any(|word| word == id));
+    let is_name = |id: &str| {
+        has_ours
+            && SourceId::parse(id).is_none()
+            && authors.iter().any(|(_, name)| name.split_whitespace().any(|word| word == id))
+    };
     cited.into_iter().filter(|id| !is_name(id)).collect()
 }
 

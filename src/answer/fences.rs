@@ -71,7 +71,16 @@ mod tests {
 
     #[test]
     fn what_is_closed_stays() {
-        for text in ["a", "```\na\n```\nb", "```sh\na\n```", "a `b` c", "``` [m17] ```", "````md\n```sh\nls\n```\n````", "So ```rust\na\n``` there.", ""] {
+        for text in [
+            "a",
+            "```\na\n```\nb",
+            "```sh\na\n```",
+            "a `b` c",
+            "``` [m17] ```",
+            "````md\n```sh\nls\n```\n````",
+            "So ```rust\na\n``` there.",
+            "",
+        ] {
             assert_eq!(closed(text), text);
         }
     }

@@ -22,11 +22,14 @@ static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"\A[\s*•·-]*(?:{item}{joint})+[.\s]*\z"))
 });
 /// A line that tells of one source: `- m1: Ana, ferry at nine`.
-static OF_ONE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{ID}(?:\s*[,;&]?\s*{ID})*\s*[:(–—-].{{0,200}}\z")));
+static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{ID}(?:\s*[,;&]?\s*{ID})*\s*[:(–—-].{{0,200}}\z"))
+});
 /// A footnote: `[^1]: m1`.
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:?[ \t]*(?P<ids>{ID}(?:[ \t]*[,;&]?[ \t]*{ID})*)[^\n]{{0,160}}$\n?"))
+    pattern(&format!(
+        r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:?[ \t]*(?P<ids>{ID}(?:[ \t]*[,;&]?[ \t]*{ID})*)[^\n]{{0,160}}$\n?"
+    ))
 });
 /// What points at a footnote.
 static POINTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\^?(?P<number>[0-9]{1,3})\]"));
@@ -85,7 +88,11 @@ mod tests {
     #[track_caller]
     fn check(answer: &str, body: &str, listed: &[&str]) {
         let (found, ids) = split(answer);
-        assert_eq!((found.trim_end(), ids.iter().map(String::as_str).collect::<Vec<_>>()), (body, listed.to_vec()), "{answer}");
+        assert_eq!(
+            (found.trim_end(), ids.iter().map(String::as_str).collect::<Vec<_>>()),
+            (body, listed.to_vec()),
+            "{answer}"
+        );
     }
 
     #[test]
@@ -114,7 +121,12 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_a_list_stays() {
-        for answer in ["A.\nSources: the town hall says so", "A.\nSources:", "See [1] and [^2].", "The sources: m1 says so, not m2."] {
+        for answer in [
+            "A.\nSources: the town hall says so",
+            "A.\nSources:",
+            "See [1] and [^2].",
+            "The sources: m1 says so, not m2.",
+        ] {
             check(answer, answer, &[]);
         }
     }

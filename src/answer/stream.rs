@@ -78,7 +78,8 @@ fn open_bracket(answer: &str) -> Option<usize> {
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn own_list() -> Regex {
     let label = crate::answer::own_list::LABEL;
-    Regex::new(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:{label}|uncertainty)[*_]*[ \t]?[:：][^\n]*\z")).expect("a valid pattern")
+    Regex::new(&format!(r"(?i)(?:\A|\n)[*_#> \t]*(?:{label}|uncertainty)[*_]*[ \t]?[:：][^\n]*\z"))
+        .expect("a valid pattern")
 }
 
 #[cfg(test)]

@@ -44,8 +44,9 @@ static IS_ONE_FORM: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"\A{ONE
 /// From one id to another, which the one form takes for one long id: `m4-m7`.
 static RANGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\s*[–—-]\s*[msn]?[0-9]"));
 /// A message by its number alone, behind the word for it: `[source: message 2]`.
-static NUMBERED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\bsources?\s*[:：=]\s*(?:messages?|msgs?|nachricht|mensaje|message)\s*#?([0-9]{1,9})\b"));
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\bsources?\s*[:：=]\s*(?:messages?|msgs?|nachricht|mensaje|message)\s*#?([0-9]{1,9})\b")
+});
 /// An id in any of them.
 static IDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[msn][0-9]{1,9}\b"));
 /// Words that link to an id as if it were an address: `[the boat](m3)`.

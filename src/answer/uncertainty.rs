@@ -10,8 +10,7 @@ use crate::domain::Uncertainty;
 const NAME: &str = "uncertainty|unsicherheit|incertidumbre|incertitude|incerteza|incertezza|неопредел[её]нность|неуверенность\
     |невизначеність|невпевненість|belirsizlik|ebakindlus|määramatus|onzekerheid|niepewność|osäkerhet|usikkerhed|usikkerhet\
     |epävarmuus|nejistota|neistota|bizonytalanság|αβεβαιότητα|不确定性?|不确定度|不確實性|不確実性|불확실성|عدم اليقين|ความไม่แน่นอน";
-const LOW: &str =
-    "low|niedrig|gering|baj[oa]|faible|baixa?|bass[oa]|низк[аои][яйе]?|низька|düşük|madal|laag|nisk[aoi]e?|låg|lav|matala\
+const LOW: &str = "low|niedrig|gering|baj[oa]|faible|baixa?|bass[oa]|низк[аои][яйе]?|низька|düşük|madal|laag|nisk[aoi]e?|låg|lav|matala\
     |nízk[áý]|低|낮음|منخفض|ต่ำ";
 const MEDIUM: &str = "medium|moderate|mittel|medi[oa]|média|moyenne?|средн[яее]{1,2}|середня|orta|keskmine|gemiddeld|middel\
     |średni[aoe]?|medelhög|keskitaso|střední|中等?|중간|متوسط|ปานกลาง";
@@ -38,10 +37,14 @@ pub fn split(answer: &str) -> (String, Option<Uncertainty>) {
 fn tag() -> Regex {
     let level = |line: &str| format!("(?:(?P<low{line}>{LOW})|(?P<medium{line}>{MEDIUM})|(?P<high{line}>{HIGH}))");
     let said = |line: &str| {
-        format!(r"(?:{NAME})(?:[ \t]+level)?[ \t`*_]*[:：=–-]?[ \t`*_]*(?:very[ \t]+|rather[ \t]+)?{}\b[`*_]*", level(line))
+        format!(
+            r"(?:{NAME})(?:[ \t]+level)?[ \t`*_]*[:：=–-]?[ \t`*_]*(?:very[ \t]+|rather[ \t]+)?{}\b[`*_]*",
+            level(line)
+        )
     };
     let reason = r"(?:[ \t]*[^\[\]()\w\s][^\[\]\n]{0,120})?";
-    let bracketed = format!(r"\s*[`*_]*[\[(【]\s*{}{reason}\s*(?:[\])】]|\z)[`*_]*(?:[ \t]*\([^()\n]*\)[ \t.]*\z)?", said(""));
+    let bracketed =
+        format!(r"\s*[`*_]*[\[(【]\s*{}{reason}\s*(?:[\])】]|\z)[`*_]*(?:[ \t]*\([^()\n]*\)[ \t.]*\z)?", said(""));
     let last_line = format!(r"(?:\A|\n)[ \t>*_-]*{}(?:[ \t]*[(–—,;-][^\n]{{0,160}})?[ \t.*_]*\z", said("_line"));
     Regex::new(&format!("(?i)(?:{bracketed}|{last_line})")).expect("a valid pattern")
 }

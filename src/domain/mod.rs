@@ -56,8 +56,8 @@ pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
-pub use repair::repair;
 pub use refusal::{Because, Refusal, Tell, Told};
+pub use repair::repair;
 pub use session::{
     Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod, TOPIC_CLOSED,
     named,

@@ -215,7 +215,8 @@ async fn inspect(mut response: reqwest::Response) -> Result<reqwest::Response, F
     }
     let body = read_body(&mut response).await?;
     // Some servers stream whatever they are asked for.
-    let body = if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
+    let body =
+        if is_stream(&body) { joined(&body) } else { parse(&body).and_then(|body| serde_json::to_vec(&body).ok()) };
     body.map(|body| http::Response::new(body).into()).ok_or(Failure::NotJson)
 }
 

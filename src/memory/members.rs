@@ -19,7 +19,8 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
 /// `text` with markers for the members in `known`, however a model writes their numbers.
 pub fn with_markers(text: &str, known: &BTreeSet<u32>) -> String {
     let marked = |found: &Captures<'_>| {
-        let number = found.name("within").or_else(|| found.name("bare")).and_then(|digits| digits.as_str().parse().ok());
+        let number =
+            found.name("within").or_else(|| found.name("bare")).and_then(|digits| digits.as_str().parse().ok());
         number.filter(|number| known.contains(number)).map_or_else(|| found[0].to_owned(), marker)
     };
     LOOSE.replace_all(text, marked).into_owned()
@@ -70,7 +71,10 @@ mod tests {
     #[test]
     fn numbers_of_members_become_markers_however_they_are_written() {
         let known = BTreeSet::from([1, 2, 3]);
-        assert_eq!(with_markers("u1, @u2: [u3] {U1} { u2 } (u3) {u1}", &known), "{u1}, {u2}: {u3} {u1} {u2} ({u3}) {u1}");
+        assert_eq!(
+            with_markers("u1, @u2: [u3] {U1} { u2 } (u3) {u1}", &known),
+            "{u1}, {u2}: {u3} {u1} {u2} ({u3}) {u1}"
+        );
         assert_eq!(with_markers("the u7 line, menu1, u4", &known), "the u7 line, menu1, u4");
     }
 

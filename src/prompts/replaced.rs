@@ -1,10 +1,10 @@
 //! The files that replace templates: which there are, and what they leave out.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
 use minijinja::Value;
+use minijinja::value::Serde;
 
 use super::{PromptError, Prompts, SummaryPrompt, Template};
 
@@ -43,21 +43,17 @@ impl Template {
 
     /// The sample with marks in the place of the values that must be shown, and the mark of each that is there.
     fn marked(self, sample: &Value) -> (Value, Vec<(&'static str, String)>) {
-        let mut values: BTreeMap<String, Value> = BTreeMap::new();
-        for key in sample.try_iter().into_iter().flatten() {
-            let value = sample.get_item(&key).unwrap_or_default();
-            values.insert(key.to_string(), value);
-        }
+        let mut values = serde_json::to_value(sample).unwrap_or_default();
         let mut marks = Vec::new();
         for (number, name) in (1..).zip(self.must_show()) {
             // Digits and brackets survive a filter that changes the case.
             let mark = format!("[[{number}]]");
             if let Some(value) = values.get_mut(*name).filter(|value| value.as_str().is_some_and(|it| !it.is_empty())) {
-                *value = Value::from(mark.as_str());
+                *value = mark.as_str().into();
                 marks.push((*name, mark));
             }
         }
-        (Value::from_iter(values), marks)
+        (Value::from(Serde(&values)), marks)
     }
 }
 

@@ -86,8 +86,8 @@ pub fn end_at(conn: &mut Connection, stop: &CancellationToken) -> Result<()> {
 /// Copies every page in one reading transaction. With a transaction for each step SQLite begins the copy anew whenever it
 /// takes the file for changed in between, which need never end.
 fn copy_pages(source: &Connection, to: &Path, stop: &CancellationToken) -> Result<()> {
-    let reading = source.unchecked_transaction()?;
-    reading.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    let _reading = source.is_autocommit().then(|| source.unchecked_transaction()).transpose()?;
+    source.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     let mut target = Connection::open(to)?;
     let copying = Backup::new(source, &mut target)?;
     loop {

@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::domain::repair;
 use crate::domain::{Chat, ChatId, ChatKind, Event, Membership, MessageId, Press, Reaction, UserId};
 use crate::telegram::dto::{self, Items, filled};
 use crate::telegram::error::fault;
-use crate::domain::repair;
 use crate::telegram::update::{RawUpdate, is_unused};
 
 /// Why an update tells us nothing. Free of content, so that it may be logged.

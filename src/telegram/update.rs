@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::domain::UpdateId;
-use crate::telegram::error::fault;
 use crate::domain::repair;
+use crate::telegram::error::fault;
 
 /// Every kind that [`extract`](crate::telegram::extract) reads, and so all that is asked for. Sent with each poll: the
 /// server remembers an older list otherwise, and leaves reactions out of its own.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use chime::domain::{ChatId, Conversation, MessageId, Role, ThreadId};
+use chime::domain::{ChatId, Conversation, MessageId, ThreadId};
 use chime::sandbox::{NewChat, Post};
 use chime::store::chats;
 use chime::testkit::World;
@@ -147,7 +147,7 @@ async fn in_a_chat_that_is_no_longer_served_members_still_have_their_words_forgo
         assert!(notice.starts_with("I am no longer allowed") && notice.contains("goes after 30 days"), "{notice}");
         w.settled().await;
         let kept = w.all_stored(w.chat).await;
-        let said = kept.iter().map(|stored| &stored.message).filter(|message| message.role != Role::Assistant);
+        let said = kept.iter().map(|stored| &stored.message).filter(|message| !message.sender.is_bot);
         let words: Vec<&str> = said.map(|message| message.text.as_str()).filter(|text| !text.is_empty()).collect();
         assert_eq!(words, ["zqben7xk, kept too"], "nothing of the commands is kept");
     })

@@ -121,15 +121,15 @@ fn a_demo_with_a_kept_database_answers_again() {
     assert!(first.contains("`> 22 @bot`") && !second.contains("`> 22 @bot`"), "{second}");
 }
 
-#[test]
-fn a_demo_leaves_the_database_of_a_bot_alone() {
+#[tokio::test]
+async fn a_demo_leaves_the_database_of_a_bot_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let database = folder.path().join("chime.db");
     let (store, _) = Store::open(&database, Timestamp::from_secs(1_767_621_720)).expect("a database");
     let chat = Chat { id: ChatId(-1_001_234_567_890), kind: ChatKind::Supergroup, title: None, username: None };
     let kept = store.write(Priority::Answering, move |tx| chats::upsert(tx, &chat).map(drop));
-    futures::executor::block_on(kept).expect("store a chat");
-    futures::executor::block_on(store.close());
+    kept.await.expect("store a chat");
+    store.close().await;
     let before = std::fs::read(&database).expect("read the file");
     let refused = Command::new(env!("CARGO_BIN_EXE_chime"))
         .args(["demo", "--database"])

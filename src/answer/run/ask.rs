@@ -213,7 +213,10 @@ impl Answering {
                 (self.parts.clock.now(), question.zone),
                 None,
             );
-            checked.removed.is_empty() || citations::linked(text, built.material(&given, question.trigger())).chars().any(char::is_alphanumeric)
+            checked.removed.is_empty()
+                || citations::linked(text, built.material(&given, question.trigger()))
+                    .chars()
+                    .any(char::is_alphanumeric)
         }
     }
 

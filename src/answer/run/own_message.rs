@@ -25,7 +25,9 @@ pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp
 pub fn keep(tx: &Writer<'_>, own: Message, part: &Part) -> store::Result<()> {
     let own = as_talk(tx, own, part)?;
     match chats::find(tx, own.chat)? {
-        Some(row) if outbox::is_forgotten(tx, part.id)? || is_of_who_opted_out(tx, part)? => messages::insert_stub(tx, &row, &own).map(drop),
+        Some(row) if outbox::is_forgotten(tx, part.id)? || is_of_who_opted_out(tx, part)? => {
+            messages::insert_stub(tx, &row, &own).map(drop)
+        }
         Some(row) => messages::take_in(tx, &row, &own).map(drop),
         None => Ok(()),
     }

@@ -318,7 +318,8 @@ impl Question {
     /// Whether the message that the prompt calls `id` begins with `words`.
     pub fn says(&self, id: &str, words: &str) -> bool {
         let said = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
-        let shown = self.shown().chain([self.trigger()]).find(|stored| SourceId::message(stored.seq.0).to_string() == id);
+        let shown =
+            self.shown().chain([self.trigger()]).find(|stored| SourceId::message(stored.seq.0).to_string() == id);
         shown.is_some_and(|stored| said(&stored.message.rendered()).starts_with(&said(words)))
     }
 

@@ -4,9 +4,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
+use crate::domain::repair;
 use crate::domain::{Event, UpdateId, UserId, unless_it_panics};
 use crate::privacy::{Traces, leftover, traces};
-use crate::domain::repair;
 use crate::telegram::{RawUpdate, extract};
 
 /// An update, read or not.

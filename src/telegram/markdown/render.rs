@@ -299,7 +299,9 @@ fn is_part_of_a_word(source: &str, range: &Range<usize>) -> bool {
     if emphasized.starts_with('*') {
         return before.is_some_and(is_plain) && words.starts_with(is_plain);
     }
-    let is_name = emphasized.starts_with("__") && words.len() >= SHORTEST_NAME && words.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let is_name = emphasized.starts_with("__")
+        && words.len() >= SHORTEST_NAME
+        && words.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let goes_on = behind.clone().next().is_some_and(|c| c == '.') && behind.clone().nth(1).is_some_and(is_plain);
     is_name || goes_on
 }

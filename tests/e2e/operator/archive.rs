@@ -292,12 +292,13 @@ async fn messages_from_before_a_migration_are_those_of_the_former_group() {
     prepared.await.expect("prepare the chat");
     store.close().await;
     let seconds_earlier = json!({"date_unixtime": earlier.secs().to_string()});
+    let later = now.minus(Duration::from_secs(30)).secs().to_string();
     let lines = [
         (moved(5), json!("user50"), "heard as 5", json!({})),
         (moved(6), json!("user51"), "forgotten", json!({})),
         // The account that made the file numbered it otherwise.
         (moved(7), json!("user52"), "heard as 17", seconds_earlier),
-        (moved(8), json!("user50"), "not heard", json!({"reply_to_message_id": moved(5)})),
+        (moved(8), json!("user50"), "not heard", json!({"reply_to_message_id": moved(5), "date_unixtime": later})),
         (9, json!("user50"), "in the supergroup", json!({})),
     ];
     let file = write_supergroup(&machine, now, &lines);
