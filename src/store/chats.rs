@@ -189,7 +189,6 @@ pub(super) const FAMILY: Family = Family {
     opted_out: drop_names_of,
     chat_gone: forget_names,
     merged: merge_names,
-    ..Family::UNTOUCHED
 };
 
 /// A topic is not called any more what a forgotten message called it.

@@ -113,7 +113,7 @@ fn matching(conn: &Reader, chat: ChatKey, query: &str, limit: usize) -> Result<V
 }
 
 /// The number of the newest message, which counts those of the chat.
-pub(super) fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
+pub fn newest(conn: &Reader, chat: ChatKey) -> Result<i64> {
     let newest: Option<i64> = conn
         .prepare_cached(
             "SELECT max(id) & 4294967295 AS seq FROM message WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 4294967295",

@@ -2,14 +2,14 @@
 
 use crate::store::chats::ChatRow;
 use crate::store::messages::TakenIn;
-use crate::store::{self, Language, Writer, chats, messages};
+use crate::store::{self, Language, Writer, chats, messages, search};
 
 /// A chat's language is judged anew whenever it has grown by this many messages.
 const JUDGE_EVERY: u32 = 200;
 /// The first judgements come early, as soon as there is enough to go by.
 const JUDGE_FIRST: [u32; 5] = [8, 15, 30, 60, 100];
 /// With more messages than this the first judgements have surely been made.
-const YOUNG: usize = 30;
+const YOUNG: i64 = 30;
 
 /// Judges the language at certain sizes of the chat.
 pub fn judge_as_it_grows(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> store::Result<()> {
@@ -23,8 +23,10 @@ pub fn judge_as_it_grows(tx: &Writer<'_>, row: &ChatRow, taken: &TakenIn) -> sto
 /// Judges the language of a young chat that is about to be spoken to: its first answer brings the notice of what is kept,
 /// and that is not said twice.
 pub fn judge_before_answering(tx: &Writer<'_>, row: &ChatRow) -> store::Result<()> {
-    let texts = messages::recent_texts(tx, row.key, YOUNG + 1)?;
-    if texts.len() > YOUNG { Ok(()) } else { judge(tx, row, &texts) }
+    if search::newest(tx, row.key)? > YOUNG {
+        return Ok(());
+    }
+    judge(tx, row, &messages::recent_texts(tx, row.key, JUDGE_EVERY as usize)?)
 }
 
 fn judge(tx: &Writer<'_>, row: &ChatRow, texts: &[String]) -> store::Result<()> {
