@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use crate::answer::citations::{Material, is_written};
+use crate::answer::material::{Material, TAG, is_written};
 use crate::domain::SourceId;
 
 /// A tag or an address, in which no id is bare; or an id.
@@ -78,8 +78,7 @@ fn has_article(before: &str, articles: &[&str]) -> bool {
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn id() -> Regex {
-    let tag = crate::answer::citations::TAG;
-    Regex::new(&format!(r"(?i:{tag})|\w+://\S+|\b(?P<id>m[0-9]{{1,9}})\b")).expect("a valid pattern")
+    Regex::new(&format!(r"(?i:{TAG})|\w+://\S+|\b(?P<id>m[0-9]{{1,9}})\b")).expect("a valid pattern")
 }
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]

@@ -10,10 +10,11 @@ use regex::{Captures, Regex};
 use crate::answer::bare;
 use crate::answer::fences::closed;
 use crate::answer::grounding::mark_unsourced;
+use crate::answer::material::{Material, TAG, is_written};
 use crate::answer::own_list;
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
 use crate::answer::tags::{Piece, canonical, cited_as_code, pieces, unfenced, unticked};
-use crate::domain::{Citable, REMOVED_NOTE, SOURCES, SourceId, SourceKind, SourceRef, Timestamp, Zone};
+use crate::domain::{Citable, REMOVED_NOTE, SOURCES, SourceId, SourceRef, Timestamp, Zone};
 
 /// Characters of a source that are kept with the answer.
 const SOURCE_CHARS: usize = 160;
@@ -37,8 +38,6 @@ pub struct Checked {
     pub removed: Vec<String>,
 }
 
-/// One tag: `[source: m17]`, `[source: 17]`, `[Sources: m3; source: n2]`.
-pub const TAG: &str = r"[\[【]sources?:\s*[A-Za-z0-9_-]+(?:\s*[,;]\s*(?:sources?:\s*)?[A-Za-z0-9_-]+)*\s*[\]】]";
 /// Tags that stand together, with the blanks before them.
 static TAGS: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?i)(?P<blanks>[ \t]*)(?P<tags>{TAG}(?:[ \t]*{TAG})*)")));
@@ -49,17 +48,6 @@ static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z
 static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"(?i:{TAG})|(?P<open>[\[({{<]?)@?\bu(?P<number>[0-9]{{1,3}})\b(?P<close>[\])}}>]?)"))
 });
-/// What an answer is held against.
-#[derive(Debug, Clone, Copy)]
-pub struct Material<'a> {
-    /// What may be cited.
-    pub given: &'a [Citable],
-    /// Who `u1`, `u2` … are.
-    pub authors: &'a [(String, String)],
-    /// The question itself: it is no source, but the model was shown its number.
-    pub ask: Option<SourceId>,
-}
-
 /// `answer` with its valid citations as numbered links and without the others, as [`check`] has it but without what stands
 /// below.
 pub fn linked(answer: &str, material: Material<'_>) -> String {
@@ -195,16 +183,6 @@ fn stays_as_written(given: &[Citable], token: &str) -> bool {
     let was_given = |id: &str| SourceId::parse(id).is_some_and(|id| given.iter().any(|source| source.id == id));
     let is_ours = is_tag && ID.captures_iter(token).filter_map(|it| it.get(1)).any(|id| was_given(id.as_str()));
     !is_ours && is_written(given, token)
-}
-
-/// Whether somebody in the talk wrote `token` as a word of its own.
-pub fn is_written(given: &[Citable], token: &str) -> bool {
-    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    given.iter().filter(|source| source.id.kind == SourceKind::Message).any(|source| {
-        source.text.match_indices(token).any(|(at, _)| {
-            !word(source.text[..at].chars().next_back()) && !word(source.text[at + token.len()..].chars().next())
-        })
-    })
 }
 
 /// What has been cited so far.

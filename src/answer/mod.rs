@@ -25,6 +25,7 @@ pub mod followup;
 pub mod grounding;
 pub mod job;
 mod lines;
+pub mod material;
 pub mod notes;
 pub mod notices;
 mod own_list;

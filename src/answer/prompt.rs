@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::answer::citations::Material;
 use crate::answer::followup::show;
 use crate::answer::lines::{Members, Scribe};
+use crate::answer::material::Material;
 use crate::answer::plain::{clean_name, without_fence};
 use crate::answer::recall;
 use crate::context::{ContextWindow, Entry};

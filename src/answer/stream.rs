@@ -87,7 +87,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::answer::citations::{Material, linked};
+    use crate::answer::citations::linked;
+    use crate::answer::material::Material;
 
     #[track_caller]
     fn shows(answer: &str, shown: &str) {
