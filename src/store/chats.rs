@@ -6,13 +6,12 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::consent::Scope;
-use super::derived::{self, Cause, Family, Merged};
+use super::derived::{self, Family, Merged};
 use super::search::Indexed;
 use super::{Reader, Result, Writer, messages, row, search, sessions};
 use crate::config::retention;
 use crate::domain::{
-    Chat, ChatId, ChatKey, ChatKind, Conversation, Kind, Language, Migration, Sender, Seq, StoredMessage, ThreadId,
-    Timestamp, TopicName, UserId, Zone,
+    Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, Timestamp, UserId, Zone,
 };
 
 /// A chat as kept.
@@ -184,38 +183,21 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
 }
 
 pub(super) const FAMILY: Family = Family {
-    tables: &["chat", "chat_alias", "member", "topic_name"],
-    words_gone: unname_topic_of,
+    tables: &["chat", "chat_alias", "member"],
     opted_out: drop_names_of,
     chat_gone: forget_names,
     merged: merge_names,
+    ..Family::UNTOUCHED
 };
 
-/// A topic is not called any more what a forgotten message called it.
-fn unname_topic_of(tx: &Writer<'_>, stored: &StoredMessage, cause: Cause) -> Result<()> {
-    let StoredMessage { chat, message, .. } = stored;
-    let (Cause::Forgotten, Kind::Service, Some(thread)) = (cause, message.kind, message.thread) else { return Ok(()) };
-    // The line of a service message ends with the name that it gave.
-    tx.prepare_cached(
-        "DELETE FROM topic_name WHERE chat_key = :chat AND thread_id = :thread AND substr(:line, -length(name)) = name",
-    )?
-    .execute(named_params! { ":chat": chat.0, ":thread": thread.0, ":line": message.detail })?;
-    Ok(())
-}
-
-/// Somebody who opted out is called by no name of which only the opt-out tells, and no topic by a name that they gave.
+/// Somebody who opted out is called by no name of which only the opt-out tells.
 fn drop_names_of(tx: &Writer<'_>, scope: Scope, user: UserId) -> Result<()> {
-    for sql in [
+    tx.prepare_cached(
         "UPDATE member SET name = '', username = NULL WHERE user_id = :user AND (:chat IS NULL OR chat_key = :chat)
              AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat_key = member.chat_key
                                  AND message.user_id = member.user_id AND is_stub = 0 AND role <> 'system')",
-        "DELETE FROM topic_name WHERE (:chat IS NULL OR chat_key = :chat)
-             AND EXISTS (SELECT 1 FROM message WHERE message.chat_key = topic_name.chat_key
-                             AND message.thread_id = topic_name.thread_id AND user_id = :user AND kind = 'service'
-                             AND substr(kind_detail, -length(name)) = name)",
-    ] {
-        tx.prepare_cached(sql)?.execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
-    }
+    )?
+    .execute(named_params! { ":user": user.0, ":chat": scope.chat().map(|key| key.0) })?;
     match scope {
         Scope::EveryChat => forget_private_name(tx, user),
         Scope::Chat(_) => Ok(()),
@@ -234,7 +216,6 @@ pub(super) fn forget_private_name(tx: &Writer<'_>, user: UserId) -> Result<()> {
 fn forget_names(tx: &Writer<'_>, chat: ChatKey, _: Timestamp) -> Result<()> {
     for sql in [
         "DELETE FROM member WHERE chat_key = :chat",
-        "DELETE FROM topic_name WHERE chat_key = :chat",
         "UPDATE chat SET title = NULL, username = NULL WHERE chat_key = :chat",
     ] {
         tx.prepare_cached(sql)?.execute(named_params! { ":chat": chat.0 })?;
@@ -251,9 +232,6 @@ fn merge_names(tx: &Writer<'_>, chats: &Merged) -> Result<()> {
             "INSERT OR IGNORE INTO member (chat_key, user_id, name, username)
              SELECT :into, user_id, name, username FROM member WHERE chat_key = :from",
             "DELETE FROM member WHERE chat_key = :from AND :into <> :from",
-            "INSERT OR IGNORE INTO topic_name (chat_key, thread_id, name)
-             SELECT :into, thread_id, name FROM topic_name WHERE chat_key = :from",
-            "DELETE FROM topic_name WHERE chat_key = :from AND :into <> :from",
             "UPDATE chat_alias SET chat_key = :into WHERE chat_key = :from",
         ],
     )
@@ -347,34 +325,6 @@ pub fn set_announced(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()
     tx.prepare_cached("UPDATE chat SET announced_at = :now WHERE chat_key = :key")?
         .execute(named_params! { ":now": now.millis(), ":key": key.0 })?;
     Ok(())
-}
-
-/// Remembers what a topic is called. Where the name is no news, one that is known stays: it may have been changed since.
-pub fn name_topic(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, topic: &TopicName) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO topic_name (chat_key, thread_id, name) VALUES (:key, :thread, :name)
-         ON CONFLICT (chat_key, thread_id) DO UPDATE SET name = excluded.name WHERE :is_news",
-    )?
-    .execute(
-        named_params! { ":key": key.0, ":thread": thread.0, ":name": topic.name, ":is_news": topic.given_in.is_none() },
-    )?;
-    Ok(())
-}
-
-/// Forgets that a topic is called `name`, which may not be kept.
-pub fn unname_topic(tx: &Writer<'_>, key: ChatKey, thread: ThreadId, name: &str) -> Result<()> {
-    tx.prepare_cached("DELETE FROM topic_name WHERE chat_key = :key AND thread_id = :thread AND name = :name")?
-        .execute(named_params! { ":key": key.0, ":thread": thread.0, ":name": name })?;
-    Ok(())
-}
-
-/// What a topic is called, where Telegram said so.
-pub fn topic_name(conn: &Reader, conversation: Conversation) -> Result<Option<String>> {
-    let Some(thread) = conversation.thread else { return Ok(None) };
-    let found = conn
-        .prepare_cached("SELECT name FROM topic_name WHERE chat_key = :key AND thread_id = :thread")?
-        .query_row(named_params! { ":key": conversation.chat.0, ":thread": thread.0 }, |raw| raw.get("name"));
-    Ok(found.optional()?)
 }
 
 /// Remembers who writes in a chat, by their present name.

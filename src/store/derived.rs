@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use super::consent::Scope;
 use super::{
     Result, Writer, admission, answers, backlog, borrowings, chats, concepts, consent, deletions, feedback, follow_ups,
-    inbox, memory, notes, outbox, recaps, refusals, spaces, usage, vectors,
+    inbox, memory, notes, outbox, recaps, refusals, spaces, topic_names, usage, vectors,
 };
 use crate::domain::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
 
@@ -88,6 +88,7 @@ const FAMILIES: &[Family] = &[
     backlog::FAMILY,
     admission::FAMILY,
     deletions::FAMILY,
+    topic_names::FAMILY,
     chats::FAMILY,
 ];
 

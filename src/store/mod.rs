@@ -44,6 +44,7 @@ pub mod strand_summaries;
 pub mod summaries;
 pub mod summary_vectors;
 pub mod tags;
+pub mod topic_names;
 pub mod topics;
 pub mod usage;
 pub mod vector_codes;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chime::domain::{ChatId, Conversation, MessageId, ThreadId};
 use chime::sandbox::{NewChat, Post};
-use chime::store::chats;
+use chime::store::{chats, topic_names};
 use chime::testkit::World;
 
 use crate::privacy::found_in_files;
@@ -100,7 +100,7 @@ async fn name_after_talk(w: &World, chat: ChatId, topic: ThreadId) -> Option<Str
     w.settled().await;
     w.read_store(move |conn| {
         let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
-        chats::topic_name(conn, Conversation { chat: row.key, thread: Some(topic) })
+        topic_names::find(conn, Conversation { chat: row.key, thread: Some(topic) })
     })
     .await
 }

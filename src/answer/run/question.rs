@@ -24,9 +24,9 @@ use crate::gateway::run::Bill;
 use crate::retrieval::Recalled;
 use crate::retrieval::run::{Looked, RecallRequest, Recaller};
 use crate::store::chat_settings::ChatSettings;
-use crate::store::chats::{self, ChatRow};
+use crate::store::chats::ChatRow;
 use crate::store::concepts::ContextKey;
-use crate::store::{self, Reader, StoreError, chat_settings, consent, messages, usage};
+use crate::store::{self, Reader, StoreError, chat_settings, consent, messages, topic_names, usage};
 
 /// Who spoke within this time is here.
 const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -157,7 +157,7 @@ impl Reading {
                 true => None,
                 false => self.introduction.due(conn, row)?,
             },
-            topic: chats::topic_name(conn, trigger.conversation())?,
+            topic: topic_names::find(conn, trigger.conversation())?,
             spent: usage::spent(conn, self.now, trigger.chat, *asked_by)?,
         })
     }

@@ -21,7 +21,7 @@ use crate::llm::{self, Completion, Prompt, ToolRound};
 use crate::memory::members;
 use crate::retrieval::run::{RecallRequest, Recaller};
 use crate::store::chats::ChatRow;
-use crate::store::{self, Reader, chats, messages, summaries};
+use crate::store::{self, Reader, messages, summaries, topic_names};
 use crate::trigger::Languages;
 
 /// Links up and down from the message whose chain is asked for.
@@ -157,7 +157,7 @@ impl Place {
     fn topic(&self, conn: &Reader, stored: &StoredMessage) -> store::Result<Option<String>> {
         match stored.conversation() == self.trigger.conversation() {
             true => Ok(None),
-            false => chats::topic_name(conn, stored.conversation()),
+            false => topic_names::find(conn, stored.conversation()),
         }
     }
 
@@ -248,8 +248,8 @@ impl Place {
         let span = (Timestamp::from_secs(0), self.trigger.message.sent_at);
         let minis = summaries::minis_between(conn, self.chat.key, span, SESSIONS)?;
         let telling = |about: &str| {
-            let words =
-                about.split_whitespace().filter(|word| !Languages::shipped().is_stop_word(&word.to_lowercase()));
+            let is_stop_word = |word: &str| Languages::shipped().is_stop_word_in(&word.to_lowercase(), about);
+            let words = about.split_whitespace().filter(|word| !is_stop_word(word));
             self.stems(&words.collect::<Vec<_>>().join(" "))
         };
         let wanted: HashSet<String> = about.map(telling).unwrap_or_default();

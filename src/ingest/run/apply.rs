@@ -21,7 +21,7 @@ use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
 use crate::store::{
     self, Language, StoreError, Writer, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox, presses,
-    sessions,
+    sessions, topic_names,
 };
 use crate::trigger::Languages;
 
@@ -281,8 +281,8 @@ fn take_in_message(
     applied.heard.insert(conversation, false);
     if let (Some(thread), Some(topic)) = (message.thread, &arrival.topic) {
         match consent::is_withheld(tx, row.key, topic.given_in.as_deref().unwrap_or(message))? {
-            true => chats::unname_topic(tx, row.key, thread, &topic.name)?,
-            false => chats::name_topic(tx, row.key, thread, topic)?,
+            true => topic_names::remove(tx, row.key, thread, &topic.name)?,
+            false => topic_names::set(tx, row.key, thread, topic)?,
         }
     }
     let (is_news, words) = match &kept.message {

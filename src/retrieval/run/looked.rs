@@ -8,7 +8,7 @@ use crate::retrieval::run::found::Found;
 use crate::retrieval::run::legs::Candidates;
 use crate::retrieval::run::summaries::{self, Summaries};
 use crate::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};
-use crate::store::{self, Reader, chats, messages, sessions};
+use crate::store::{self, Reader, messages, sessions, topic_names};
 
 /// Messages that are recalled at most.
 const RECALLED: usize = 10;
@@ -101,6 +101,6 @@ impl Looked {
         if conversation == self.conversation {
             return Ok(None);
         }
-        chats::topic_name(conn, conversation)
+        topic_names::find(conn, conversation)
     }
 }
