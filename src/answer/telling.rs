@@ -143,7 +143,7 @@ fn stems(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let telling = lower
         .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() >= MIN_WORD_CHARS && !languages.is_stop_word(word));
+        .filter(|word| word.chars().count() >= MIN_WORD_CHARS && !languages.is_stop_word_in(word, &lower));
     let mut found: Vec<String> = telling.map(|word| word.chars().take(STEM_CHARS).collect()).collect();
     found.sort_unstable();
     found.dedup();

@@ -33,7 +33,7 @@ fn stems(text: &str) -> BTreeSet<String> {
         if word.chars().any(char::is_numeric) {
             return Some(word.to_owned());
         }
-        let is_telling = word.chars().count() >= MIN_WORD_CHARS && !Languages::shipped().is_stop_word(word);
+        let is_telling = word.chars().count() >= MIN_WORD_CHARS && !Languages::shipped().is_stop_word_in(word, &lower);
         is_telling.then(|| word.chars().take(STEM_CHARS).collect())
     };
     lower.unicode_words().filter_map(stem).collect()

@@ -75,7 +75,7 @@ pub fn normalized(raw: &str, confidence: f32) -> Option<Tag> {
     let parts: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).take(PARTS).collect();
     let name = parts.join("-");
-    let is_telling = parts.iter().any(|part| part.chars().any(char::is_alphabetic) && !words::is_common(part));
+    let is_telling = parts.iter().any(|part| part.chars().any(char::is_alphabetic) && !words::is_common(part, &lower));
     if !is_telling || name.chars().count() > TAG_CHARS {
         return None;
     }

@@ -15,7 +15,7 @@ pub fn telling(text: &str) -> Vec<(String, String)> {
     let lower = text.to_lowercase();
     let word = |word: &str| {
         let has_digit = word.chars().any(char::is_numeric);
-        let is_telling = has_digit || word.chars().count() >= MIN_CHARS && !is_common(word);
+        let is_telling = has_digit || word.chars().count() >= MIN_CHARS && !is_common(word, &lower);
         let stem = if has_digit { word.to_owned() } else { word.chars().take(STEM_CHARS).collect() };
         is_telling.then(|| (word.to_owned(), stem))
     };
@@ -32,9 +32,9 @@ pub fn has_digit(word: &str) -> bool {
     word.chars().any(char::is_numeric)
 }
 
-/// Whether a word says nothing by itself.
-pub fn is_common(word: &str) -> bool {
-    Languages::shipped().is_stop_word(word)
+/// Whether a word of a text says nothing by itself.
+pub fn is_common(word: &str, text: &str) -> bool {
+    Languages::shipped().is_stop_word_in(word, text)
 }
 
 #[cfg(test)]

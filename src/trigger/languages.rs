@@ -114,13 +114,8 @@ impl Languages {
         languages
     }
 
-    /// Whether a word in lower case says nothing about what a text is about, in any of the languages.
-    pub fn is_stop_word(&self, word: &str) -> bool {
-        self.stop_words.contains_key(word)
-    }
-
-    /// The same for a word of a text in one of the languages with these two-letter codes: what tells something in another
-    /// language is a stop word only in its own.
+    /// Whether a word in lower case says nothing about what a text is about, which is in one of the languages with these
+    /// two-letter codes: a stop word of any language, but what tells something in another is one only in its own.
     pub fn is_stop_word_of(&self, word: &str, mut codes: impl Iterator<Item = impl AsRef<str>>) -> bool {
         let Some(of) = self.stop_words.get(word) else { return false };
         let is_of =
@@ -376,10 +371,10 @@ mod tests {
         let languages = Languages::shipped();
         for word in ["the", "nicht", "pero", "avec", "não", "della", "niet", "jest", "что", "чому", "için", "aga"]
         {
-            assert!(languages.is_stop_word(word), "{word}");
+            assert!(languages.is_stop_word_in(word, ""), "{word}");
         }
         for word in ["restaurant", "room", "order", "boiler", "комната", "kodu", "problem"] {
-            assert!(!languages.is_stop_word(word), "{word}");
+            assert!(!languages.is_stop_word_in(word, ""), "{word}");
         }
     }
 
