@@ -8,15 +8,15 @@ use regex::{Captures, Regex};
 use crate::answer::material::{Material, TAG, is_written};
 use crate::domain::SourceId;
 
-/// A tag or an address, in which no id is bare; or an id.
+/// A tag or an address, in which no id is bare; or an id, or several that are joined: `m4-m7`.
 static ID: LazyLock<Regex> = LazyLock::new(id);
 /// Nothing but a word that joins two things, perhaps with an article behind it.
 static JOINT: LazyLock<Regex> = LazyLock::new(joint);
 
-/// Words before the name of a thing: nobody says "the m17" of a message.
-const ARTICLES: [&str; 24] = [
-    "the", "a", "an", "this", "that", "your", "our", "my", "der", "die", "das", "den", "dem", "des", "ein", "eine",
-    "einen", "einem", "einer", "de", "het", "een", "deze", "dit",
+/// Words before the name of a thing: nobody says "the m17" of a message. None of them means "to", "of" or "that" elsewhere.
+const ARTICLES: [&str; 17] = [
+    "the", "an", "your", "our", "my", "der", "die", "das", "den", "dem", "ein", "eine", "einen", "einem", "einer",
+    "het", "een",
 ];
 /// The same in languages in which a message may be called so: they tell only of what was not given.
 const OTHER_ARTICLES: [&str; 15] =
@@ -29,13 +29,14 @@ pub fn in_tags(prose: &str, material: Material<'_>) -> String {
     let mut last_thing: Option<usize> = None;
     ID.replace_all(prose, |found: &Captures<'_>| {
         let whole = || found[0].to_owned();
-        let Some((token, id)) = found.name("id").and_then(|token| Some((token, SourceId::parse(token.as_str())?)))
-        else {
-            return whole();
-        };
+        let Some(token) = found.name("ids") else { return whole() };
+        let ids: Vec<SourceId> = token.as_str().split(['-', '–', '/']).filter_map(SourceId::parse).collect();
+        let Some(id) = ids.first().copied() else { return whole() };
         let (before, behind) = (&prose[..token.start()], &prose[token.end()..]);
         let goes_on = last_thing.is_some_and(|end| JOINT.is_match(&prose[end..token.start()]));
-        let is_known = material.ask == Some(id) || material.given.iter().any(|source| source.id == id);
+        let was_shown =
+            |id: &SourceId| material.ask == Some(*id) || material.given.iter().any(|source| source.id == *id);
+        let is_known = ids.iter().any(was_shown);
         let is_thing = is_part_of_a_name(before, behind)
             || is_measure(before, id)
             || has_article(before, &ARTICLES)
@@ -45,7 +46,8 @@ pub fn in_tags(prose: &str, material: Material<'_>) -> String {
             last_thing = Some(token.end());
             return whole();
         }
-        format!("[source: {}]", token.as_str())
+        let ids: Vec<String> = ids.iter().map(SourceId::to_string).collect();
+        format!("[source: {}]", ids.join(", "))
     })
     .into_owned()
 }
@@ -78,7 +80,8 @@ fn has_article(before: &str, articles: &[&str]) -> bool {
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
 fn id() -> Regex {
-    Regex::new(&format!(r"(?i:{TAG})|\w+://\S+|\b(?P<id>m[0-9]{{1,9}})\b")).expect("a valid pattern")
+    Regex::new(&format!(r"(?i:{TAG})|\w+://\S+|\b(?P<ids>m[0-9]{{1,9}}(?:[–/-]m[0-9]{{1,9}})*)\b"))
+        .expect("a valid pattern")
 }
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
@@ -112,6 +115,11 @@ mod tests {
         check("At nine, as m17 says, m4.", "At nine, as [source: m17] says, [source: m4].");
         check("At nine m4, m5 and m17", "At nine [source: m4], [source: m5] and [source: m17]");
         check("según la m17", "según la [source: m17]");
+        check(
+            "Rui respondeu a m17, it seems that m4 is it",
+            "Rui respondeu a [source: m17], it seems that [source: m4] is it",
+        );
+        check("as in m4-m17, m5/m17", "as in [source: m4, m17], [source: m5, m17]");
     }
 
     #[test]

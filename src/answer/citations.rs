@@ -180,9 +180,14 @@ pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
 /// brackets and names what was given is a citation whoever wrote it before: nobody switches citations off.
 fn stays_as_written(given: &[Citable], token: &str) -> bool {
     let is_tag = token.starts_with(['[', '【']);
-    let was_given = |id: &str| SourceId::parse(id).is_some_and(|id| given.iter().any(|source| source.id == id));
+    let was_given = |id: &str| source_id(id).is_some_and(|id| given.iter().any(|source| source.id == id));
     let is_ours = is_tag && ID.captures_iter(token).filter_map(|it| it.get(1)).any(|id| was_given(id.as_str()));
     !is_ours && is_written(given, token)
+}
+
+/// The source that an id in a tag names. A number alone is a message's.
+fn source_id(id: &str) -> Option<SourceId> {
+    SourceId::parse(id).or_else(|| id.parse().ok().map(SourceId::message))
 }
 
 /// What has been cited so far.
@@ -224,8 +229,7 @@ impl<'a> Ledger<'a> {
     }
 
     fn number(&mut self, id: &str) -> Option<usize> {
-        // A number alone is a message's.
-        let parsed = SourceId::parse(id).or_else(|| id.parse().ok().map(SourceId::message));
+        let parsed = source_id(id);
         if parsed.is_some() && parsed == self.material.ask {
             return None;
         }
@@ -397,8 +401,8 @@ mod tests {
     #[test]
     fn nobody_switches_citations_off_by_writing_them() {
         let mut given = given();
-        given[1].text = "the format is [source: m1] and [m3] you know".to_owned();
-        let text = checked("Nine [source: m1]. Parking [m3]. More [m9].", &given).text;
+        given[1].text = "the format is [source: 1] and [m3] you know".to_owned();
+        let text = checked("Nine [source: 1]. Parking [m3]. More [m9].", &given).text;
         assert!(text.starts_with(r"Nine [\[1\]](https://t.me/c/1/1). Parking \[2\]. More."), "{text}");
     }
 

@@ -25,10 +25,10 @@ static OF_IDS: LazyLock<Regex> = LazyLock::new(|| {
 static OF_ONE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r"\A\s*(?:[-*•·]|\d{{1,2}}[.)])?\s*{ID}(?:\s*[,;&]?\s*{ID})*\s*[:(–—-].{{0,200}}\z"))
 });
-/// A footnote: `[^1]: m1`.
+/// A footnote: `[^1]: m1`, perhaps with words about the message.
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(
-        r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:?[ \t]*(?P<ids>{ID}(?:[ \t]*[,;&]?[ \t]*{ID})*)[^\n]{{0,160}}$\n?"
+        r"(?m)^[ \t]*(?:[-*•]\s*)?\[\^?(?P<number>[0-9]{{1,3}})\]:[ \t]*(?P<ids>{ID}(?:[ \t]*[,;&]?[ \t]*{ID})*)[ \t]*(?:[:(–—][^\n]{{0,160}})?$\n?"
     ))
 });
 /// What points at a footnote.
@@ -51,9 +51,14 @@ pub fn split(answer: &str) -> (String, Vec<String>) {
     }
 }
 
+/// Whether what follows the name of a list is one. Words beside an id are its own only on a line of the list.
 fn is_list(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
-    lines.peek().is_some() && lines.all(|line| OF_IDS.is_match(line) || OF_ONE.is_match(line))
+    let (beside, below) = text.split_once('\n').unwrap_or((text, ""));
+    let is_item = |line: &str| OF_IDS.is_match(line) || OF_ONE.is_match(line);
+    let is_empty = |line: &str| line.trim().is_empty();
+    (is_empty(beside) || OF_IDS.is_match(beside))
+        && below.lines().all(|line| is_empty(line) || is_item(line))
+        && !is_empty(text)
 }
 
 fn with_notes_in_place(answer: &str) -> String {
@@ -126,6 +131,9 @@ mod tests {
             "A.\nSources:",
             "See [1] and [^2].",
             "The sources: m1 says so, not m2.",
+            "At nine. Sources: m1 – the ferry's own table, so hurry",
+            "[1] m5.large costs more than you think",
+            "[1]: m5 bolts are in the box",
         ] {
             check(answer, answer, &[]);
         }

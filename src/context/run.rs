@@ -146,7 +146,7 @@ impl Links {
     fn follow_up(
         &mut self,
         conn: &Reader,
-        (from, mut is_own): (&StoredMessage, bool),
+        (from, is_trigger): (&StoredMessage, bool),
         depth: usize,
     ) -> store::Result<()> {
         let mut parent = from.message.reply_to;
@@ -157,10 +157,10 @@ impl Links {
                 continue;
             }
             let Some(stored) = messages::find(conn, from.message.chat, id)? else { break };
-            if stored.message.role == Role::System && !is_own {
+            let is_pointed_at = is_trigger && Some(id) == from.message.reply_to;
+            if stored.message.role == Role::System && !is_pointed_at {
                 break;
             }
-            is_own = false;
             parent = stored.message.reply_to;
             self.add(stored);
         }

@@ -1,6 +1,6 @@
 //! What the bot said, as a message of the talk.
 
-use crate::domain::{AnswerStatus, BotIdentity, Message, MessageId, Role, Sender, Timestamp, utf16_len};
+use crate::domain::{AnswerRecord, AnswerStatus, BotIdentity, Message, MessageId, Role, Sender, Timestamp, utf16_len};
 use crate::store::outbox::{Part, Purpose};
 use crate::store::{self, Reader, Writer, answers, chats, consent, messages, outbox};
 
@@ -23,9 +23,10 @@ pub fn own_message(bot: &BotIdentity, part: &Part, id: MessageId, now: Timestamp
 /// Keeps the message that a part became. An answer that was forgotten while it was sent leaves no words, and so does one to
 /// somebody who opted out: it tells what they asked.
 pub fn keep(tx: &Writer<'_>, own: Message, part: &Part) -> store::Result<()> {
-    let own = as_talk(tx, own, part)?;
+    let answer = part.answer.map(|id| answers::find(tx, id)).transpose()?.flatten();
+    let own = as_talk(tx, own, part, answer.as_ref())?;
     match chats::find(tx, own.chat)? {
-        Some(row) if outbox::is_forgotten(tx, part.id)? || is_of_who_opted_out(tx, part)? => {
+        Some(row) if outbox::is_forgotten(tx, part.id)? || is_for_who_opted_out(tx, answer.as_ref())? => {
             messages::insert_stub(tx, &row, &own).map(drop)
         }
         Some(row) => messages::take_in(tx, &row, &own).map(drop),
@@ -33,8 +34,7 @@ pub fn keep(tx: &Writer<'_>, own: Message, part: &Part) -> store::Result<()> {
     }
 }
 
-fn is_of_who_opted_out(conn: &Reader, part: &Part) -> store::Result<bool> {
-    let answer = part.answer.map(|id| answers::find(conn, id)).transpose()?.flatten();
+fn is_for_who_opted_out(conn: &Reader, answer: Option<&AnswerRecord>) -> store::Result<bool> {
     Ok(match answer {
         Some(answer) => consent::opted_out(conn, answer.chat, answer.asked_by)?.is_some(),
         None => false,
@@ -43,14 +43,13 @@ fn is_of_who_opted_out(conn: &Reader, part: &Part) -> store::Result<bool> {
 
 /// A message of ours as it enters the talk: without the introduction below it. A digest, an apology and a part that is
 /// nothing but the introduction are no talk.
-fn as_talk(conn: &Reader, mut own: Message, part: &Part) -> store::Result<Message> {
+fn as_talk(conn: &Reader, mut own: Message, part: &Part, answer: Option<&AnswerRecord>) -> store::Result<Message> {
     let talk_end = outbox::talk_end(conn, part.id)?;
     if let Some(end) = talk_end {
         own.text.truncate(own.text.floor_char_boundary(end));
         let units = utf16_len(&own.text);
         own.entities.retain(|entity| entity.offset + entity.length <= units);
     }
-    let answer = part.answer.map(|id| answers::find(conn, id)).transpose()?.flatten();
     if talk_end == Some(0) || answer.is_some_and(|answer| answer.status != AnswerStatus::Answered || answer.guard_used)
     {
         own.role = Role::System;
