@@ -10,8 +10,8 @@ use super::open::{self, beside};
 use super::snapshot::{Copied, copy_unless, end_at, must_be_sound};
 use super::{Result, StoreError};
 
-/// Copies the database at `from` to the new file `to`, also while a daemon works with it, and of older versions too. After `stop` nothing is
-/// left of the copy.
+/// Copies the database at `from` to the new file `to`, also while a daemon works with it, and of older versions too. After
+/// `stop` nothing is left of the copy.
 pub fn back_up(from: &Path, to: &Path, stop: &CancellationToken) -> Result<Copied> {
     if !open::exists(from)? || !from.is_file() {
         return Err(StoreError::Absent { path: from.to_owned() });

@@ -16,8 +16,9 @@ const LOOKED_AT: usize = 6;
 const HEARD: usize = 40;
 
 /// The tag that `message` adds a question to: its author's message right before it, if that calls the bot and says nothing
-/// else, or if it is the first part of the question and not answered yet. Only what is plainly the rest of the tag: no question that is for the group or for a member, and once the tag is
-/// answered, none but one that goes on with the answer. `as_trigger` tells how a message addresses the bot.
+/// else, or if it is the first part of the question and not answered yet. Only what is plainly the rest of the tag: no question
+/// that is for the group or for a member, and once the tag is answered, none but one that goes on with the answer.
+/// `as_trigger` tells how a message addresses the bot.
 pub fn tag_before(
     conn: &Reader,
     message: &Message,
