@@ -253,13 +253,14 @@ fn recalled(record: &AnswerRecord) -> impl Iterator<Item = &FoundSource> {
 
 /// What found a source, as one says it: `its words and its meaning`.
 fn legs_in_words(legs: &LegScores, texts: &WhyTexts) -> String {
-    let by_words = legs.words > 0.0 || legs.author > 0.0 || legs.trigrams > 0.0;
+    let by_words = legs.words > 0.0 || legs.trigrams > 0.0;
     let said = [
         (by_words, &texts.words),
         (legs.author > 0.0, &texts.author),
         (legs.vector > 0.0, &texts.meaning),
         (legs.summary > 0.0, &texts.talk_summary),
         (legs.tags > 0.0, &texts.talk_tag),
+        (legs.date > 0.0, &texts.day),
     ];
     let said: Vec<&str> = said.into_iter().filter(|(holds, _)| *holds).map(|(_, said)| said.as_str()).collect();
     match said.as_slice() {

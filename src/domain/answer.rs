@@ -129,7 +129,7 @@ pub struct FoundSource {
 pub struct LegScores {
     /// Share of the question, by idf, whose stems it holds.
     pub words: f64,
-    /// 1 where it holds one of them and was written by somebody whom the question names.
+    /// 1 where it was written by somebody whom the question names, and holds one of its words or none is looked for.
     pub author: f64,
     /// 1 where it holds the beginning of a word, in a language without a stemmer.
     pub trigrams: f64,
@@ -139,6 +139,8 @@ pub struct LegScores {
     pub summary: f64,
     /// Confidence of a tag that the question names.
     pub tags: f64,
+    /// 1 where it was sent, or its session ended, at a time that the question names and asks about.
+    pub date: f64,
 }
 
 impl LegScores {
@@ -151,6 +153,7 @@ impl LegScores {
             vector: self.vector.max(other.vector),
             summary: self.summary.max(other.summary),
             tags: self.tags.max(other.tags),
+            date: self.date.max(other.date),
         }
     }
 
@@ -163,6 +166,7 @@ impl LegScores {
             ("vector", self.vector),
             ("summary", self.summary),
             ("tags", self.tags),
+            ("date", self.date),
         ];
         all.into_iter().filter(|(_, score)| *score != 0.0)
     }

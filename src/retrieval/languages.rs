@@ -34,6 +34,7 @@ struct File {
     asks_when: String,
     asks_number: String,
     asks_oneself: String,
+    asks_talk: String,
     time: String,
     numbers: String,
     counts: String,
@@ -69,6 +70,7 @@ pub struct Table {
     pub asks_when: Phrases,
     pub asks_number: Phrases,
     pub asks_oneself: Phrases,
+    pub asks_talk: Phrases,
     pub time: Phrases,
     pub numbers: Phrases,
     pub counts: HashMap<String, u32>,
@@ -192,6 +194,7 @@ impl Table {
             asks_when: of(&file.asks_when),
             asks_number: of(&file.asks_number),
             asks_oneself: of(&file.asks_oneself),
+            asks_talk: of(&file.asks_talk),
             time: of(&file.time),
             numbers: of(&file.numbers),
             counts: file.counts.split(',').filter_map(count).collect(),
@@ -215,6 +218,22 @@ impl Table {
             units: Units { day: of(&file.day), week: of(&file.week), month: of(&file.month), year: of(&file.year) },
             ago: of(&file.ago),
         })
+    }
+}
+
+impl Table {
+    /// How many words from `place` on name a time, or part of one: the longest; none when they do not.
+    pub fn time_at(&self, words: &[String], place: usize) -> Option<usize> {
+        let Relative { day_before_yesterday, last_week, last_weekend, last_month, .. } = &self.relative;
+        let Units { day, week, month, year } = &self.units;
+        let single =
+            [&self.time, &self.ago, &self.season_marks, day_before_yesterday, last_week, last_weekend, last_month];
+        let units = [day, week, month, year];
+        let phrases = single.into_iter().chain(units).chain(&self.months).chain(&self.weekdays).chain(&self.seasons);
+        let read = phrases.filter_map(|phrases| phrases.at(words, place)).max();
+        let word = words.get(place)?;
+        let is_number = || self.counts.contains_key(word) || word.starts_with(|c: char| c.is_ascii_digit());
+        read.or_else(|| is_number().then_some(1))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::domain::{Language, Timestamp, UserId};
 use crate::retrieval::dates::{Span, spans_named};
-use crate::retrieval::languages::Tables;
+use crate::retrieval::languages::{Table, Tables};
 use crate::retrieval::lexicon::words;
 
 /// A member whom a question may name.
@@ -39,6 +39,8 @@ pub struct Question {
     pub spans: Vec<Span>,
     pub asks_when: bool,
     pub asks_number: bool,
+    /// It asks what a member said, or what was said at a time, and names nothing else.
+    pub asks_talk: bool,
     /// Words of another form count, and none that only mean the same.
     pub is_literal: bool,
 }
@@ -67,6 +69,7 @@ impl Question {
             spans: Vec::new(),
             asks_when: false,
             asks_number: false,
+            asks_talk: false,
             is_literal: true,
         }
     }
@@ -103,11 +106,14 @@ impl Question {
         }
         let bare: Vec<&str> =
             text.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
+        let spans = spans_named(&said, tables, asked.now, asked.utc_offset);
+        let names_any = !named.is_empty() || !spans.is_empty();
         Self {
+            asks_talk: names_any && asks_talk_alone(&said, tables, is_name),
             words: telling,
             bare: if bare.is_empty() { text.to_owned() } else { bare.join(" ") },
             named,
-            spans: spans_named(&said, tables, asked.now, asked.utc_offset),
+            spans,
             asks_when: asks(|table| &table.asks_when),
             asks_number: asks(|table| &table.asks_number),
             tables,
@@ -115,6 +121,24 @@ impl Question {
             is_literal: false,
         }
     }
+}
+
+/// Whether there is a word of talking among `said`, and beside such words only names, times and function words.
+fn asks_talk_alone(said: &[String], tables: Tables, is_name: impl Fn(&str) -> bool) -> bool {
+    let longest = |read: fn(&Table, &[String], usize) -> Option<usize>, place: usize| {
+        tables.iter().filter_map(|table| read(table, said, place)).max()
+    };
+    let (mut place, mut asks) = (0, false);
+    while let Some(word) = said.get(place) {
+        let talk = longest(|table, words, place| table.asks_talk.at(words, place), place);
+        asks |= talk.is_some();
+        place += match talk.or_else(|| longest(Table::time_at, place)) {
+            Some(length) => length,
+            None if is_name(word) || tables.is_stop_word(word) => 1,
+            None => return false,
+        };
+    }
+    asks
 }
 
 /// Whether `word` is `name`, or one of its forms: "Annas", "Катей".
@@ -170,6 +194,19 @@ mod tests {
         assert_eq!(read("rus", "Сколько Кате заплатили?").named, [UserId(2)]);
         assert_eq!(read("eng", "will it rain?").named, []);
         assert_eq!(read("eng", "what did i promise?").named, [UserId(9)]);
+    }
+
+    #[test]
+    fn a_name_or_a_day_alone_asks_for_all_that_was_said() {
+        let asks = |code: &str, text: &str| read(code, text).asks_talk;
+        assert!(asks("eng", "what did Caroline say?") && asks("eng", "what was said yesterday"));
+        assert!(asks("eng", "what did I write last week?") && asks("eng", "what happened on 3 May?"));
+        assert!(asks("deu", "Was hat Caroline gestern geschrieben?") && asks("rus", "что сказала Катя вчера?"));
+        assert!(asks("tur", "Dün ne konuştuk?") && asks("est", "millest eile räägiti?"));
+        assert!(!asks("eng", "what did Caroline say about the boat?"), "the boat is what it is about");
+        assert!(
+            !asks("eng", "shall we meet on friday?") && !asks("eng", "is friday ok?") && !asks("eng", "what was said?")
+        );
     }
 
     #[test]

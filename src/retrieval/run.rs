@@ -1,11 +1,13 @@
 //! Fetches what a chat said before about a question: the legs propose, the features of what they propose decide.
 //!
 //! In reading order: [`Recaller`], `legs` (who proposes), `found` (reading what was proposed), `summaries` (the sessions of
-//! what was found), `looked` (taking the best of it), `keeper` (the vectors that one leg searches).
+//! what was found), `listed` (what a question asks for that only names a member or a day), `looked` (taking the best of it),
+//! `keeper` (the vectors that one leg searches).
 
 mod found;
 mod keeper;
 mod legs;
+mod listed;
 mod looked;
 mod summaries;
 
@@ -103,7 +105,7 @@ impl Recaller {
     }
 
     /// The messages and summaries of a chat, of all its threads, that answer a question best: best first. A question
-    /// without a word that tells something finds nothing.
+    /// without a word that tells something, and without a name or a day, finds nothing.
     pub fn recall(&self, conn: &Reader, request: &RecallRequest<'_>) -> store::Result<Recalled> {
         self.look(conn, request)?.best(conn, &HashSet::new())
     }
@@ -122,7 +124,11 @@ impl Recaller {
             let summaries = summaries::found(&reading, (&found, &ranked), &candidates, lexicon)?;
             let says_enough = ranked.into_iter().filter(|one| one.score > 0.0 && says_enough(&one.features));
             let messages = says_enough.map(|one| looked::Message::of(one, &found, &candidates));
-            Ok(Looked::of(request, messages.collect(), summaries))
+            let looked = Looked::of(request, messages.collect(), summaries);
+            if !reading.question.asks_talk {
+                return Ok(looked);
+            }
+            Ok(looked.with_listed(listed::messages(&reading, lexicon)?, listed::sessions(&reading)?))
         })
     }
 
@@ -154,7 +160,7 @@ impl Recaller {
             people: &people,
         };
         let question = Question::read(request.text, &asked);
-        if question.words.is_empty() {
+        if question.words.is_empty() && !question.asks_talk {
             return Ok(None);
         }
         let space = spaces::active(conn)?;

@@ -32,24 +32,58 @@ pub fn in_range(
     (from, to): (Seq, Seq),
 ) -> Result<Vec<StoredPassage>> {
     let mut statement = conn.prepare_cached(&format!(
-        "SELECT seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text,
-                (SELECT vector FROM message_vector WHERE message_vector.id = message.id AND space = :space) AS vector
+        "SELECT {COLUMNS}, (SELECT vector FROM message_vector WHERE message_vector.id = message.id AND space = :space) AS vector
          FROM message WHERE id BETWEEN :from AND :to AND {VISIBLE} AND role <> 'system' ORDER BY id"
     ))?;
     let params = named_params! { ":space": space, ":from": row_id(chat, from), ":to": row_id(chat, to) };
     let rows = statement.query_map(params, |raw| {
         let columns = Columns::of(raw);
-        Ok(StoredPassage {
-            seq: Seq(columns.get("seq")?),
-            id: MessageId(columns.get("message_id")?),
-            thread: columns.get::<Option<i64>>("thread_id")?.map(ThreadId),
-            author: UserId(columns.get("user_id")?),
-            is_own: columns.get("is_own")?,
-            sent_at: Timestamp::from_secs(columns.get("ts")?),
-            reply_to: columns.get::<Option<i64>>("reply_to_id")?.map(MessageId),
-            text: columns.get("text")?,
-            vector: columns.get::<Option<Vec<u8>>>("vector")?.map_or_else(Vec::new, |packed| unpack(&packed)),
-        })
+        let passage = from_columns(&columns)?;
+        let vector = columns.get::<Option<Vec<u8>>>("vector")?;
+        Ok(StoredPassage { vector: vector.map_or_else(Vec::new, |packed| unpack(&packed)), ..passage })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What members said before a message, of all threads of its chat.
+#[derive(Debug, Clone, Copy)]
+pub struct Said {
+    pub chat: ChatKey,
+    pub before: Seq,
+    /// From the first moment to the one after the last.
+    pub within: Option<(Timestamp, Timestamp)>,
+    pub by: Option<UserId>,
+}
+
+/// The newest of it, newest first, without vectors.
+pub fn said(conn: &Reader, said: &Said, limit: u32) -> Result<Vec<StoredPassage>> {
+    let by = if said.by.is_some() { "user_id = :by AND" } else { ":by IS NULL AND" };
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM message
+         WHERE {by} chat_key = :chat AND ts >= :from AND ts < :until AND seq < :before AND {VISIBLE} AND role = 'user'
+         ORDER BY ts DESC LIMIT :limit"
+    ))?;
+    let (from, until) = said.within.map_or((i64::MIN, i64::MAX), |(from, until)| (from.secs(), until.secs()));
+    let params = named_params! {
+        ":by": said.by.map(|id| id.0), ":chat": said.chat.0, ":from": from, ":until": until, ":before": said.before.0,
+        ":limit": limit,
+    };
+    Ok(statement.query_map(params, |raw| from_columns(&Columns::of(raw)))?.collect::<rusqlite::Result<_>>()?)
+}
+
+const COLUMNS: &str = "seq, message_id, thread_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, text";
+
+/// Of these columns: without a vector.
+fn from_columns(columns: &Columns<'_>) -> rusqlite::Result<StoredPassage> {
+    Ok(StoredPassage {
+        seq: Seq(columns.get("seq")?),
+        id: MessageId(columns.get("message_id")?),
+        thread: columns.get::<Option<i64>>("thread_id")?.map(ThreadId),
+        author: UserId(columns.get("user_id")?),
+        is_own: columns.get("is_own")?,
+        sent_at: Timestamp::from_secs(columns.get("ts")?),
+        reply_to: columns.get::<Option<i64>>("reply_to_id")?.map(MessageId),
+        text: columns.get("text")?,
+        vector: Vec::new(),
+    })
 }

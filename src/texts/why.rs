@@ -38,6 +38,7 @@ pub struct WhyTexts {
     pub meaning: String,
     pub talk_summary: String,
     pub talk_tag: String,
+    pub day: String,
     pub beside: String,
     pub and: String,
     pub given: String,

@@ -106,7 +106,7 @@ fn too_dear(w: &World, costs: &Costs) -> Vec<String> {
 async fn no_query_of_the_answering_path_walks_the_chat() {
     in_a_large_chat(&[], async |w| {
         let (ann, clock) = (w.member("ann"), w.clock.clone());
-        w.model.script(["It is place 7.", "The picture.", "Place 8.", "See above."]);
+        w.model.script(["It is place 7.", "The picture.", "Place 8.", "Much.", "This.", "That.", "See above."]);
         // Beside an album, in words, in a reply to something old, and bare.
         let photo = |text: &str| Post::new(ann, text, clock.now()).with(Content::Photo).in_album("new");
         w.telegram.say(w.chat, photo(""));
@@ -117,6 +117,12 @@ async fn no_query_of_the_answering_path_walks_the_chat() {
         let answer = w.answer_to(tag).await;
         let tag = w.reply("ann", answer.id, "@bot and place8 yesterday?");
         let answer = w.answer_to(tag).await;
+        for ask in
+            ["@bot what was said yesterday?", "@bot what did member7 say?", "@bot what did member7 say last month?"]
+        {
+            let tag = w.say("ben", ask);
+            w.answer_to(tag).await;
+        }
         let why = w.reply("ann", answer.id, "/why");
         w.answer_to(why).await;
         let tag = w.telegram.say(w.chat, photo("@bot what is it?"));

@@ -1,5 +1,7 @@
 //! What was said elsewhere in the chat comes back when somebody asks for it.
 
+use std::time::Duration;
+
 use chime::domain::{EntityKind, Reason};
 use chime::sandbox::{NewChat, Post};
 use chime::store::answers;
@@ -30,6 +32,35 @@ async fn a_message_of_another_topic_is_recalled_by_name_and_cited_by_its_link() 
         let is_link =
             |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{code}")));
         assert!(answer.entities.iter().any(|entity| is_link(&entity.kind)), "{:?}", answer.entities);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_said_on_a_day_is_asked_for_by_the_day_alone() {
+    World::run(async |w| {
+        w.say("ann", "the boat is booked for nine people");
+        w.say("ben", "and I bring the lanterns");
+        w.quiet(Duration::from_secs(86_400)).await;
+        for n in 0..220 {
+            w.say("cat", &format!("counting stars, number {n}"));
+        }
+        w.settled().await;
+        w.model.script(["A boat was booked [source: m1].", "Lanterns [source: m2]."]);
+        let tag = w.say("dan", "@bot what was said yesterday?");
+        let answer = w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("booked for nine") && prompt.contains("bring the lanterns"), "{prompt}");
+        let why = w.reply("dan", answer.id, "/why");
+        let why = w.answer_to(why).await;
+        assert!(
+            why.text.contains("bring the lanterns”: it speaks of what was asked, found by when it was said"),
+            "{}",
+            why.text
+        );
+        let tag = w.say("eve", "@bot what did ben say?");
+        w.answer_to(tag).await;
+        assert!(w.prompt(1).await.contains("bring the lanterns"));
     })
     .await;
 }

@@ -6,7 +6,7 @@ use crate::domain::{Bullet, Conversation, LegScores, Seq, SessionId};
 use crate::retrieval::run::RecallRequest;
 use crate::retrieval::run::found::Found;
 use crate::retrieval::run::legs::Candidates;
-use crate::retrieval::run::summaries::{self, Summaries};
+use crate::retrieval::run::summaries::{self, FoundSummary, Summaries};
 use crate::retrieval::{Features, Ranked, Recalled, RecalledMessage, RecalledSession};
 use crate::store::{self, Reader, messages, sessions, topic_names};
 
@@ -21,17 +21,18 @@ pub struct Looked {
     conversation: Conversation,
     /// The trigger: nothing from it on is told.
     before: Seq,
-    /// Best first.
+    /// Best first, as many of them as may be told.
     messages: Vec<Message>,
+    most: usize,
     summaries: Summaries,
 }
 
 /// A message that may be told.
 pub struct Message {
-    seq: Seq,
-    score: f64,
-    features: Features,
-    legs: LegScores,
+    pub seq: Seq,
+    pub score: f64,
+    pub features: Features,
+    pub legs: LegScores,
 }
 
 impl Message {
@@ -45,7 +46,26 @@ impl Message {
 impl Looked {
     /// What is given best first.
     pub(super) fn of(request: &RecallRequest<'_>, messages: Vec<Message>, summaries: Summaries) -> Self {
-        Self { conversation: request.conversation, before: request.before, messages, summaries }
+        let RecallRequest { conversation, before, .. } = *request;
+        Self { conversation, before, messages, most: RECALLED, summaries }
+    }
+
+    /// The same with what is listed beside: by turns, since either may be what was meant. "What did we agree for saturday?" asks
+    /// for what was said of that day as well as on it.
+    pub(super) fn with_listed(mut self, listed: Vec<Message>, sessions: Vec<FoundSummary>) -> Self {
+        let mut found = std::mem::take(&mut self.messages).into_iter().take(RECALLED);
+        let mut listed = listed.into_iter();
+        let mut seen = HashSet::new();
+        loop {
+            let next: Vec<Message> = listed.next().into_iter().chain(found.next()).collect();
+            if next.is_empty() {
+                break;
+            }
+            self.messages.extend(next.into_iter().filter(|one| seen.insert(one.seq)));
+        }
+        self.most = self.messages.len();
+        self.summaries.add(sessions);
+        self
     }
 
     /// The best of it, without the messages that are `shown` anyway.
@@ -56,7 +76,7 @@ impl Looked {
     fn best_messages(&self, conn: &Reader, shown: &HashSet<Seq>) -> store::Result<Vec<RecalledMessage>> {
         let mut best = Vec::new();
         let wanted = self.messages.iter().filter(|one| one.seq < self.before && !shown.contains(&one.seq));
-        for one in wanted.take(RECALLED) {
+        for one in wanted.take(self.most) {
             let Some(message) = messages::by_seq(conn, self.conversation.chat, one.seq)? else { continue };
             best.push(RecalledMessage {
                 topic: self.other_topic(conn, message.conversation())?,

@@ -32,6 +32,17 @@ pub struct FoundSummary {
     bullets: Vec<(Bullet, f64)>,
 }
 
+impl Summaries {
+    /// Adds those that are not among them yet, behind them.
+    pub fn add(&mut self, others: Vec<FoundSummary>) {
+        for other in others {
+            if !self.best_first.iter().any(|known| known.id == other.id) {
+                self.best_first.push(other);
+            }
+        }
+    }
+}
+
 /// A session that may be told of.
 struct Looked {
     id: SessionId,
@@ -124,6 +135,13 @@ fn scored_bullets(
 }
 
 impl FoundSummary {
+    /// All of a summary, each bullet as good as the other.
+    pub fn whole(id: SessionId, summary: &Summary, names: &BTreeMap<u32, String>, legs: LegScores) -> Self {
+        let told = |bullet: &Bullet| Bullet { text: named(&bullet.text, names), sources: bullet.sources.clone() };
+        let bullets = summary.bullets.iter().map(|bullet| (told(bullet), 1.0)).collect();
+        Self { id, score: 0.0, legs, bullets }
+    }
+
     /// The `most` bullets that say most of the question and are news, in their order.
     pub fn best_bullets(&self, most: usize, is_news: impl Fn(&Bullet) -> bool) -> Vec<Bullet> {
         let telling = self.bullets.iter().enumerate().filter(|(_, (bullet, score))| *score > 0.0 && is_news(bullet));

@@ -1,12 +1,19 @@
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use super::*;
 use crate::domain::{Chat, ChatKey, ChatKind, Message};
 use crate::store::{Priority, messages};
-use crate::testkit::{CHAT, new_store, transcript};
+use crate::testkit::{CHAT, DAY_ONE, new_store, transcript};
 
 const NOW: Timestamp = Timestamp::from_secs(1_900_000_000);
 
 /// Numbers of what is recalled from `chat` for `text`, best first.
 async fn recalled(chat: &str, text: &str, shown: &[u32]) -> Vec<u32> {
+    recalled_at(NOW, chat, text, shown).await
+}
+
+async fn recalled_at(now: Timestamp, chat: &str, text: &str, shown: &[u32]) -> Vec<u32> {
     let (_folder, store) = new_store().await;
     let said: Vec<Message> = transcript(chat).into_iter().map(|stored| stored.message).collect();
     let asker = said[0].sender.id;
@@ -22,7 +29,7 @@ async fn recalled(chat: &str, text: &str, shown: &[u32]) -> Vec<u32> {
             let request = RecallRequest {
                 conversation: Conversation { chat: ChatKey(1), thread: None },
                 text: &text,
-                now: NOW,
+                now,
                 utc_offset: 0,
                 by: asker,
                 before: Seq(1_000),
@@ -58,6 +65,18 @@ async fn what_was_said_about_it_is_recalled_but_for_what_the_window_holds() {
 #[tokio::test]
 async fn the_speaker_is_looked_for_too() {
     assert_eq!(recalled(TALK, "what did Ben say about his bike?", &[]).await[0], 6);
+}
+
+#[tokio::test]
+async fn a_name_or_a_day_alone_brings_what_was_said() {
+    // The transcript begins on 5 January.
+    let on_the_sixth = |text: &'static str| recalled_at(DAY_ONE.plus(Duration::from_secs(36 * 3600)), TALK, text, &[]);
+    assert_eq!(recalled(TALK, "what did Ben say?", &[]).await, [6, 4], "the newest first, and thanks are left out");
+    assert_eq!(recalled(TALK, "what did Ben say?", &[6]).await, [4]);
+    let yesterday = on_the_sixth("what was said yesterday?").await;
+    assert_eq!(BTreeSet::from_iter(yesterday), BTreeSet::from([1, 3, 4, 5]));
+    assert_eq!(on_the_sixth("what did Cat say yesterday?").await, [3]);
+    assert_eq!(on_the_sixth("what happened two days ago?").await, [] as [u32; 0]);
 }
 
 #[tokio::test]

@@ -1,0 +1,94 @@
+//! Lists what a question asks for that only names a member or a day: what they said, what was said then.
+
+use crate::domain::{LegScores, Timestamp};
+use crate::retrieval::run::Reading;
+use crate::retrieval::run::looked::Message;
+use crate::retrieval::run::summaries::FoundSummary;
+use crate::retrieval::{Features, Lexicon};
+use crate::store::passages::{self, Said, StoredPassage};
+use crate::store::{self, summaries};
+
+/// Newest messages that are read of each time and of each member that the question names.
+const READ: u32 = 200;
+/// Times and members of one question that are looked at.
+const NAMED: usize = 3;
+/// Messages that are listed at most.
+const LISTED: usize = 30;
+/// Telling words of a message that says much; more do not count.
+const LONG: usize = 10;
+/// Sessions that are listed at most, among so many of the newest.
+const SESSIONS: usize = 6;
+const SESSIONS_READ: u32 = 40;
+
+/// The messages that say most of what the question names, best first: those of its own conversation before others.
+pub fn messages(reading: &Reading<'_>, lexicon: &mut Lexicon<'_>) -> store::Result<Vec<Message>> {
+    let mut said: Vec<(StoredPassage, usize)> = Vec::new();
+    for found in reading.said()? {
+        let telling = lexicon.telling(&found.text).len().min(LONG);
+        if telling > 0 && !said.iter().any(|(known, _)| known.seq == found.seq) {
+            said.push((found, telling));
+        }
+    }
+    let is_elsewhere = |one: &StoredPassage| one.thread != reading.request.conversation.thread;
+    let names_time = !reading.question.spans.is_empty();
+    said.sort_by(|(a, a_tells), (b, b_tells)| {
+        // Of a day, what says much; of a member, what they said last.
+        let by_length = if names_time { b_tells.cmp(a_tells) } else { std::cmp::Ordering::Equal };
+        is_elsewhere(a).cmp(&is_elsewhere(b)).then(by_length).then(b.seq.cmp(&a.seq))
+    });
+    Ok(said.into_iter().take(LISTED).map(|(found, telling)| reading.listed(&found, telling)).collect())
+}
+
+/// The summaries of the longest sessions that ended in a time that the question names.
+pub fn sessions(reading: &Reading<'_>) -> store::Result<Vec<FoundSummary>> {
+    let chat = reading.request.conversation.chat;
+    let names = summaries::member_names(reading.conn, chat)?;
+    let mut ended = Vec::new();
+    for within in reading.times() {
+        ended.extend(summaries::minis_between(reading.conn, chat, within, SESSIONS_READ)?);
+    }
+    ended.sort_by(|(a, _), (b, _)| b.messages.cmp(&a.messages).then(b.id.cmp(&a.id)));
+    ended.dedup_by_key(|(session, _)| session.id);
+    let legs = LegScores { date: 1.0, ..LegScores::default() };
+    Ok(ended
+        .into_iter()
+        .take(SESSIONS)
+        .map(|(session, mini)| FoundSummary::whole(session.id, &mini, &names, legs))
+        .collect())
+}
+
+impl Reading<'_> {
+    /// The times that the question names: from the first moment to the one after the last.
+    fn times(&self) -> Vec<(Timestamp, Timestamp)> {
+        self.question.spans.iter().take(NAMED).map(|span| (span.from, span.to)).collect()
+    }
+
+    /// What the members that it names said at the times that it names; of what it does not name, all.
+    fn said(&self) -> store::Result<Vec<StoredPassage>> {
+        let times = each_or_any(self.times());
+        let members = each_or_any(self.question.named.iter().copied().take(NAMED).collect());
+        let mut found = Vec::new();
+        for (within, by) in times.iter().flat_map(|within| members.iter().map(move |by| (*within, *by))) {
+            let (chat, before) = (self.request.conversation.chat, self.request.before);
+            found.extend(passages::said(self.conn, &Said { chat, before, within, by }, READ)?);
+        }
+        Ok(found)
+    }
+
+    fn listed(&self, found: &StoredPassage, telling: usize) -> Message {
+        let flag = |holds: bool| if holds { 1.0 } else { 0.0 };
+        let (author, date) = (flag(!self.question.named.is_empty()), flag(!self.question.spans.is_empty()));
+        let length = telling as f64 / LONG as f64;
+        Message {
+            seq: found.seq,
+            score: length,
+            features: Features { named_author: author, date, length, ..Features::default() },
+            legs: LegScores { author, date, ..LegScores::default() },
+        }
+    }
+}
+
+/// Each of what is named; where nothing is, whatever it may be.
+fn each_or_any<T>(named: Vec<T>) -> Vec<Option<T>> {
+    if named.is_empty() { vec![None] } else { named.into_iter().map(Some).collect() }
+}
