@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::context::budget::{self, Pick};
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::context_window::{ContextWindow, Entry};
-use crate::context::features::lexical::says_little;
+use crate::context::features::lexical::{self, says_little};
 use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
@@ -208,11 +208,20 @@ fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
     ranked.into_iter().map(|(place, _)| pool.messages[place].message.id).collect()
 }
 
-/// The second matter, where two are about as likely. None for a reply, or in a short conversation.
+/// The second matter, where two are about as likely. None for a reply, in a short conversation, or where only one of the two has
+/// a word of the ask.
 fn alternative(selection: &Selection, history: &History, pool: &CandidateSet<'_>) -> Option<Alternative> {
     let is_clear = history.trigger.message.reply_to.is_some() || pool.conversation.len() < FEW;
     let rivals = selection.rivals.as_ref().filter(|_| !is_clear)?;
     let conversation = pool.talk();
+    let asked = lexical::stems(&history.ask);
+    let has_asked = |one: &Taken| {
+        let reading = history.evidence.reading(conversation[one.place]);
+        reading.stems.iter().any(|stem| asked.contains(stem))
+    };
+    if rivals.first.iter().any(has_asked) != rivals.second.iter().any(has_asked) {
+        return None;
+    }
     let mut taken: Vec<Seq> = rivals.first.iter().map(|one| conversation[one.place].seq).collect();
     taken.sort_unstable();
     let chosen = |one: &Taken| Chosen {

@@ -157,6 +157,13 @@ fn a_reply_leaves_nothing_open() {
 }
 
 #[test]
+fn a_word_that_only_one_of_two_matters_has_leaves_nothing_open() {
+    for ask in ["ladder?", "printer?"] {
+        assert_eq!(window(&TWO_TALKS.replace("eve#11 @bot", &format!("eve#11 @bot {ask}"))).alternative, None, "{ask}");
+    }
+}
+
+#[test]
 fn what_was_given_is_what_the_window_is_about() {
     let mut history = history(TWO_TALKS);
     let chosen = |id: i64| Chosen {
