@@ -12,6 +12,7 @@ mod warm;
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use precomputed::Readings;
 pub use vectors::Vectors;
@@ -29,9 +30,12 @@ use crate::context::window::Focused;
 use crate::domain::{MessageId, Part, Role, StoredMessage};
 use crate::retrieval::run::Recaller;
 use crate::store::{self, Reader, answers, messages, outbox};
+use crate::trigger::{Languages, is_generic};
 
 /// Replies to one message that are looked at.
 const REPLIES: usize = 20;
+/// What a member said within this time is still open for them.
+const OPEN_TALK: Duration = Duration::from_secs(60 * 60);
 /// An answer of ours further back than this many messages is not what a tag without a reply hangs on.
 const OWN_ANSWER_WITHIN: usize = 5;
 
@@ -73,7 +77,8 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
         found.follow_up(conn, (member, false), params.chain_depth)?;
     }
     found.complete_albums(conn, &recent, params.seed.lookback_limit)?;
-    let sources = found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, &trigger)))?;
+    let sources =
+        found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, (&trigger, &ask))))?;
     // An old anchor is a candidate with what surrounds it.
     let read = readings.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));
@@ -105,14 +110,24 @@ pub fn window_around(
 }
 
 /// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes
-/// before answers to others.
-fn own_answer<'a>(recent: &'a [StoredMessage], trigger: &StoredMessage) -> Option<&'a StoredMessage> {
-    let author = trigger.message.sender.id;
-    let asked: Vec<MessageId> =
-        recent.iter().filter(|it| it.message.sender.id == author).map(|it| it.message.id).collect();
+/// before answers to others, and whoever calls for help while their own talk is open means that.
+fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, &str)) -> Option<&'a StoredMessage> {
+    let by_author = || recent.iter().filter(|it| it.message.sender.id == trigger.message.sender.id);
+    let asked: Vec<MessageId> = by_author().map(|it| it.message.id).collect();
     let answers = || recent.iter().rev().take(OWN_ANSWER_WITHIN).filter(|it| it.message.role == Role::Assistant);
     let is_to_author = |it: &&StoredMessage| it.message.reply_to.is_some_and(|id| asked.contains(&id));
-    answers().find(is_to_author).or_else(|| answers().next())
+    answers().find(is_to_author).or_else(|| {
+        let answered: Vec<MessageId> = recent
+            .iter()
+            .filter(|it| it.message.role == Role::Assistant)
+            .filter_map(|it| it.message.reply_to)
+            .collect();
+        let opened = trigger.message.sent_at.minus(OPEN_TALK);
+        let has_talk = by_author().any(|it| it.message.sent_at >= opened && !answered.contains(&it.message.id));
+        let languages = Languages::shipped();
+        let calls_for_help = is_generic(ask, languages) && !languages.goes_on(ask);
+        answers().next().filter(|_| !(calls_for_help && has_talk))
+    })
 }
 
 /// What links led to, each message once and never one that is recent anyway, unless it is the anchor.

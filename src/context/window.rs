@@ -174,7 +174,11 @@ fn focus(pool: &CandidateSet<'_>, history: &History, params: &Params) -> (Picked
 
 /// The answer of the bot that a tag without words of its own goes on with: nothing was said since but to it, or to the bot.
 fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) -> Option<Index> {
-    let has_words = !says_little(&history.ask, |_| true) && !is_generic(&history.ask, Languages::shipped());
+    let is_known = |stem| {
+        let mut readings = pool.conversation.iter().map(|place| history.evidence.reading(pool.messages[*place]));
+        readings.any(|reading| reading.has_stem(stem))
+    };
+    let has_words = !is_generic(&history.ask, Languages::shipped()) && !says_little(&history.ask, is_known);
     let answer = pool.conversation.iter().rposition(|place| pool.messages[*place].message.id == sources.of)?;
     let of_it = |place: &Index| {
         let stored = pool.messages[*place];

@@ -159,6 +159,25 @@ async fn another_members_matter_is_not_drawn_into_a_cry_for_help() {
 }
 
 #[tokio::test]
+async fn a_cry_for_help_right_after_an_answer_to_another_is_about_ones_own_trouble() {
+    World::run(async |w| {
+        let said = w.play(BOILER);
+        let trouble = w.say("fay", "my bike makes a grinding noise when I brake");
+        let wheel = w.say("fay", "and the back wheel wobbles since yesterday");
+        w.settled().await;
+        w.model.script(["Hansen, for 640.", "Take it to the shop."]);
+        let tag = w.say("ann", "@bot who did we pick for the boiler and what did it cost?");
+        let first = w.answer_to(tag).await;
+        w.clock.advance(Duration::from_secs(60));
+        let tag = w.say("fay", "@bot help");
+        let second = w.answer_to(tag).await;
+        let (matter, _) = divided(&said, &OF_BOILER);
+        check(&focus(w, &second).await, &[trouble, wheel], &[matter, vec![first.id]].concat());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_tag_and_then_the_question_as_the_next_message_are_one_ask() {
     World::run(async |w| {
         let said = w.play(BOILER);

@@ -128,10 +128,9 @@ pub fn telling_part(ask: &str, spread: impl Fn(Token) -> usize) -> Option<String
     (!common.is_empty()).then(|| parts.collect::<Vec<_>>().join(" "))
 }
 
-/// Whether a text says too little to go by: at most two words, or up to five of which none is `known` here.
+/// Whether a text says too little to go by: up to five words of which none is `known` here.
 pub fn says_little(text: &str, known: impl Fn(Token) -> bool) -> bool {
-    let words = words(text).flat_map(parts).count();
-    words <= 2 || (words <= 5 && !stems(text).into_iter().any(known))
+    words(text).flat_map(parts).count() <= 5 && !stems(text).into_iter().any(known)
 }
 
 #[cfg(test)]

@@ -164,6 +164,15 @@ fn a_word_that_only_one_of_two_matters_has_leaves_nothing_open() {
 }
 
 #[test]
+fn one_word_is_enough_to_point_at_a_matter() {
+    for (word, inside) in [("printer?", [2, 6, 8]), ("the ladder?", [1, 3, 5])] {
+        let focus = focus(&window(&TWO_TALKS.replace("eve#11 @bot", &format!("eve#11 @bot {word}"))));
+        let other = |id: &i64| id % 2 != inside[0] % 2;
+        assert!(inside.iter().all(|id| focus.contains(id)) && !focus.iter().any(other), "{word}: {focus:?}");
+    }
+}
+
+#[test]
 fn what_was_given_is_what_the_window_is_about() {
     let mut history = history(TWO_TALKS);
     let chosen = |id: i64| Chosen {
