@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 pub use answer::{DigestTexts, FollowUpTexts};
-pub use chat::{ConceptTexts, NoteTexts, SettingsTexts};
+pub use chat::{AccessTexts, ConceptTexts, NoteTexts, SettingsTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
 
@@ -111,6 +111,7 @@ pub struct Texts {
     pub notes: NoteTexts,
     pub concepts: ConceptTexts,
     pub settings: SettingsTexts,
+    pub access: AccessTexts,
 }
 
 impl Texts {

@@ -2,33 +2,27 @@
 
 use crate::config::PrivateChats;
 use crate::domain::ChatId;
+use crate::texts::{Texts, filled};
 
 /// Said once in a group or channel that is not allowed and of which nothing is kept, before leaving it.
-pub fn turned_away(chat: ChatId) -> String {
-    format!(
-        "I work only in chats that I was allowed into, and this is none of them, so I leave now. I kept nothing of what \
-         was said here.\n\n\
-         To have me here, one of my owners adds me to the chat, or whoever runs me adds its id, `{chat}`, to \
-         `ALLOWED_CHATS`."
-    )
+pub fn turned_away(chat: ChatId, texts: &Texts) -> String {
+    filled(&texts.access.turned_away, &[("chat", &chat.to_string())])
 }
 
 /// Said once in private to somebody who may not write there.
-pub fn turned_away_in_private(chat: ChatId, private_chats: PrivateChats, can_be_claimed: bool) -> String {
+pub fn turned_away_in_private(
+    chat: ChatId,
+    private_chats: PrivateChats,
+    can_be_claimed: bool,
+    Texts { access, .. }: &Texts,
+) -> String {
     let whom = match private_chats {
-        PrivateChats::Owners => "In private I talk only with my owners, so I read nothing that you write here.",
-        PrivateChats::Members | PrivateChats::All => {
-            "In private I talk only with members of the groups I work in, and I have not seen you in one yet. So I read \
-             nothing that you write here; write something there first."
-        }
+        PrivateChats::Owners => &access.only_owners,
+        PrivateChats::Members | PrivateChats::All => &access.only_members,
     };
-    let how = format!("Your id is `{chat}`, should whoever runs me want to add it to `OWNER_IDS` or `ALLOWED_CHATS`.");
-    let claim = if can_be_claimed {
-        "\n\nIf you run me: send /claim with the code that `chime run` shows, and I am yours."
-    } else {
-        ""
-    };
-    format!("{whom}\n\n{how} What I keep of you, if anything: /privacy{claim}")
+    let your_id = filled(&access.your_id, &[("chat", &chat.to_string())]);
+    let claim = can_be_claimed.then_some(access.claim.as_str());
+    [Some(whom.as_str()), Some(&your_id), claim].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 /// The answer to `/claim` with the right code, or from an owner.

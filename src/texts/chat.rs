@@ -1,6 +1,17 @@
-//! The sentences about what a chat saves and sets for itself.
+//! The sentences about who is let in, and about what a chat saves and sets for itself.
 
 use serde::Deserialize;
+
+/// What is said once where the bot may not work.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessTexts {
+    pub turned_away: String,
+    pub only_owners: String,
+    pub only_members: String,
+    pub your_id: String,
+    pub claim: String,
+}
 
 /// `/note` and `/notes`.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]

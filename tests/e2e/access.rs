@@ -113,6 +113,24 @@ async fn a_group_that_is_not_allowed_is_told_before_anybody_speaks() {
 }
 
 #[tokio::test]
+async fn whoever_is_turned_away_is_told_so_in_their_language() {
+    World::with(&CLOSED, async |w| {
+        claim(w, "ann").await;
+        let chat = w.telegram.add_chat(NewChat::supergroup("Verein"));
+        let question = "Wer bringt morgen die Kuchen und den Kaffee für die Versammlung im Vereinsheim mit, und wer kann mir \
+                        danach beim Aufräumen der Stühle und Tische helfen? Der Hausmeister will um zehn schließen, also \
+                        sollten wir uns beeilen.";
+        w.say_in(chat, "eva", question);
+        w.telegram.all_confirmed().await;
+        w.clock.advance(std::time::Duration::from_secs(5));
+        let told = w.next_sent().await;
+        assert!(told.text.starts_with("Ich arbeite nur in Chats"), "{}", told.text);
+        assert!(!holds_words(w, chat).await);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_owner_who_adds_the_bot_is_heard_even_when_the_chat_speaks_first() {
     World::with(&CLOSED, async |w| {
         let owner = claim(w, "ann").await;

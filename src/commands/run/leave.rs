@@ -44,13 +44,16 @@ impl Commands {
         let key = format!("leave:{chat}");
         match self.place(chat, key.clone()).await? {
             Place::NotTold { row, is_any_kept, can_be_claimed } => {
+                let texts = texts(row.language.code());
                 let markdown = match (row.chat.kind, is_any_kept) {
                     (ChatKind::Private, _) => {
-                        wording::turned_away_in_private(chat, self.access.private_chats, can_be_claimed)
+                        wording::turned_away_in_private(chat, self.access.private_chats, can_be_claimed, texts)
                     }
-                    (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => wording::turned_away(chat),
+                    (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => {
+                        wording::turned_away(chat, texts)
+                    }
                     (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, true) => {
-                        no_longer_allowed(chat, texts(row.language.code()))
+                        no_longer_allowed(chat, texts)
                     }
                 };
                 let to = ReplyTarget { chat, thread: None, reply_to: None };

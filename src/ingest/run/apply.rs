@@ -16,12 +16,12 @@ use crate::ingest::run::door::Asks;
 use crate::ingest::run::read::ReadUpdate;
 use crate::ingest::run::remember::{self, Touched, Turns};
 use crate::ingest::run::{door, keep, language};
-use crate::privacy::{Keep, language_of_app, strip};
+use crate::privacy::{Keep, strip};
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
 use crate::store::{
-    self, Language, StoreError, Writer, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox, presses,
-    sessions, topic_names,
+    self, StoreError, Writer, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox, presses, sessions,
+    topic_names,
 };
 use crate::trigger::Languages;
 
@@ -259,9 +259,8 @@ fn take_in_message(
         return Ok(Content::Drop);
     }
     let row = door::keep_chat(tx, chat)?;
-    if let Some(code) = arrival.language.as_deref().filter(|_| chat.kind == ChatKind::Private).and_then(language_of_app)
-    {
-        chats::set_first_language(tx, row.key, Language::from_code(code))?;
+    if chat.kind == ChatKind::Private {
+        door::begin_in(tx, row.key, arrival.language.as_deref(), &[])?;
     }
     // Whoever hears somebody is there, whatever was told before. Only what tells of the bot itself may tell that it is gone.
     if !row.is_present && !arrival.named.contains(&setting.bot.id) {
@@ -353,9 +352,7 @@ fn note_membership(
         Access::Allowed => {
             if let Some(row) = chats::find(tx, membership.chat.id)? {
                 chats::set_present(tx, row.key)?;
-                if let Some(code) = membership.language.as_deref().and_then(language_of_app) {
-                    chats::set_first_language(tx, row.key, Language::from_code(code))?;
-                }
+                door::begin_in(tx, row.key, membership.language.as_deref(), &[])?;
                 announce(tx, membership.chat.id, setting, now, applied)?;
             }
         }

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use crate::access::run::{is_owner, served};
 use crate::access::{Access, is_unclaimed};
-use crate::domain::{Arrival, Chat, ChatId, ChatKey, ChatKind, CommandName, JobPayload, Membership, Timestamp, UserId};
+use crate::domain::{
+    Arrival, Chat, ChatId, ChatKey, ChatKind, CommandName, JobPayload, Language, Membership, Timestamp, UserId,
+};
 use crate::ingest::run::apply::Setting;
+use crate::privacy::language_of_app;
 use crate::store::chats::ChatRow;
 use crate::store::{self, Writer, admission, chats, consent, jobs, messages};
 use crate::trigger::{self, Rules, Trigger, TriggerKind};
@@ -30,10 +33,20 @@ fn nameless(chat: &Chat) -> Chat {
 /// was served before may still be asked: about what is kept of whoever wrote it.
 pub fn keep_out(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> store::Result<(ChatKey, Asks)> {
     let row = chats::upsert(tx, &nameless(&arrival.chat))?;
+    begin_in(tx, row.key, arrival.language.as_deref(), std::slice::from_ref(&arrival.message.text))?;
     let is_news = messages::insert_stub(tx, &row, &arrival.message)?;
     let is_asked = is_news && command_in(arrival, setting).is_some_and(|(command, _)| command.spec().is_about_privacy);
     let asks = if is_asked && messages::is_any_kept(tx, row.key)? { Asks::AboutPrivacy } else { Asks::Nothing };
     Ok((row.key, asks))
+}
+
+/// The language that a chat is spoken to in at first: of the app of whoever wrote, or of what they wrote.
+pub fn begin_in(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>, written: &[String]) -> store::Result<()> {
+    let of_app = app.and_then(language_of_app).map(Language::from_code);
+    match of_app.or_else(|| Language::judge(written)) {
+        Some(language) => chats::set_first_language(tx, chat, language),
+        None => Ok(()),
+    }
 }
 
 /// What a chat that is not served is still answered.
@@ -84,7 +97,8 @@ pub fn enter(tx: &Writer<'_>, membership: &Membership, setting: &Setting, now: T
         (Access::Refused, ChatKind::Private) => {}
         (Access::Refused, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
             // Nothing may have been said there yet.
-            chats::upsert(tx, &nameless(chat))?;
+            let row = chats::upsert(tx, &nameless(chat))?;
+            begin_in(tx, row.key, membership.language.as_deref(), &[])?;
             jobs::add_or_move(tx, &JobPayload::Leave { chat: chat.id }, now)?;
         }
     }
