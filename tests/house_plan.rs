@@ -29,7 +29,7 @@ const ROOMS: &[Room] = &[
     room("gateway", &["domain", "config", "access", "resilience", "llm", "store"], &["clock"]),
     room("trigger", &["domain", "config"], &[]),
     room("texts", &[], &[]),
-    room("access", &["domain", "config", "texts"], &["store"]),
+    room("access", &["domain", "config"], &["store"]),
     // Telegram: how old things are is told by both clocks.
     room("privacy", &["domain", "config", "texts"], &["store", "telegram", "clock", "scheduler"]),
     room("prompts", &["domain"], &[]),

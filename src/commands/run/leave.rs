@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::access::run::served;
-use crate::access::{Access, is_unclaimed, wording};
+use crate::access::{Access, is_unclaimed};
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, format, of_telegram};
+use crate::config::PrivateChats;
 use crate::domain::{ChatId, ChatKind, Job, ReplyTarget, UserId};
 use crate::privacy::wording::no_longer_allowed;
 use crate::scheduler::run::Outcome;
@@ -13,7 +14,7 @@ use crate::store::chats::ChatRow;
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Priority, Reader, Writer, admission, chats, messages, outbox};
 use crate::telegram::TelegramError;
-use crate::texts::texts;
+use crate::texts::{Texts, filled, texts};
 
 /// How often it is looked whether the words are out: only then it leaves.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -47,11 +48,9 @@ impl Commands {
                 let texts = texts(row.language.code());
                 let markdown = match (row.chat.kind, is_any_kept) {
                     (ChatKind::Private, _) => {
-                        wording::turned_away_in_private(chat, self.access.private_chats, can_be_claimed, texts)
+                        turned_away_in_private(chat, self.access.private_chats, can_be_claimed, texts)
                     }
-                    (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => {
-                        wording::turned_away(chat, texts)
-                    }
+                    (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => turned_away(chat, texts),
                     (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, true) => {
                         no_longer_allowed(chat, texts)
                     }
@@ -140,4 +139,25 @@ impl Commands {
     fn later(&self) -> Outcome {
         Outcome::WaitUntil(self.clock.now().plus(LOOK_AGAIN))
     }
+}
+
+/// Said once in a group or channel that is not allowed and of which nothing is kept, before leaving it.
+fn turned_away(chat: ChatId, texts: &Texts) -> String {
+    filled(&texts.access.turned_away, &[("chat", &chat.to_string())])
+}
+
+/// Said once in private to somebody who may not write there.
+fn turned_away_in_private(
+    chat: ChatId,
+    private_chats: PrivateChats,
+    can_be_claimed: bool,
+    Texts { access, .. }: &Texts,
+) -> String {
+    let whom = match private_chats {
+        PrivateChats::Owners => &access.only_owners,
+        PrivateChats::Members | PrivateChats::All => &access.only_members,
+    };
+    let your_id = filled(&access.your_id, &[("chat", &chat.to_string())]);
+    let claim = can_be_claimed.then_some(access.claim.as_str());
+    [Some(whom.as_str()), Some(&your_id), claim].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
