@@ -19,6 +19,7 @@ pub use vectors::Vectors;
 pub use warm::{AT_ONCE, NOTED, Warmer};
 
 use crate::context::context_window::ContextWindow;
+use crate::context::features::lexical::says_little;
 use crate::context::features::message::{Address, address};
 use crate::context::features::token::{Quick, QuickSet};
 use crate::context::history::{History, Sources, Summarized};
@@ -110,7 +111,7 @@ pub fn window_around(
 }
 
 /// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes
-/// before answers to others, and whoever calls for help while their own talk is open means that.
+/// before answers to others, and a tag without words by whoever has a talk of their own open means that.
 fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, &str)) -> Option<&'a StoredMessage> {
     let by_author = || recent.iter().filter(|it| it.message.sender.id == trigger.message.sender.id);
     let asked: Vec<MessageId> = by_author().map(|it| it.message.id).collect();
@@ -123,7 +124,13 @@ fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, 
             .filter_map(|it| it.message.reply_to)
             .collect();
         let opened = trigger.message.sent_at.minus(OPEN_TALK);
-        let has_talk = by_author().any(|it| it.message.sent_at >= opened && !answered.contains(&it.message.id));
+        let is_ours = |id: MessageId| recent.iter().any(|it| it.message.id == id && it.message.role == Role::Assistant);
+        let is_talk = |it: &&StoredMessage| {
+            !it.message.reply_to.is_some_and(is_ours)
+                && !answered.contains(&it.message.id)
+                && !says_little(&it.message.text, |_| true)
+        };
+        let has_talk = by_author().any(|it| it.message.sent_at >= opened && is_talk(&it));
         let languages = Languages::shipped();
         let calls_for_help = is_generic(ask, languages) && !languages.goes_on(ask);
         answers().next().filter(|_| !(calls_for_help && has_talk))

@@ -178,7 +178,10 @@ fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) 
         let mut readings = pool.conversation.iter().map(|place| history.evidence.reading(pool.messages[*place]));
         readings.any(|reading| reading.has_stem(stem))
     };
-    let has_words = !is_generic(&history.ask, Languages::shipped()) && !says_little(&history.ask, is_known);
+    // One or two words may be an instruction ("shorter"), unless the talk has them; more are a question of their own.
+    let is_short = lexical::words(&history.ask).count() <= 2;
+    let says_little = says_little(&history.ask, |stem| !is_short || is_known(stem));
+    let has_words = !says_little && !is_generic(&history.ask, Languages::shipped());
     let answer = pool.conversation.iter().rposition(|place| pool.messages[*place].message.id == sources.of)?;
     let of_it = |place: &Index| {
         let stored = pool.messages[*place];
@@ -212,7 +215,7 @@ fn ranked(marginals: &[f32], pool: &CandidateSet<'_>) -> Vec<MessageId> {
     ranked.into_iter().map(|(place, _)| pool.messages[place].message.id).collect()
 }
 
-/// The second matter, where two are about as likely. None for a reply, in a short conversation, or where only one of the two has
+/// The second matter, where two are about as likely. None for a reply, in a short conversation, or where only the first has
 /// a word of the ask.
 fn alternative(selection: &Selection, history: &History, pool: &CandidateSet<'_>) -> Option<Alternative> {
     let is_clear = history.trigger.message.reply_to.is_some() || pool.conversation.len() < FEW;
@@ -223,7 +226,7 @@ fn alternative(selection: &Selection, history: &History, pool: &CandidateSet<'_>
         let reading = history.evidence.reading(conversation[one.place]);
         reading.stems.iter().any(|stem| asked.contains(stem))
     };
-    if rivals.first.iter().any(has_asked) != rivals.second.iter().any(has_asked) {
+    if rivals.first.iter().any(has_asked) && !rivals.second.iter().any(has_asked) {
         return None;
     }
     let mut taken: Vec<Seq> = rivals.first.iter().map(|one| conversation[one.place].seq).collect();

@@ -102,6 +102,14 @@ pub struct Relative {
     pub last_month: Phrases,
 }
 
+impl Relative {
+    fn all(&self) -> [&Phrases; 9] {
+        let Self { today, tomorrow, yesterday, day_before_yesterday, last_weekend, .. } = self;
+        let Self { this_week, last_week, this_month, last_month, .. } = self;
+        [today, tomorrow, yesterday, day_before_yesterday, last_weekend, this_week, last_week, this_month, last_month]
+    }
+}
+
 #[derive(Debug)]
 pub struct Units {
     pub day: Phrases,
@@ -219,17 +227,16 @@ impl Table {
             ago: of(&file.ago),
         })
     }
-}
 
-impl Table {
     /// How many words from `place` on name a time, or part of one: the longest; none when they do not.
     pub fn time_at(&self, words: &[String], place: usize) -> Option<usize> {
-        let Relative { day_before_yesterday, last_week, last_weekend, last_month, .. } = &self.relative;
         let Units { day, week, month, year } = &self.units;
-        let single =
-            [&self.time, &self.ago, &self.season_marks, day_before_yesterday, last_week, last_weekend, last_month];
-        let units = [day, week, month, year];
-        let phrases = single.into_iter().chain(units).chain(&self.months).chain(&self.weekdays).chain(&self.seasons);
+        let phrases = [&self.time, &self.ago, &self.month_marks, &self.season_marks, day, week, month, year]
+            .into_iter()
+            .chain(self.relative.all())
+            .chain(&self.months)
+            .chain(&self.weekdays)
+            .chain(&self.seasons);
         let read = phrases.filter_map(|phrases| phrases.at(words, place)).max();
         let word = words.get(place)?;
         let is_number = || self.counts.contains_key(word) || word.starts_with(|c: char| c.is_ascii_digit());
@@ -271,6 +278,11 @@ impl Tables {
 
     pub fn iter(self) -> impl Iterator<Item = &'static Table> {
         self.of_chat.into_iter().chain(self.of_question)
+    }
+
+    /// That of the question where it is known, else that of the chat.
+    pub fn of_question(self) -> Option<&'static Table> {
+        self.of_question.or(self.of_chat)
     }
 
     /// Whether a word says nothing about what a text is about.

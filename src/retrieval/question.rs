@@ -2,7 +2,7 @@
 
 use crate::domain::{Language, Timestamp, UserId};
 use crate::retrieval::dates::{Span, spans_named};
-use crate::retrieval::languages::{Table, Tables};
+use crate::retrieval::languages::Tables;
 use crate::retrieval::lexicon::words;
 
 /// A member whom a question may name.
@@ -125,16 +125,19 @@ impl Question {
 
 /// Whether there is a word of talking among `said`, and beside such words only names, times and function words.
 fn asks_talk_alone(said: &[String], tables: Tables, is_name: impl Fn(&str) -> bool) -> bool {
-    let longest = |read: fn(&Table, &[String], usize) -> Option<usize>, place: usize| {
-        tables.iter().filter_map(|table| read(table, said, place)).max()
-    };
+    let Some(table) = tables.of_question() else { return false };
+    // "qu'est", "cos'ha": what stands before an apostrophe is a function word.
+    let behind = |word: &String| word.rsplit(['\'', '’']).next().unwrap_or(word).to_owned();
+    let said: Vec<String> =
+        said.iter().map(|word| if tables.is_stop_word(word) { word.clone() } else { behind(word) }).collect();
+    let is_letter = |word: &str| word.chars().count() == 1;
     let (mut place, mut asks) = (0, false);
     while let Some(word) = said.get(place) {
-        let talk = longest(|table, words, place| table.asks_talk.at(words, place), place);
+        let talk = table.asks_talk.at(&said, place);
         asks |= talk.is_some();
-        place += match talk.or_else(|| longest(Table::time_at, place)) {
+        place += match talk.or_else(|| table.time_at(&said, place)) {
             Some(length) => length,
-            None if is_name(word) || tables.is_stop_word(word) => 1,
+            None if is_name(word) || tables.is_stop_word(word) || is_letter(word) => 1,
             None => return false,
         };
     }
@@ -203,6 +206,8 @@ mod tests {
         assert!(asks("eng", "what did I write last week?") && asks("eng", "what happened on 3 May?"));
         assert!(asks("deu", "Was hat Caroline gestern geschrieben?") && asks("rus", "что сказала Катя вчера?"));
         assert!(asks("tur", "Dün ne konuştuk?") && asks("est", "millest eile räägiti?"));
+        assert!(asks("fra", "Qu'est-ce que Caroline a dit hier ?") && asks("ita", "Cos'ha detto Caroline?"));
+        assert!(asks("rus", "что обсуждали на этой неделе?") && asks("pol", "co ustaliliśmy w tym tygodniu?"));
         assert!(!asks("eng", "what did Caroline say about the boat?"), "the boat is what it is about");
         assert!(
             !asks("eng", "shall we meet on friday?") && !asks("eng", "is friday ok?") && !asks("eng", "what was said?")

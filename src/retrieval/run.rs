@@ -105,7 +105,7 @@ impl Recaller {
     }
 
     /// The messages and summaries of a chat, of all its threads, that answer a question best: best first. A question
-    /// without a word that tells something, and without a name or a day, finds nothing.
+    /// without a word that tells something finds nothing, unless it asks what a member said, or what was said at a time.
     pub fn recall(&self, conn: &Reader, request: &RecallRequest<'_>) -> store::Result<Recalled> {
         self.look(conn, request)?.best(conn, &HashSet::new())
     }

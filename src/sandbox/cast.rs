@@ -66,11 +66,13 @@ pub struct NewMember {
     pub username: Option<String>,
     pub standing: Standing,
     pub is_bot: bool,
+    /// Of their app: `de`.
+    pub language: Option<String>,
 }
 
 impl NewMember {
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into(), username: None, standing: Standing::Member, is_bot: false }
+        Self { name: name.into(), username: None, standing: Standing::Member, is_bot: false, language: None }
     }
 
     #[must_use]
@@ -81,6 +83,11 @@ impl NewMember {
     #[must_use]
     pub fn standing(self, standing: Standing) -> Self {
         Self { standing, ..self }
+    }
+
+    #[must_use]
+    pub fn language(self, code: impl Into<String>) -> Self {
+        Self { language: Some(code.into()), ..self }
     }
 
     /// Another bot. Its messages are not delivered to ours, as with the real server.

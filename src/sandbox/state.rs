@@ -21,6 +21,7 @@ pub(super) struct Person {
     pub(super) name: String,
     pub(super) username: Option<String>,
     pub(super) is_bot: bool,
+    pub(super) language: Option<String>,
 }
 
 #[derive(Debug)]
@@ -76,6 +77,7 @@ impl State {
             name: name.to_owned(),
             username: Some(username.to_owned()),
             is_bot: true,
+            language: None,
         };
         let people = [
             account(BOT, bot_name, bot_username),
@@ -116,7 +118,8 @@ impl State {
         while self.people.contains_key(&id) {
             id.0 += 1;
         }
-        let person = Person { id, name: new.name.clone(), username: new.username.clone(), is_bot: new.is_bot };
+        let NewMember { name, username, is_bot, language, .. } = new.clone();
+        let person = Person { id, name, username, is_bot, language };
         self.people.insert(id, person);
         id
     }

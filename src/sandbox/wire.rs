@@ -315,11 +315,13 @@ fn sender_chat(state: &State, id: ChatId) -> Value {
 }
 
 fn user(state: &State, id: UserId) -> Value {
-    let unknown = || Person { id, name: id.to_string(), username: None, is_bot: false };
+    let unknown = || Person { id, name: id.to_string(), username: None, is_bot: false, language: None };
     let person = state.people.get(&id).cloned().unwrap_or_else(unknown);
     let mut object = json!({"id": person.id, "is_bot": person.is_bot, "first_name": person.name});
-    if let (Some(object), Some(username)) = (object.as_object_mut(), person.username) {
-        object.insert("username".to_owned(), username.into());
+    for (name, value) in [("username", person.username), ("language_code", person.language)] {
+        if let (Some(object), Some(value)) = (object.as_object_mut(), value) {
+            object.insert(name.to_owned(), value.into());
+        }
     }
     object
 }

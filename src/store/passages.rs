@@ -5,7 +5,7 @@ use rusqlite::named_params;
 use super::messages::{VISIBLE, row_id};
 use super::row::Columns;
 use super::{Reader, Result};
-use crate::domain::{ChatKey, MessageId, Seq, ThreadId, Timestamp, UserId, unpack};
+use crate::domain::{ChatKey, Conversation, MessageId, Seq, ThreadId, Timestamp, UserId, unpack};
 
 /// A message without what only shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,10 +45,12 @@ pub fn in_range(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What members said before a message, of all threads of its chat.
+/// What members said before a message.
 #[derive(Debug, Clone, Copy)]
-pub struct Said {
+pub struct Wanted {
     pub chat: ChatKey,
+    /// Of this conversation alone; else of all threads of the chat.
+    pub conversation: Option<Conversation>,
     pub before: Seq,
     /// From the first moment to the one after the last.
     pub within: Option<(Timestamp, Timestamp)>,
@@ -56,17 +58,19 @@ pub struct Said {
 }
 
 /// The newest of it, newest first, without vectors.
-pub fn said(conn: &Reader, said: &Said, limit: u32) -> Result<Vec<StoredPassage>> {
-    let by = if said.by.is_some() { "user_id = :by AND" } else { ":by IS NULL AND" };
+pub fn newest(conn: &Reader, wanted: &Wanted, limit: u32) -> Result<Vec<StoredPassage>> {
+    let by = if wanted.by.is_some() { "user_id = :by AND" } else { ":by IS NULL AND" };
+    let thread = if wanted.conversation.is_some() { "thread_id IS :thread AND" } else { ":thread IS NULL AND" };
     let mut statement = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM message
-         WHERE {by} chat_key = :chat AND ts >= :from AND ts < :until AND seq < :before AND {VISIBLE} AND role = 'user'
+         WHERE {by} chat_key = :chat AND {thread} ts >= :from AND ts < :until AND seq < :before AND {VISIBLE} AND role = 'user'
          ORDER BY ts DESC LIMIT :limit"
     ))?;
-    let (from, until) = said.within.map_or((i64::MIN, i64::MAX), |(from, until)| (from.secs(), until.secs()));
+    let (from, until) = wanted.within.map_or((i64::MIN, i64::MAX), |(from, until)| (from.secs(), until.secs()));
     let params = named_params! {
-        ":by": said.by.map(|id| id.0), ":chat": said.chat.0, ":from": from, ":until": until, ":before": said.before.0,
-        ":limit": limit,
+        ":by": wanted.by.map(|id| id.0), ":chat": wanted.chat.0, ":from": from, ":until": until,
+        ":before": wanted.before.0, ":limit": limit,
+        ":thread": wanted.conversation.and_then(|one| one.thread).map(|id| id.0),
     };
     Ok(statement.query_map(params, |raw| from_columns(&Columns::of(raw)))?.collect::<rusqlite::Result<_>>()?)
 }

@@ -1,7 +1,7 @@
 //! Who gets in, and what the others are told.
 
 use chime::domain::{ChatId, StoredMessage, UserId};
-use chime::sandbox::{BotAction, Cursor, NewChat, Standing};
+use chime::sandbox::{BotAction, Cursor, NewChat, NewMember, Standing};
 use chime::store::{chats, messages};
 use chime::testkit::World;
 
@@ -117,10 +117,8 @@ async fn whoever_is_turned_away_is_told_so_in_their_language() {
     World::with(&CLOSED, async |w| {
         claim(w, "ann").await;
         let chat = w.telegram.add_chat(NewChat::supergroup("Verein"));
-        let question = "Wer bringt morgen die Kuchen und den Kaffee für die Versammlung im Vereinsheim mit, und wer kann mir \
-                        danach beim Aufräumen der Stühle und Tische helfen? Der Hausmeister will um zehn schließen, also \
-                        sollten wir uns beeilen.";
-        w.say_in(chat, "eva", question);
+        w.telegram.add_member(chat, NewMember::named("eva").language("de"));
+        w.say_in(chat, "eva", "Wer bringt morgen den Kuchen mit?");
         w.telegram.all_confirmed().await;
         w.clock.advance(std::time::Duration::from_secs(5));
         let told = w.next_sent().await;

@@ -260,7 +260,7 @@ fn take_in_message(
     }
     let row = door::keep_chat(tx, chat)?;
     if chat.kind == ChatKind::Private {
-        door::begin_in(tx, row.key, arrival.language.as_deref(), &[])?;
+        door::set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     }
     // Whoever hears somebody is there, whatever was told before. Only what tells of the bot itself may tell that it is gone.
     if !row.is_present && !arrival.named.contains(&setting.bot.id) {
@@ -352,7 +352,7 @@ fn note_membership(
         Access::Allowed => {
             if let Some(row) = chats::find(tx, membership.chat.id)? {
                 chats::set_present(tx, row.key)?;
-                door::begin_in(tx, row.key, membership.language.as_deref(), &[])?;
+                door::set_language_of_app(tx, row.key, membership.language.as_deref())?;
                 announce(tx, membership.chat.id, setting, now, applied)?;
             }
         }

@@ -29,22 +29,21 @@ fn nameless(chat: &Chat) -> Chat {
     Chat { title: None, username: None, ..chat.clone() }
 }
 
-/// Keeps nothing of a message in a chat that is not served but that there was one. Gives whether it asks for what a chat that
-/// was served before may still be asked: about what is kept of whoever wrote it.
+/// Keeps nothing of a message in a chat that is not served but that there was one, and the language of its author's app. Gives
+/// whether it asks for what a chat that was served before may still be asked: about what is kept of whoever wrote it.
 pub fn keep_out(tx: &Writer<'_>, arrival: &Arrival, setting: &Setting) -> store::Result<(ChatKey, Asks)> {
     let row = chats::upsert(tx, &nameless(&arrival.chat))?;
-    begin_in(tx, row.key, arrival.language.as_deref(), std::slice::from_ref(&arrival.message.text))?;
+    set_language_of_app(tx, row.key, arrival.language.as_deref())?;
     let is_news = messages::insert_stub(tx, &row, &arrival.message)?;
     let is_asked = is_news && command_in(arrival, setting).is_some_and(|(command, _)| command.spec().is_about_privacy);
     let asks = if is_asked && messages::is_any_kept(tx, row.key)? { Asks::AboutPrivacy } else { Asks::Nothing };
     Ok((row.key, asks))
 }
 
-/// The language that a chat is spoken to in at first: of the app of whoever wrote, or of what they wrote.
-pub fn begin_in(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>, written: &[String]) -> store::Result<()> {
-    let of_app = app.and_then(language_of_app).map(Language::from_code);
-    match of_app.or_else(|| Language::judge(written)) {
-        Some(language) => chats::set_first_language(tx, chat, language),
+/// A chat is spoken to at first in the language of the app of whoever wrote there, or brought the bot.
+pub fn set_language_of_app(tx: &Writer<'_>, chat: ChatKey, app: Option<&str>) -> store::Result<()> {
+    match app.and_then(language_of_app) {
+        Some(code) => chats::set_first_language(tx, chat, Language::from_code(code)),
         None => Ok(()),
     }
 }
@@ -98,7 +97,7 @@ pub fn enter(tx: &Writer<'_>, membership: &Membership, setting: &Setting, now: T
         (Access::Refused, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
             // Nothing may have been said there yet.
             let row = chats::upsert(tx, &nameless(chat))?;
-            begin_in(tx, row.key, membership.language.as_deref(), &[])?;
+            set_language_of_app(tx, row.key, membership.language.as_deref())?;
             jobs::add_or_move(tx, &JobPayload::Leave { chat: chat.id }, now)?;
         }
     }

@@ -1,19 +1,19 @@
 //! Lists what a question asks for that only names a member or a day: what they said, what was said then.
 
+use std::cmp::Ordering;
+
 use crate::domain::{LegScores, Timestamp};
-use crate::retrieval::run::Reading;
 use crate::retrieval::run::looked::Message;
 use crate::retrieval::run::summaries::FoundSummary;
+use crate::retrieval::run::{Reading, RecallRequest};
 use crate::retrieval::{Features, Lexicon};
-use crate::store::passages::{self, Said, StoredPassage};
+use crate::store::passages::{self, StoredPassage, Wanted};
 use crate::store::{self, summaries};
 
 /// Newest messages that are read of each time and of each member that the question names.
 const READ: u32 = 200;
 /// Times and members of one question that are looked at.
 const NAMED: usize = 3;
-/// Messages that are listed at most.
-const LISTED: usize = 30;
 /// Telling words of a message that says much; more do not count.
 const LONG: usize = 10;
 /// Sessions that are listed at most, among so many of the newest.
@@ -22,31 +22,35 @@ const SESSIONS_READ: u32 = 40;
 
 /// The messages that say most of what the question names, best first: those of its own conversation before others.
 pub fn messages(reading: &Reading<'_>, lexicon: &mut Lexicon<'_>) -> store::Result<Vec<Message>> {
-    let mut said: Vec<(StoredPassage, usize)> = Vec::new();
-    for found in reading.said()? {
+    let mut listed: Vec<(StoredPassage, usize)> = Vec::new();
+    for found in reading.named()? {
         let telling = lexicon.telling(&found.text).len().min(LONG);
-        if telling > 0 && !said.iter().any(|(known, _)| known.seq == found.seq) {
-            said.push((found, telling));
+        if telling > 0 && !listed.iter().any(|(known, _)| known.seq == found.seq) {
+            listed.push((found, telling));
         }
     }
     let is_elsewhere = |one: &StoredPassage| one.thread != reading.request.conversation.thread;
     let names_time = !reading.question.spans.is_empty();
-    said.sort_by(|(a, a_tells), (b, b_tells)| {
+    listed.sort_by(|(a, a_tells), (b, b_tells)| {
         // Of a day, what says much; of a member, what they said last.
-        let by_length = if names_time { b_tells.cmp(a_tells) } else { std::cmp::Ordering::Equal };
-        is_elsewhere(a).cmp(&is_elsewhere(b)).then(by_length).then(b.seq.cmp(&a.seq))
+        let by_length = if names_time { b_tells.cmp(a_tells) } else { Ordering::Equal };
+        is_elsewhere(a).cmp(&is_elsewhere(b)).then(by_length).then((b.sent_at, b.seq).cmp(&(a.sent_at, a.seq)))
     });
-    Ok(said.into_iter().take(LISTED).map(|(found, telling)| reading.listed(&found, telling)).collect())
+    Ok(listed.into_iter().map(|(found, telling)| reading.listed(&found, telling)).collect())
 }
 
-/// The summaries of the longest sessions that ended in a time that the question names.
+/// The summaries of the longest sessions that ended in a time that the question names; none where it asks about a member.
 pub fn sessions(reading: &Reading<'_>) -> store::Result<Vec<FoundSummary>> {
+    if !reading.question.named.is_empty() {
+        return Ok(Vec::new());
+    }
     let chat = reading.request.conversation.chat;
     let names = summaries::member_names(reading.conn, chat)?;
     let mut ended = Vec::new();
     for within in reading.times() {
         ended.extend(summaries::minis_between(reading.conn, chat, within, SESSIONS_READ)?);
     }
+    ended.retain(|(session, _)| session.id.first < reading.request.before);
     ended.sort_by(|(a, _), (b, _)| b.messages.cmp(&a.messages).then(b.id.cmp(&a.id)));
     ended.dedup_by_key(|(session, _)| session.id);
     let legs = LegScores { date: 1.0, ..LegScores::default() };
@@ -64,13 +68,19 @@ impl Reading<'_> {
     }
 
     /// What the members that it names said at the times that it names; of what it does not name, all.
-    fn said(&self) -> store::Result<Vec<StoredPassage>> {
+    fn named(&self) -> store::Result<Vec<StoredPassage>> {
         let times = each_or_any(self.times());
         let members = each_or_any(self.question.named.iter().copied().take(NAMED).collect());
         let mut found = Vec::new();
         for (within, by) in times.iter().flat_map(|within| members.iter().map(move |by| (*within, *by))) {
-            let (chat, before) = (self.request.conversation.chat, self.request.before);
-            found.extend(passages::said(self.conn, &Said { chat, before, within, by }, READ)?);
+            let RecallRequest { conversation, before, .. } = *self.request;
+            let here = Wanted { chat: conversation.chat, conversation: Some(conversation), before, within, by };
+            let of_here = passages::newest(self.conn, &here, READ)?;
+            let is_full = of_here.len() >= READ as usize;
+            found.extend(of_here);
+            if !is_full {
+                found.extend(passages::newest(self.conn, &Wanted { conversation: None, ..here }, READ)?);
+            }
         }
         Ok(found)
     }

@@ -12,6 +12,8 @@ use crate::store::{self, Reader, messages, sessions, topic_names};
 
 /// Messages that are recalled at most.
 const RECALLED: usize = 10;
+/// And of those that are listed, as far as the tokens of the slot go.
+const LISTED: usize = 30;
 /// Sessions of which something is told, and bullets of each.
 const TOLD: usize = 3;
 const BULLETS: usize = 4;
@@ -21,9 +23,10 @@ pub struct Looked {
     conversation: Conversation,
     /// The trigger: nothing from it on is told.
     before: Seq,
-    /// Best first, as many of them as may be told.
+    /// Best first.
     messages: Vec<Message>,
-    most: usize,
+    /// What the question names without a word about it, best first.
+    listed: Vec<Message>,
     summaries: Summaries,
 }
 
@@ -47,23 +50,12 @@ impl Looked {
     /// What is given best first.
     pub(super) fn of(request: &RecallRequest<'_>, messages: Vec<Message>, summaries: Summaries) -> Self {
         let RecallRequest { conversation, before, .. } = *request;
-        Self { conversation, before, messages, most: RECALLED, summaries }
+        Self { conversation, before, messages, listed: Vec::new(), summaries }
     }
 
-    /// The same with what is listed beside: by turns, since either may be what was meant. "What did we agree for saturday?" asks
-    /// for what was said of that day as well as on it.
+    /// The same with what is listed beside.
     pub(super) fn with_listed(mut self, listed: Vec<Message>, sessions: Vec<FoundSummary>) -> Self {
-        let mut found = std::mem::take(&mut self.messages).into_iter().take(RECALLED);
-        let mut listed = listed.into_iter();
-        let mut seen = HashSet::new();
-        loop {
-            let next: Vec<Message> = listed.next().into_iter().chain(found.next()).collect();
-            if next.is_empty() {
-                break;
-            }
-            self.messages.extend(next.into_iter().filter(|one| seen.insert(one.seq)));
-        }
-        self.most = self.messages.len();
+        self.listed = listed;
         self.summaries.add(sessions);
         self
     }
@@ -75,8 +67,7 @@ impl Looked {
 
     fn best_messages(&self, conn: &Reader, shown: &HashSet<Seq>) -> store::Result<Vec<RecalledMessage>> {
         let mut best = Vec::new();
-        let wanted = self.messages.iter().filter(|one| one.seq < self.before && !shown.contains(&one.seq));
-        for one in wanted.take(self.most) {
+        for one in self.by_turns(shown) {
             let Some(message) = messages::by_seq(conn, self.conversation.chat, one.seq)? else { continue };
             best.push(RecalledMessage {
                 topic: self.other_topic(conn, message.conversation())?,
@@ -87,6 +78,22 @@ impl Looked {
             });
         }
         Ok(best)
+    }
+
+    /// What was found and what was listed by turns, each message once: either may be what was meant. "What did we agree for
+    /// saturday?" asks for what was said of that day as well as on it.
+    fn by_turns(&self, shown: &HashSet<Seq>) -> Vec<&Message> {
+        let is_news = |one: &&Message| one.seq < self.before && !shown.contains(&one.seq);
+        let mut found = self.messages.iter().filter(is_news).take(RECALLED);
+        let mut listed = self.listed.iter().filter(is_news).take(LISTED);
+        let (mut told, mut seen) = (Vec::new(), HashSet::new());
+        loop {
+            let next = [listed.next(), found.next()];
+            if next.iter().all(Option::is_none) {
+                return told;
+            }
+            told.extend(next.into_iter().flatten().filter(|one| seen.insert(one.seq)));
+        }
     }
 
     fn best_sessions(&self, conn: &Reader, shown: &HashSet<Seq>) -> store::Result<Vec<RecalledSession>> {

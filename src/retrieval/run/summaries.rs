@@ -61,8 +61,9 @@ pub fn found(
     let of_message = sessions_of(reading, found, ranked)?;
     let of_best = ranked.iter().filter_map(|one| of_message.get(&found.messages.get(one.index)?.seq).copied());
     let looked = look_at(reading, of_best, candidates)?;
+    let said_elsewhere = summaries::rolled_up(reading.conn, reading.request.conversation.chat)?;
     if looked.is_empty() {
-        return Ok(Summaries::default());
+        return Ok(Summaries { said_elsewhere, ..Summaries::default() });
     }
     let names = summaries::member_names(reading.conn, reading.request.conversation.chat)?;
     let told: Vec<Vec<String>> =
@@ -80,7 +81,6 @@ pub fn found(
         let bullets = scored_bullets(reading, (summary, &told[one.index]), frequencies, lexicon);
         FoundSummary { id: *id, score: one.score, legs: *legs, bullets }
     });
-    let said_elsewhere = summaries::rolled_up(reading.conn, reading.request.conversation.chat)?;
     Ok(Summaries { best_first: best_first.collect(), said_elsewhere })
 }
 
