@@ -1,4 +1,4 @@
-//! What is said to who lets the bot in. All of it Markdown.
+//! The answers to `/claim`. All of them Markdown.
 
 /// The answer to `/claim` with the right code, or from an owner.
 pub fn claimed() -> String {

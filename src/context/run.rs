@@ -111,29 +111,29 @@ pub fn window_around(
 }
 
 /// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes
-/// before answers to others, and a tag without words by whoever has a talk of their own open means that.
+/// before answers to others, which a tag without words is not about where its author has a talk of their own open.
 fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, &str)) -> Option<&'a StoredMessage> {
-    let by_author = || recent.iter().filter(|it| it.message.sender.id == trigger.message.sender.id);
-    let asked: Vec<MessageId> = by_author().map(|it| it.message.id).collect();
+    let author = trigger.message.sender.id;
+    let asked: Vec<MessageId> =
+        recent.iter().filter(|it| it.message.sender.id == author).map(|it| it.message.id).collect();
     let answers = || recent.iter().rev().take(OWN_ANSWER_WITHIN).filter(|it| it.message.role == Role::Assistant);
     let is_to_author = |it: &&StoredMessage| it.message.reply_to.is_some_and(|id| asked.contains(&id));
-    answers().find(is_to_author).or_else(|| {
-        let answered: Vec<MessageId> = recent
-            .iter()
-            .filter(|it| it.message.role == Role::Assistant)
-            .filter_map(|it| it.message.reply_to)
-            .collect();
-        let opened = trigger.message.sent_at.minus(OPEN_TALK);
-        let is_ours = |id: MessageId| recent.iter().any(|it| it.message.id == id && it.message.role == Role::Assistant);
-        let is_talk = |it: &&StoredMessage| {
-            !it.message.reply_to.is_some_and(is_ours)
-                && !answered.contains(&it.message.id)
-                && !says_little(&it.message.text, |_| true)
-        };
-        let has_talk = by_author().any(|it| it.message.sent_at >= opened && is_talk(&it));
-        let languages = Languages::shipped();
-        let calls_for_help = is_generic(ask, languages) && !languages.goes_on(ask);
-        answers().next().filter(|_| !(calls_for_help && has_talk))
+    let languages = Languages::shipped();
+    let is_wordless = is_generic(ask, languages) && !languages.goes_on(ask);
+    let to_others = || answers().next().filter(|_| !(is_wordless && has_open_talk(recent, trigger)));
+    answers().find(is_to_author).or_else(to_others)
+}
+
+/// Whether the author of `trigger` lately said something to the others, neither to the bot nor about an answer of its.
+fn has_open_talk(recent: &[StoredMessage], trigger: &StoredMessage) -> bool {
+    let ours = || recent.iter().filter(|it| it.message.role == Role::Assistant);
+    let with_us: HashSet<MessageId> =
+        ours().flat_map(|it| [Some(it.message.id), it.message.reply_to]).flatten().collect();
+    let is_with_us = |id: MessageId| with_us.contains(&id);
+    let opened = trigger.message.sent_at.minus(OPEN_TALK);
+    recent.iter().map(|it| &it.message).filter(|it| it.sender.id == trigger.message.sender.id).any(|it| {
+        let is_to_us = is_with_us(it.id) || it.reply_to.is_some_and(is_with_us);
+        it.sent_at >= opened && !is_to_us && !says_little(&it.text, |_| true)
     })
 }
 

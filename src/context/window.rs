@@ -179,9 +179,9 @@ fn answer_before(pool: &CandidateSet<'_>, history: &History, sources: &Sources) 
         readings.any(|reading| reading.has_stem(stem))
     };
     // One or two words may be an instruction ("shorter"), unless the talk has them; more are a question of their own.
-    let is_short = lexical::words(&history.ask).count() <= 2;
-    let says_little = says_little(&history.ask, |stem| !is_short || is_known(stem));
-    let has_words = !says_little && !is_generic(&history.ask, Languages::shipped());
+    let may_instruct = lexical::words(&history.ask).count() <= 2;
+    let is_subject = |stem| !may_instruct || is_known(stem);
+    let has_words = !says_little(&history.ask, is_subject) && !is_generic(&history.ask, Languages::shipped());
     let answer = pool.conversation.iter().rposition(|place| pool.messages[*place].message.id == sources.of)?;
     let of_it = |place: &Index| {
         let stored = pool.messages[*place];

@@ -129,7 +129,7 @@ pub struct FoundSource {
 pub struct LegScores {
     /// Share of the question, by idf, whose stems it holds.
     pub words: f64,
-    /// 1 where it was written by somebody whom the question names, and holds one of its words or none is looked for.
+    /// 1 where it was written by somebody whom the question names; where the question has words, only if it holds one.
     pub author: f64,
     /// 1 where it holds the beginning of a word, in a language without a stemmer.
     pub trigrams: f64,

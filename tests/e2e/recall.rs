@@ -66,6 +66,46 @@ async fn what_was_said_on_a_day_is_asked_for_by_the_day_alone() {
 }
 
 #[tokio::test]
+async fn of_a_day_the_own_topic_comes_first_and_nobody_who_opted_out() {
+    World::run(async |w| {
+        let club = w.telegram.add_chat(NewChat::forum("Club"));
+        let (ann, ben, zoe) = (
+            w.telegram.add_member(club, "ann"),
+            w.telegram.add_member(club, "ben"),
+            w.telegram.add_member(club, "zoe"),
+        );
+        let house = w.telegram.create_topic(club, "House");
+        let in_house = |who, text: &str| Post::new(who, text, w.clock.now()).in_thread(house);
+        w.telegram.say(club, in_house(ann, "the chimney sweep was here"));
+        w.telegram.say(club, in_house(zoe, "he found a nest of jackdaws"));
+        for n in 0..220 {
+            w.telegram.say(
+                club,
+                Post::new(ben, format!("the long and winding story of the football match, part {n}"), w.clock.now()),
+            );
+        }
+        w.settled().await;
+        w.telegram.say(club, in_house(zoe, "/optout"));
+        w.next_sent().await;
+        w.quiet(Duration::from_secs(86_400)).await;
+        for n in 0..205 {
+            w.telegram
+                .say(club, Post::new(ann, format!("painting the door, stroke {n}"), w.clock.now()).in_thread(house));
+        }
+        w.settled().await;
+        w.model.script(["The sweep was here.", "Nothing that I may tell."]);
+        let tag = w.telegram.say(club, Post::new(ben, "@bot what was said yesterday?", w.clock.now()).in_thread(house));
+        w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("chimney sweep") && !prompt.contains("jackdaws"), "{prompt}");
+        let tag = w.telegram.say(club, Post::new(ben, "@bot what did zoe say?", w.clock.now()).in_thread(house));
+        w.answer_to(tag).await;
+        assert!(!w.prompt(1).await.contains("jackdaws"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn nothing_of_another_chat_is_recalled() {
     World::run(async |w| {
         let other = w.telegram.add_chat(NewChat::forum("Other"));

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::domain::dot;
-use crate::domain::{LegScores, Seq, SessionId, WordStemmer};
+use crate::domain::{LegScores, Seq, SessionId, UserId, WordStemmer};
 use crate::retrieval::Frequencies;
 use crate::retrieval::proposals::{Proposal, WordPostings, proposals};
 use crate::retrieval::run::Reading;
@@ -168,9 +168,13 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// Members whom the question names, and who did not opt out.
+    pub(super) fn named(&self) -> impl Iterator<Item = &(UserId, String)> {
+        self.people.iter().filter(|(id, _)| self.question.named.contains(id)).take(AUTHORS)
+    }
+
     fn by_authors(&self, stems: &[(String, &str)], candidates: &mut Candidates) -> store::Result<()> {
-        let named = self.people.iter().filter(|(id, _)| self.question.named.contains(id));
-        for (_, name) in named.take(AUTHORS) {
+        for (_, name) in self.named() {
             for (stem, _) in stems {
                 let list = postings::of_stem_by(self.conn, &self.range(OF_A_WORD), (stem, name), self.language)?;
                 for seq in list.seqs {

@@ -1,8 +1,9 @@
 //! Lists what a question asks for that only names a member or a day: what they said, what was said then.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
-use crate::domain::{LegScores, Timestamp};
+use crate::domain::{LegScores, Timestamp, UserId};
 use crate::retrieval::run::looked::Message;
 use crate::retrieval::run::summaries::FoundSummary;
 use crate::retrieval::run::{Reading, RecallRequest};
@@ -12,8 +13,8 @@ use crate::store::{self, summaries};
 
 /// Newest messages that are read of each time and of each member that the question names.
 const READ: u32 = 200;
-/// Times and members of one question that are looked at.
-const NAMED: usize = 3;
+/// Times of one question that are looked at.
+const TIMES: usize = 3;
 /// Telling words of a message that says much; more do not count.
 const LONG: usize = 10;
 /// Sessions that are listed at most, among so many of the newest.
@@ -22,10 +23,11 @@ const SESSIONS_READ: u32 = 40;
 
 /// The messages that say most of what the question names, best first: those of its own conversation before others.
 pub fn messages(reading: &Reading<'_>, lexicon: &mut Lexicon<'_>) -> store::Result<Vec<Message>> {
+    let mut seen = HashSet::new();
     let mut listed: Vec<(StoredPassage, usize)> = Vec::new();
-    for found in reading.named()? {
+    for found in reading.said()? {
         let telling = lexicon.telling(&found.text).len().min(LONG);
-        if telling > 0 && !listed.iter().any(|(known, _)| known.seq == found.seq) {
+        if telling > 0 && seen.insert(found.seq) {
             listed.push((found, telling));
         }
     }
@@ -64,22 +66,29 @@ pub fn sessions(reading: &Reading<'_>) -> store::Result<Vec<FoundSummary>> {
 impl Reading<'_> {
     /// The times that the question names: from the first moment to the one after the last.
     fn times(&self) -> Vec<(Timestamp, Timestamp)> {
-        self.question.spans.iter().take(NAMED).map(|span| (span.from, span.to)).collect()
+        self.question.spans.iter().take(TIMES).map(|span| (span.from, span.to)).collect()
     }
 
-    /// What the members that it names said at the times that it names; of what it does not name, all.
-    fn named(&self) -> store::Result<Vec<StoredPassage>> {
-        let times = each_or_any(self.times());
-        let members = each_or_any(self.question.named.iter().copied().take(NAMED).collect());
+    /// What the members that it names said at the times that it names; where it names no time or nobody, at any or by all.
+    fn said(&self) -> store::Result<Vec<StoredPassage>> {
+        let RecallRequest { conversation, before, .. } = *self.request;
+        let all = Wanted { chat: conversation.chat, conversation: None, before, within: None, by: None };
+        let members: Vec<UserId> = self.named().map(|(id, _)| *id).collect();
+        if members.is_empty() && !self.question.named.is_empty() {
+            // An opted-out member who asks what they said.
+            return Ok(Vec::new());
+        }
         let mut found = Vec::new();
-        for (within, by) in times.iter().flat_map(|within| members.iter().map(move |by| (*within, *by))) {
-            let RecallRequest { conversation, before, .. } = *self.request;
-            let here = Wanted { chat: conversation.chat, conversation: Some(conversation), before, within, by };
-            let of_here = passages::newest(self.conn, &here, READ)?;
-            let is_full = of_here.len() >= READ as usize;
-            found.extend(of_here);
-            if !is_full {
-                found.extend(passages::newest(self.conn, &Wanted { conversation: None, ..here }, READ)?);
+        for within in each_or_any(self.times()) {
+            for by in each_or_any(members.clone()) {
+                let wanted = Wanted { within, by, ..all };
+                let newest = passages::newest(self.conn, &wanted, READ)?;
+                if by.is_none() && newest.len() == READ as usize {
+                    // Other topics may have said all of it; that of the question comes first.
+                    let here = Wanted { conversation: Some(conversation), ..wanted };
+                    found.extend(passages::newest(self.conn, &here, READ)?);
+                }
+                found.extend(newest);
             }
         }
         Ok(found)

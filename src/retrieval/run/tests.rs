@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use super::*;
 use crate::domain::{Chat, ChatKey, ChatKind, Message};
@@ -7,6 +6,8 @@ use crate::store::{Priority, messages};
 use crate::testkit::{CHAT, DAY_ONE, new_store, transcript};
 
 const NOW: Timestamp = Timestamp::from_secs(1_900_000_000);
+/// At noon of the second day of a transcript.
+const THE_SIXTH: Timestamp = Timestamp::from_secs(DAY_ONE.secs() + 36 * 3600);
 
 /// Numbers of what is recalled from `chat` for `text`, best first.
 async fn recalled(chat: &str, text: &str, shown: &[u32]) -> Vec<u32> {
@@ -69,8 +70,7 @@ async fn the_speaker_is_looked_for_too() {
 
 #[tokio::test]
 async fn a_name_or_a_day_alone_brings_what_was_said() {
-    // The transcript begins on 5 January.
-    let on_the_sixth = |text: &'static str| recalled_at(DAY_ONE.plus(Duration::from_secs(36 * 3600)), TALK, text, &[]);
+    let on_the_sixth = |text: &'static str| recalled_at(THE_SIXTH, TALK, text, &[]);
     assert_eq!(recalled(TALK, "what did Ben say?", &[]).await, [6, 4], "the newest first, and thanks are left out");
     assert_eq!(recalled(TALK, "what did Ben say?", &[6]).await, [4]);
     let yesterday = on_the_sixth("what was said yesterday?").await;
@@ -86,7 +86,7 @@ async fn nothing_is_recalled_for_what_was_never_said() {
 }
 
 /// A talk with its summary, whose first bullet Recent may hold already.
-async fn recalled_of_summaries(is_in_recent: bool) -> Recalled {
+async fn recalled_of_summaries(is_in_recent: bool, text: &'static str, now: Timestamp) -> Recalled {
     use crate::domain::{Bullet, Closed, MessageId, Rolling, Session, SessionId, Summary, SummaryMethod};
     use crate::store::summaries::{RollingSummary, save_mini, save_rolling};
     use crate::store::{sessions, summary_vectors};
@@ -132,8 +132,8 @@ async fn recalled_of_summaries(is_in_recent: bool) -> Recalled {
             }
             let request = RecallRequest {
                 conversation: Conversation { chat: ChatKey(1), thread: None },
-                text: "how much was the deposit for the thai place?",
-                now: NOW,
+                text,
+                now,
                 utc_offset: 0,
                 by: said[0].sender.id,
                 before: Seq(1_000),
@@ -147,11 +147,25 @@ async fn recalled_of_summaries(is_in_recent: bool) -> Recalled {
 
 #[tokio::test]
 async fn what_a_summary_says_is_recalled_with_names_unless_recent_says_it() {
-    let found = recalled_of_summaries(false).await;
+    let text = "how much was the deposit for the thai place?";
+    let found = recalled_of_summaries(false, text, NOW).await;
     let session = &found.sessions[0];
     assert_eq!(session.bullets[0].text, "ann paid a deposit of 40 euros for the thai place");
     assert_eq!(session.grounds.iter().map(|stored| stored.seq.0).collect::<Vec<_>>(), [5]);
     assert!(session.legs.summary > 0.3 && found.messages[0].legs.summary > 0.3, "{found:?}");
-    let found = recalled_of_summaries(true).await;
+    let found = recalled_of_summaries(true, text, NOW).await;
     assert!(found.sessions.is_empty() && found.messages.iter().any(|one| one.message.seq == Seq(5)), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_day_alone_brings_the_summaries_of_the_talks_that_ended_then() {
+    let found = recalled_of_summaries(false, "what was said yesterday?", THE_SIXTH).await;
+    let [session] = found.sessions.as_slice() else { panic!("{found:?}") };
+    assert!(session.bullets[0].text.starts_with("ann paid a deposit") && session.legs.date == 1.0, "{session:?}");
+    for text in ["what was said two days ago?", "what did Cat say yesterday?"] {
+        let found = recalled_of_summaries(false, text, THE_SIXTH).await;
+        assert!(found.sessions.is_empty(), "{text}: {found:?}");
+    }
+    let found = recalled_of_summaries(true, "what was said yesterday?", THE_SIXTH).await;
+    assert!(found.sessions.is_empty(), "Recent says it: {found:?}");
 }
