@@ -80,7 +80,7 @@ pub fn guard(evidence: Evidence) -> Option<Guard> {
 /// Whether `window` holds the message that the ask replies to, or a talk that belongs to the ask.
 pub fn has_anchor_or_strand(window: &ContextWindow) -> bool {
     let belongs = |entry: &Entry| match entry.reason {
-        Reason::Anchor | Reason::Quoted | Reason::Source => true,
+        Reason::Anchor | Reason::Quoted | Reason::Source | Reason::Named => true,
         Reason::Chain | Reason::Strand | Reason::Bridge => entry.score >= SURE_STRAND,
         Reason::Cluster | Reason::Query | Reason::Nearby | Reason::Tool => false,
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::answer::plain::{clean_name, escape_markdown, gist};
 use crate::context::{ContextWindow, Entry};
-use crate::domain::{BotIdentity, EntityKind, Message, Part, Role, utf16_slice, without_citations};
+use crate::domain::{BotIdentity, EntityKind, Message, Part, Reason, Role, utf16_slice, without_citations};
 use crate::trigger::{Languages, is_generic};
 
 /// Characters of each quoted message.
@@ -44,7 +44,9 @@ pub struct Query<'a> {
 /// The `most` entries that answer the ask best, in order of time: of the focus by its score, of all by the words of the
 /// ask, an answer with its question. Tags and the bot's own words only where the trigger replies to them.
 pub fn most_telling<'w>(window: &'w ContextWindow, query: Query<'_>, most: usize) -> Vec<&'w Entry> {
-    let words = Words::of(window, query.ask);
+    // Whoever names a day or a member wants what was said then or by them, not messages with that word.
+    let is_named = window.entries.iter().any(|entry| entry.reason == Reason::Named);
+    let words = Words::of(window, if is_named { "" } else { query.ask });
     let may_show = |entry: &Entry| entry.reason.is_anchor() || (says_something(entry) && !is_tag(entry, query.bot));
     let matched: Vec<f64> =
         (0..window.entries.len()).map(|place| words.matched(place).max(taken_over(window, &words, place))).collect();

@@ -134,6 +134,7 @@ impl Explained<'_> {
             Reason::Quoted if asked => texts.marked_you.clone(),
             Reason::Quoted => texts.marked_tag.clone(),
             Reason::Source => texts.source.clone(),
+            Reason::Named => texts.named.clone(),
             Reason::Tool => texts.tool.clone(),
             Reason::Chain | Reason::Cluster | Reason::Strand | Reason::Bridge | Reason::Query | Reason::Nearby => {
                 self.link_to_anchor(message).unwrap_or_else(|| self.distance(reason, message))
@@ -280,6 +281,7 @@ pub fn in_plain_words(reason: Reason) -> &'static str {
         Reason::Strand => "part of the same talk",
         Reason::Bridge => "an earlier part of the same matter",
         Reason::Query => "about what the tag asks",
+        Reason::Named => "said at the time or by the member that the tag names",
         Reason::Source => "an earlier answer rested on it",
         Reason::Nearby => "said nearby",
         Reason::Tool => "looked up for the answer",

@@ -11,12 +11,12 @@ use crate::answer::run::asked;
 use crate::app::context_params;
 use crate::cli::arguments::ExplainOptions;
 use crate::cli::exit::{Exit, report};
-use crate::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig};
+use crate::config::{ContextConfig, EmbeddingConfig, Environment, StoreConfig, TimeConfig};
 use crate::context::run::{Readings, gather, window};
 use crate::context::{ContextWindow, Explained, Params, explain};
 use crate::domain::{
     BotIdentity, ChatId, Entity, EntityKind, How, Matter, MessageId, MessagePlace, ParsedTrigger, SlotUse,
-    StoredMessage, TokenCalibration, clip, parse_message_link, utf16_slice,
+    StoredMessage, TokenCalibration, Zone, clip, parse_message_link, utf16_slice,
 };
 use crate::embed::Embedder;
 use crate::retrieval::run::Recaller;
@@ -44,9 +44,9 @@ pub async fn run(options: ExplainOptions) -> Exit {
         Err(error) => return report(&error, Exit::Failed),
     };
     let settings = environment.settings();
-    let (store, context, embedding) = match settings.finish(StoreConfig::load(&settings).and_then(|store| {
+    let (store, context, embedding, zone) = match settings.finish(StoreConfig::load(&settings).and_then(|store| {
         let (context, embedding) = (ContextConfig::load(&settings), EmbeddingConfig::load(&settings));
-        Ok((store, context?, embedding?))
+        Ok((store, context?, embedding?, TimeConfig::load(&settings)?.zone))
     })) {
         Ok((loaded, _)) => loaded,
         Err(error) => return report(&error, Exit::Configuration),
@@ -60,7 +60,7 @@ pub async fn run(options: ExplainOptions) -> Exit {
         _ => Readings::new(embedder),
     };
     let decided = match Store::open_to_read(&store.path) {
-        Ok(store) => store.read(move |conn| decide(conn, &place, &params, (&readings, &recaller))).await,
+        Ok(store) => store.read(move |conn| decide(conn, &place, (&params, zone), (&readings, &recaller))).await,
         Err(error) => Err(error),
     };
     match decided {
@@ -92,7 +92,7 @@ fn place(chat: &str, message: Option<i64>) -> Option<MessagePlace> {
 fn decide(
     conn: &Reader,
     place: &MessagePlace,
-    params: &Params,
+    (params, zone): (&Params, Zone),
     (readings, recaller): (&Readings, &Recaller),
 ) -> store::Result<Option<Decision>> {
     let (chat, message) = match place {
@@ -103,7 +103,8 @@ fn decide(
         },
     };
     let Some(trigger) = messages::find(conn, chat, message)? else { return Ok(None) };
-    let (asked, _) = asked(conn, trigger.clone(), &parsed(conn, &trigger)?)?;
+    let Some(row) = chats::by_key(conn, trigger.chat)? else { return Ok(None) };
+    let (asked, _) = asked(conn, trigger.clone(), (&row, zone), &parsed(conn, &trigger)?)?;
     let answer = answers::to_trigger(conn, trigger.chat, trigger.seq, Matter::First)?;
     let calibration = match &answer {
         Some(answer) => usage::calibration(conn, &answer.model)?,

@@ -21,7 +21,8 @@ pub struct History {
     pub ask: String,
     /// Whether the trigger tags the bot, rather than going on with the talk.
     pub is_tag: bool,
-    /// The focus, where it was picked before and a member has asked for it now.
+    /// The focus, where nothing is left to pick: it was picked before and a member has asked for it now, or the ask names the
+    /// time or the member whose messages it wants.
     pub given: Option<Vec<Chosen>>,
     /// The sources of an earlier answer of the bot that the trigger may be about.
     pub sources: Option<Sources>,

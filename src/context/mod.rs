@@ -28,6 +28,7 @@
 //!    three that members said.
 //! 10. **Budget** (`budget`): all of it is packed by part and score into `CONTEXT_TOKENS`. `window` runs all steps but the first.
 //!
+//! Where an ask names a time or a member and nothing else, the focus is not picked: it is what was said then or by them (`said`).
 //! `seed` is the first design's rule (a time gap and an anchor), kept as a baseline and a feature. `explain` picks once more and
 //! notes what each feature added (`contributions`). All models are linear (`linear`, `weights`) and fitted by `benches/fit` on rows
 //! from `pick/training`.
@@ -53,6 +54,7 @@ mod relatedness;
 mod replies;
 mod retrieval;
 pub mod run;
+mod said;
 mod seed;
 mod select;
 mod strands;

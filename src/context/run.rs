@@ -27,8 +27,9 @@ use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
 use crate::context::retrieval::query::OlderQuery;
 use crate::context::retrieval::rerank::{Weights, rerank};
+use crate::context::said::said;
 use crate::context::window::Focused;
-use crate::domain::{MessageId, Part, Role, StoredMessage};
+use crate::domain::{Language, MessageId, Part, Role, StoredMessage};
 use crate::retrieval::run::Recaller;
 use crate::store::{self, Reader, answers, messages, outbox};
 use crate::trigger::{Languages, is_generic};
@@ -48,11 +49,14 @@ pub struct Asked {
     pub ask: String,
     /// Whether it tags the bot, rather than going on with the talk.
     pub is_tag: bool,
+    pub language: Language,
+    /// Seconds that the chat's clock is ahead of UTC.
+    pub utc_offset: i32,
 }
 
 /// Fetches the trigger's recent messages and everything that reply links lead to, with what is known of all of them.
 pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings) -> store::Result<History> {
-    let Asked { mut trigger, ask, is_tag } = asked;
+    let Asked { mut trigger, ask, is_tag, language, utc_offset } = asked;
     let anchor_withheld = match trigger.message.reply_to {
         Some(parent) => messages::is_withheld(conn, trigger.message.chat, parent)?,
         None => false,
@@ -84,7 +88,8 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     let read = readings.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));
     let (linked, evidence) = (found.found, Arc::new(evidence));
-    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given: None, sources, evidence })
+    let given = said((&trigger, &ask), (language, utc_offset), &recent);
+    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given, sources, evidence })
 }
 
 /// The window that `history` gives, with what is found further back than it reaches.

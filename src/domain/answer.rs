@@ -17,6 +17,8 @@ pub enum Reason {
     /// The words of the trigger found it.
     #[serde(alias = "semantic")]
     Query,
+    /// It was said at the time, or by the member, that the trigger names and asks about nothing else.
+    Named,
     /// An earlier answer, which the trigger is about, rested on it.
     Source,
     /// It surrounds the focus.
@@ -53,6 +55,7 @@ impl Reason {
             Self::Strand => "strand",
             Self::Bridge => "bridge",
             Self::Query => "query",
+            Self::Named => "named",
             Self::Source => "source",
             Self::Nearby => "nearby",
             Self::Tool => "tool",

@@ -197,7 +197,7 @@ impl Bench {
         let ask = if trigger.seq.0.is_multiple_of(2) { String::new() } else { trigger.message.text.clone() };
         let pick = move |conn: &_| {
             let params = Params::new(estimate_tokens);
-            let asked = Asked { trigger, ask, is_tag: true };
+            let asked = Asked { trigger, ask, is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
             let history = gather(conn, asked, &params, &readings)?;
             let window = window(conn, &history, &params, &recaller);
             Ok((history, window))

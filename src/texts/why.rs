@@ -19,6 +19,7 @@ pub struct WhyTexts {
     pub answer_to_it: String,
     pub what_it_answered: String,
     pub query: String,
+    pub named: String,
     pub found: String,
     pub own_just_before: String,
     pub just_before: String,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chime::domain::{EntityKind, Reason};
+use chime::domain::{EntityKind, Part, Reason};
 use chime::sandbox::{NewChat, Post};
 use chime::store::answers;
 use chime::testkit::World;
@@ -61,6 +61,38 @@ async fn what_was_said_on_a_day_is_asked_for_by_the_day_alone() {
         let tag = w.say("eve", "@bot what did ben say?");
         w.answer_to(tag).await;
         assert!(w.prompt(1).await.contains("bring the lanterns"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_day_or_a_member_alone_is_about_what_was_said_then_or_by_them() {
+    World::run(async |w| {
+        let said = w.play(
+            "
+            -2d 08:47 ben#1 HDMI works! But now there is no sound
+            -2d 08:49 dina#2>1 Sound settings, output, pick the projector and not the laptop
+            -1d 18:15 dina#3 Who has the key to the cupboard?
+            -1d 18:40 ben#4>3 Under the plant. As always
+            09:15 carl#5 The thai restaurant on 10th Ave?
+            09:22 ana#6>5 Friday at seven, if they have a table for nine?
+            ",
+        );
+        w.settled().await;
+        w.model.script(["The key.", "It lies under the plant.", "About sound and a key."]);
+        let asks = [
+            ("what was said yesterday?", &said[2..4]),
+            ("what did ben say yesterday?", &said[3..4]),
+            ("what did dina say?", &said[1..3]),
+        ];
+        for (ask, expected) in asks {
+            let tag = w.say("eve", &format!("@bot {ask}"));
+            let answer = w.answer_to(tag).await;
+            let record = w.record_of(&answer).await;
+            let focus =
+                record.window.iter().filter(|chosen| chosen.reason.part() == Part::Focus).map(|chosen| chosen.id);
+            assert_eq!(focus.collect::<Vec<_>>(), expected, "{ask}");
+        }
     })
     .await;
 }

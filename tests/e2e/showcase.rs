@@ -41,6 +41,7 @@ const SESSION: &[Turn] = &[
     ("help", &["Your turn"], &["No model"]),
     ("@bot what about the receipt?", &["Keep the receipt"], &["thai"]),
     ("@bot did you see the match?", &["Did you see the match"], &["garden"]),
+    ("@bot what did dina say?", &["Dina: “", "spare cable"], &["Ben: “", "@bot"]),
     ("@bot who saved film night?", &["you saved film night"], &["garden"]),
     (":q", &[], &["No model"]),
     ("@bot still there?", &[], &["No model", "still there"]),

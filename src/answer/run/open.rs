@@ -7,7 +7,7 @@ use crate::access::run::served;
 use crate::answer::run::question::Reading;
 use crate::context::MessageFeatures;
 use crate::context::run::Asked;
-use crate::domain::{Alternative, Chosen, How, Matter, MessageAt, ParsedTrigger, Seq, StoredMessage, UserId};
+use crate::domain::{Alternative, Chosen, How, Matter, MessageAt, ParsedTrigger, Seq, StoredMessage, UserId, Zone};
 use crate::store::chats::{self, ChatRow};
 use crate::store::{self, Reader, answers, consent, messages};
 use crate::trigger::{self, Languages, own_run};
@@ -81,7 +81,7 @@ impl Reading {
         }
         let revision = chats::revision(conn, trigger.chat)?.map(|now| now.number);
         let known = self.readings.known(conn, trigger.conversation())?;
-        let (asked, generic) = asked(conn, trigger, parsed)?;
+        let (asked, generic) = asked(conn, trigger, (&chat, self.zone), parsed)?;
         let is_bare = parsed.is_generic;
         Ok(Found::Ready(Box::new(Opened { asked, chat, matter, asked_by, given, generic, is_bare, revision, known })))
     }
@@ -93,8 +93,14 @@ fn other_matter(conn: &Reader, trigger: &StoredMessage) -> store::Result<Option<
     Ok(first.and_then(|first| first.alternative))
 }
 
-/// A trigger as it is read for an answer, and whether its ask only points at the conversation.
-pub fn asked(conn: &Reader, trigger: StoredMessage, parsed: &ParsedTrigger) -> store::Result<(Asked, bool)> {
+/// A trigger of `chat` as it is read for an answer, and whether its ask only points at the conversation. `zone` is that of chats
+/// that have none of their own.
+pub fn asked(
+    conn: &Reader,
+    trigger: StoredMessage,
+    (chat, zone): (&ChatRow, Zone),
+    parsed: &ParsedTrigger,
+) -> store::Result<(Asked, bool)> {
     let ask = trigger::ask_of(&trigger.message.text, parsed);
     let may_follow_tag = parsed.how == How::Mention && parsed.cut.is_empty();
     let (ask, generic) = match (parsed.is_generic, may_follow_tag) {
@@ -102,7 +108,9 @@ pub fn asked(conn: &Reader, trigger: StoredMessage, parsed: &ParsedTrigger) -> s
         (false, true) => (after_tag(conn, &trigger, ask)?, false),
         (false, false) => (ask, false),
     };
-    Ok((Asked { trigger, ask, is_tag: parsed.how == How::Mention }, generic))
+    let utc_offset = chat.zone(zone).ahead_secs(trigger.message.sent_at);
+    let is_tag = parsed.how == How::Mention;
+    Ok((Asked { trigger, ask, is_tag, language: chat.language, utc_offset }, generic))
 }
 
 /// The ask of a tag that says nothing by itself: the question that its author wrote just before it, in one message or

@@ -127,6 +127,7 @@ fn features(decision: &Decision, entry: &Entry) -> Vec<Feature> {
         Reason::Cluster => by_link("near"),
         Reason::Bridge => by_link("older"),
         Reason::Source => by_link("source"),
+        Reason::Named => by_link("named"),
         Reason::Strand | Reason::Query | Reason::Nearby | Reason::Tool => {
             explained(decision, entry.message.message.id).map_or_else(Vec::new, |it| it.features.clone())
         }
@@ -147,6 +148,7 @@ fn meaning(name: &str) -> String {
     match name {
         "reply" => return "the trigger replies to it".to_owned(),
         "chain" => return "linked by replies".to_owned(),
+        "named" => return "the trigger names its time or author".to_owned(),
         "source" => return "an earlier answer rested on it".to_owned(),
         "older" => return "about the same, from further back".to_owned(),
         "near" => return "no long silence between".to_owned(),

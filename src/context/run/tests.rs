@@ -12,7 +12,7 @@ use crate::context::history::History;
 use crate::context::params::Params;
 use crate::context::run::precomputed::Readings;
 use crate::context::run::{Asked, gather};
-use crate::domain::{Chat, ChatKind, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
+use crate::domain::{Chat, ChatKind, Language, Message, MessageId, Sender, Timestamp, UserId, estimate_tokens};
 use crate::embed::Embedder;
 use crate::retrieval::run::Recaller;
 use crate::store::{Priority, Store, chats, messages, vectors};
@@ -63,7 +63,7 @@ async fn gathered(store: &Store, readings: &Arc<Readings>, trigger: i64, ask: &'
     let readings = Arc::clone(readings);
     let gathered = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, MessageId(trigger))?.unwrap();
-        let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true };
+        let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
         gather(conn, asked, &Params::new(estimate_tokens), &readings)
     });
     gathered.await.unwrap()

@@ -8,7 +8,7 @@ use crate::context::params::Params;
 use crate::context::run::precomputed::Readings;
 use crate::context::run::{Asked, gather, window};
 use crate::domain::{
-    Chat, ChatId, ChatKind, Message, MessageId, Origin, Reason, Seq, StoredMessage, ThreadId, estimate_tokens,
+    Chat, ChatId, ChatKind, Language, Message, MessageId, Origin, Reason, Seq, StoredMessage, ThreadId, estimate_tokens,
 };
 use crate::embed::Embedder;
 use crate::retrieval::run::Recaller;
@@ -94,7 +94,7 @@ async fn asked_in(
     let picked = store.read(move |conn| {
         let trigger = messages::find(conn, CHAT, last)?.unwrap();
         let params = Params::new(estimate_tokens);
-        let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true };
+        let asked = Asked { trigger, ask: ask.to_owned(), is_tag: true, language: Language::DEFAULT, utc_offset: 0 };
         Ok(window(conn, &gather(conn, asked, &params, &readings)?, &params, &recaller))
     });
     picked.await.unwrap()
