@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::context::{
     Evidence, FurtherBackWeights, History, MessageFeatures, OlderQuery, Params, ReplyModel, Reranked, Scorers,
-    antecedent_rows, rerank, without_bots,
+    antecedent_rows, rerank, said, without_bots,
 };
 use crate::domain::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId};
 use crate::embed::Embedder;
@@ -120,7 +120,8 @@ impl Prepared {
         let is_tag = ask != trigger.message.text;
         let evidence = Arc::clone(&self.evidence);
         let linked = if self.archive.is_some() { self.around_anchor(&trigger, start) } else { Vec::new() };
-        History { ask, is_tag, evidence, ..History::new(trigger, recent, linked) }
+        let given = said((&trigger, &ask), (self.language, 0), &recent);
+        History { ask, is_tag, given, evidence, ..History::new(trigger, recent, linked) }
     }
 
     /// What the daemon would have fetched of an anchor from before the window: its ancestors and neighbours.
