@@ -49,6 +49,10 @@ struct Running {
     _lock: FileLock,
 }
 
+/// Work for a reading connection. In a box, as what is written is: what surrounds it is compiled once, and not for each of some
+/// three hundred kinds of work.
+type Reading = Box<dyn FnOnce(&Reader) + Send>;
+
 #[derive(Clone)]
 struct Queues {
     answering: tokio::sync::mpsc::Sender<writer::Work>,
@@ -97,8 +101,13 @@ impl Store {
         F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let queues = self.queues().ok_or(StoreError::Closed)?;
         let (packed, outcome) = writer::package(work);
+        self.submit(priority, packed).await?;
+        outcome.await.map_err(|_| StoreError::Closed)?
+    }
+
+    async fn submit(&self, priority: Priority, packed: writer::Work) -> Result<()> {
+        let queues = self.queues().ok_or(StoreError::Closed)?;
         let is_accepted = match priority {
             Priority::Answering => {
                 self.shared.answering_writes.fetch_add(1, Ordering::Relaxed);
@@ -106,10 +115,7 @@ impl Store {
             }
             Priority::Background => queues.background.send(Task::Write(packed)).await.is_ok(),
         };
-        if !is_accepted {
-            return Err(StoreError::Closed);
-        }
-        outcome.await.map_err(|_| StoreError::Closed)?
+        if is_accepted { Ok(()) } else { Err(StoreError::Closed) }
     }
 
     /// How many writes there were so far that somebody waited for: who looks twice sees whether it is quiet.
@@ -151,9 +157,18 @@ impl Store {
         F: FnOnce(&Reader) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
+        let (reply, mut outcome) = oneshot::channel();
+        // Nobody waiting any more is fine: it was only read.
+        self.read_elsewhere(Box::new(move |conn| drop(reply.send(work(conn))))).await?;
+        outcome.try_recv().map_err(|_| StoreError::Panicked)?
+    }
+
+    /// Runs `work` on a thread that may wait.
+    async fn read_elsewhere(&self, work: Reading) -> Result<()> {
         let _permit = self.shared.free_readers.acquire().await.map_err(|_| StoreError::Closed)?;
         let shared = Arc::clone(&self.shared);
-        tokio::task::spawn_blocking(move || shared.lend(work)).await.map_err(|_| StoreError::Panicked)?
+        let lend = move || shared.lend(work);
+        tokio::task::spawn_blocking(lend).await.map_err(|_| StoreError::Panicked)?
     }
 
     /// The same for a row or two that were just written, on this very thread where a connection is free: to hand that to
@@ -164,7 +179,7 @@ impl Store {
         T: Send + 'static,
     {
         match self.shared.free_readers.try_acquire() {
-            Ok(_permit) => self.shared.lend(work),
+            Ok(_permit) => self.shared.read(work),
             Err(_) => self.read(work).await,
         }
     }
@@ -172,7 +187,7 @@ impl Store {
     /// The same for a thread that may wait, and goes on with what it read.
     pub fn read_here<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let _permit = block_on(self.shared.free_readers.acquire()).map_err(|_| StoreError::Closed)?;
-        self.shared.lend(work)
+        self.shared.read(work)
     }
 
     /// Waits for what was accepted to be written, folds the log into the file and lets go of the lock.
@@ -193,14 +208,22 @@ impl Store {
 }
 
 impl Shared {
-    /// Runs `work` on a reading connection; whoever asks has a permit for one.
-    fn lend<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+    /// What `work` gives on a reading connection; whoever asks has a permit for one.
+    fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let mut outcome = Err(StoreError::Closed);
+        self.lend(|conn| outcome = work(conn))?;
+        outcome
+    }
+
+    /// Runs `work` on a reading connection.
+    fn lend(&self, work: impl FnOnce(&Reader)) -> Result<()> {
         let conn = locked(&self.readers).pop().ok_or(StoreError::Closed)?;
         // The connection goes back even when the work panics.
         let lent = Lent { shared: self, conn: Some(conn) };
         let conn = lent.conn.as_ref().ok_or(StoreError::Closed)?;
         let snapshot = conn.unchecked_transaction()?;
-        work(&snapshot)
+        work(&snapshot);
+        Ok(())
     }
 }
 

@@ -69,30 +69,48 @@ where
 {
     let (reply, receiver) = oneshot::channel();
     let packed: Work = Box::new(move |tx, company| {
-        let outcome = tx.and_then(|tx| match company {
-            Company::Alone => guarded(tx, work),
-            Company::Shared => in_savepoint(tx, work),
+        let (mut work, mut result) = (Some(work), None);
+        let done = attempt(tx, company, &mut |tx| {
+            result = work.take().map(|work| work(tx)).transpose()?;
+            Ok(())
         });
-        let has_failed = outcome.is_err();
+        let has_failed = done.is_err();
         let finish: Finish = Box::new(move |committed| {
+            let outcome = committed.and(done).and_then(|()| result.ok_or(StoreError::Panicked));
             // Nobody waiting any more is fine: the work is done all the same.
-            let _ = reply.send(match committed {
-                Ok(()) => outcome,
-                Err(error) => Err(error),
-            });
+            let _ = reply.send(outcome);
         });
         Done { has_failed, finish }
     });
     (packed, receiver)
 }
 
+/// Work whose result goes elsewhere: what surrounds it is compiled once, and not for each kind of work.
+type Attempt<'a> = &'a mut dyn FnMut(&Writer<'_>) -> Result<()>;
+
+fn attempt(tx: std::result::Result<&Writer<'_>, StoreError>, company: Company, work: Attempt<'_>) -> Result<()> {
+    match company {
+        Company::Alone => guarded(tx?, work),
+        Company::Shared => savepoint(tx?, work),
+    }
+}
+
 /// A panic is a failure like any other.
-fn guarded<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
+fn guarded(tx: &Writer<'_>, work: Attempt<'_>) -> Result<()> {
     catch_unwind(AssertUnwindSafe(|| work(tx))).unwrap_or(Err(StoreError::Panicked))
 }
 
-/// Runs `work` so that a failure or a panic undoes its own writes and nothing else.
+/// What `work` gives. A failure or a panic undoes its own writes and nothing else.
 pub fn in_savepoint<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
+    let (mut work, mut result) = (Some(work), None);
+    savepoint(tx, &mut |tx| {
+        result = work.take().map(|work| work(tx)).transpose()?;
+        Ok(())
+    })?;
+    result.ok_or(StoreError::Panicked)
+}
+
+fn savepoint(tx: &Writer<'_>, work: Attempt<'_>) -> Result<()> {
     let run = |sql| -> Result<()> {
         tx.prepare_cached(sql)?.execute([])?;
         Ok(())
