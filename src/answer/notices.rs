@@ -3,64 +3,64 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use serde::Deserialize;
-
 use crate::domain::Because;
+use crate::domain::rows::{read, rows};
 
-#[derive(Debug, Deserialize)]
-struct File {
-    language: Vec<Notices>,
+rows! {
+    struct File {
+        language: Vec<Notices>,
+    }
 }
 
-/// The notices in one language. What stands in braces is filled in.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Notices {
-    /// ISO 639-3.
-    code: String,
-    /// The button that leads to the other matter that a tag may mean.
-    pub another: String,
-    /// That button was pressed before.
-    pub answered_already: String,
-    /// What a button leads to was forgotten.
-    pub no_longer_kept: String,
-    pub unknown_button: String,
-    pub members_only: String,
-    pub admins_only: String,
-    /// In strict chats, where nothing that is known is about the ask.
-    pub guard: String,
-    /// In strict chats, behind a statement without a source; stands in brackets.
-    pub unsourced: String,
-    conversation: String,
-    member: String,
-    flood: String,
-    daily_tokens: String,
-    daily_tokens_of_chat: String,
-    daily_tokens_of_member: String,
-    ask_again_now: String,
-    ask_again: String,
-    until_then: String,
-    silent: String,
-    /// Asks whom the member means; the names follow.
-    pub which_person: String,
-    /// Asks which suggested item the member means.
-    pub which_item: String,
-    /// Asks which earlier suggestion the member wants to go on with.
-    pub which_suggestion: String,
-    /// The model gave no answer.
-    pub sorry: String,
-    /// Goes before the messages that an answer would have rested on.
-    pub sorry_relevant: String,
-    pub sorry_try_again: String,
-    pub sorry_if_you_like: String,
-    missed_one: String,
-    missed_many: String,
-    imported: String,
-    in_a_second: String,
-    in_seconds: String,
-    in_a_minute: String,
-    in_minutes: String,
-    in_hours: String,
+rows! {
+    /// The notices in one language. What stands in braces is filled in.
+    pub struct Notices {
+        /// ISO 639-3.
+        code: String,
+        /// The button that leads to the other matter that a tag may mean.
+        pub another: String,
+        /// That button was pressed before.
+        pub answered_already: String,
+        /// What a button leads to was forgotten.
+        pub no_longer_kept: String,
+        pub unknown_button: String,
+        pub members_only: String,
+        pub admins_only: String,
+        /// In strict chats, where nothing that is known is about the ask.
+        pub guard: String,
+        /// In strict chats, behind a statement without a source; stands in brackets.
+        pub unsourced: String,
+        conversation: String,
+        member: String,
+        flood: String,
+        daily_tokens: String,
+        daily_tokens_of_chat: String,
+        daily_tokens_of_member: String,
+        ask_again_now: String,
+        ask_again: String,
+        until_then: String,
+        silent: String,
+        /// Asks whom the member means; the names follow.
+        pub which_person: String,
+        /// Asks which suggested item the member means.
+        pub which_item: String,
+        /// Asks which earlier suggestion the member wants to go on with.
+        pub which_suggestion: String,
+        /// The model gave no answer.
+        pub sorry: String,
+        /// Goes before the messages that an answer would have rested on.
+        pub sorry_relevant: String,
+        pub sorry_try_again: String,
+        pub sorry_if_you_like: String,
+        missed_one: String,
+        missed_many: String,
+        imported: String,
+        in_a_second: String,
+        in_seconds: String,
+        in_a_minute: String,
+        in_minutes: String,
+        in_hours: String,
+    }
 }
 
 /// The notices in the language with this ISO 639-3 `code`; in English where there are none in it.
@@ -71,10 +71,8 @@ pub fn notices(code: &str) -> &'static Notices {
 
 fn all() -> &'static [Notices] {
     // A file that does not parse would be empty, which a test rules out.
-    static ALL: LazyLock<Vec<Notices>> = LazyLock::new(|| {
-        let file = toml::from_str::<toml::Table>(include_str!("notices.toml")).and_then(toml::Table::try_into::<File>);
-        file.map(|file| file.language).unwrap_or_default()
-    });
+    static ALL: LazyLock<Vec<Notices>> =
+        LazyLock::new(|| read::<File>(include_str!("notices.toml")).map(|file| file.language).unwrap_or_default());
     &ALL
 }
 

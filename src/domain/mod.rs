@@ -22,6 +22,7 @@ mod packed;
 mod panics;
 mod refusal;
 mod repair;
+pub mod rows;
 mod session;
 mod source;
 mod stems;

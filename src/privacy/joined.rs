@@ -3,39 +3,39 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use serde::Deserialize;
-
+use crate::domain::rows::{read, rows};
 use crate::privacy::wording::{Promise, command, escaped};
 
 const DAY_SECS: u64 = 24 * 60 * 60;
 
-#[derive(Debug, Deserialize)]
-struct File {
-    language: Vec<Words>,
+rows! {
+    struct File {
+        language: Vec<Words>,
+    }
 }
 
-/// The sentences in one language. What stands in braces is filled in.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Words {
-    /// ISO 639-3.
-    code: String,
-    /// As in `language_code` of Telegram's users.
-    telegram: String,
-    opening: String,
-    opening_private: String,
-    goes_to: String,
-    all_go_to: String,
-    summaries_too: String,
-    remembers: String,
-    remembers_here: String,
-    remembers_private: String,
-    news: String,
-    goes_nowhere: String,
-    kept_for: String,
-    kept_for_good: String,
-    run_by: String,
-    commands: String,
+rows! {
+    /// The sentences in one language. What stands in braces is filled in.
+    struct Words {
+        /// ISO 639-3.
+        code: String,
+        /// As in `language_code` of Telegram's users.
+        telegram: String,
+        opening: String,
+        opening_private: String,
+        goes_to: String,
+        all_go_to: String,
+        summaries_too: String,
+        remembers: String,
+        remembers_here: String,
+        remembers_private: String,
+        news: String,
+        goes_nowhere: String,
+        kept_for: String,
+        kept_for_good: String,
+        run_by: String,
+        commands: String,
+    }
 }
 
 /// The notice for a chat whose language has this ISO 639-3 `code`; English where there is none in it. `retention` is the
@@ -126,9 +126,8 @@ fn in_language(code: &str) -> Option<&'static Words> {
 
 fn all() -> &'static [Words] {
     // A file that does not parse would be empty, which a test rules out.
-    static ALL: LazyLock<Vec<Words>> = LazyLock::new(|| {
-        toml::from_str::<File>(include_str!("joined.toml")).map(|file| file.language).unwrap_or_default()
-    });
+    static ALL: LazyLock<Vec<Words>> =
+        LazyLock::new(|| read::<File>(include_str!("joined.toml")).map(|file| file.language).unwrap_or_default());
     &ALL
 }
 

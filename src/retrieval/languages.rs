@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
 use crate::domain::Language;
+use crate::domain::rows::{read, rows};
 use crate::retrieval::lexicon::words;
 use crate::trigger::Languages;
 
@@ -25,39 +24,39 @@ const FILES: [&str; 12] = [
     include_str!("languages/uk.toml"),
 ];
 
-/// The file's form. What the lists mean is explained in `languages/en.toml`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    language: String,
-    short: String,
-    asks_when: String,
-    asks_number: String,
-    asks_oneself: String,
-    asks_talk: String,
-    time: String,
-    numbers: String,
-    counts: String,
-    months: String,
-    weekdays: String,
-    month_marks: String,
-    ambiguous: String,
-    seasons: String,
-    season_marks: String,
-    today: String,
-    tomorrow: String,
-    yesterday: String,
-    days_before: String,
-    this_week: String,
-    last_week: String,
-    last_weekend: String,
-    this_month: String,
-    last_month: String,
-    day: String,
-    week: String,
-    month: String,
-    year: String,
-    ago: String,
+rows! {
+    /// The file's form. What the lists mean is explained in `languages/en.toml`.
+    struct File {
+        language: String,
+        short: String,
+        asks_when: String,
+        asks_number: String,
+        asks_oneself: String,
+        asks_talk: String,
+        time: String,
+        numbers: String,
+        counts: String,
+        months: String,
+        weekdays: String,
+        month_marks: String,
+        ambiguous: String,
+        seasons: String,
+        season_marks: String,
+        today: String,
+        tomorrow: String,
+        yesterday: String,
+        days_before: String,
+        this_week: String,
+        last_week: String,
+        last_weekend: String,
+        this_month: String,
+        last_month: String,
+        day: String,
+        week: String,
+        month: String,
+        year: String,
+        ago: String,
+    }
 }
 
 /// One language.
@@ -188,8 +187,8 @@ impl Phrases {
 }
 
 impl Table {
-    fn parse(toml: &str) -> Result<Self, toml::de::Error> {
-        let file: File = toml::from_str::<toml::Table>(toml)?.try_into()?;
+    fn parse(toml: &str) -> Result<Self, String> {
+        let file: File = read(toml)?;
         let each = |list: &str| list.split(',').map(Phrases::parse).collect::<Vec<_>>();
         let of = |list: &str| Phrases::parse(list);
         let count = |entry: &str| {

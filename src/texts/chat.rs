@@ -1,70 +1,70 @@
 //! The sentences about who is let in, and about what a chat saves and sets for itself.
 
-use serde::Deserialize;
+use crate::domain::rows::rows;
 
-/// What is said once where the bot may not work.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AccessTexts {
-    pub turned_away: String,
-    pub only_owners: String,
-    pub only_members: String,
-    pub your_id: String,
-    pub claim: String,
+rows! {
+    /// What is said once where the bot may not work.
+    pub struct AccessTexts {
+        pub turned_away: String,
+        pub only_owners: String,
+        pub only_members: String,
+        pub your_id: String,
+        pub claim: String,
+    }
 }
 
-/// `/note` and `/notes`.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NoteTexts {
-    pub only_admins: String,
-    pub how: String,
-    pub nothing_there: String,
-    pub opted_out: String,
-    pub full: String,
-    pub saved: String,
-    pub deleted: String,
-    pub no_such: String,
-    pub none: String,
-    pub head: String,
-    pub file_kind: String,
-    pub file_large: String,
-    pub file_gone: String,
-    pub file_unreadable: String,
+rows! {
+    /// `/note` and `/notes`.
+    pub struct NoteTexts {
+        pub only_admins: String,
+        pub how: String,
+        pub nothing_there: String,
+        pub opted_out: String,
+        pub full: String,
+        pub saved: String,
+        pub deleted: String,
+        pub no_such: String,
+        pub none: String,
+        pub head: String,
+        pub file_kind: String,
+        pub file_large: String,
+        pub file_gone: String,
+        pub file_unreadable: String,
+    }
 }
 
-/// `/concepts`.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ConceptTexts {
-    pub none: String,
-    pub here: String,
-    pub known: String,
-    pub also: String,
-    pub and_more: String,
+rows! {
+    /// `/concepts`.
+    pub struct ConceptTexts {
+        pub none: String,
+        pub here: String,
+        pub known: String,
+        pub also: String,
+        pub and_more: String,
+    }
 }
 
-/// `/settings`: lines, and the labels of buttons.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SettingsTexts {
-    pub head: String,
-    pub admins_change: String,
-    /// The same in a private chat.
-    pub you_change: String,
-    pub only_admins: String,
-    pub open: String,
-    pub strict: String,
-    pub memory_nowhere: String,
-    pub memory_on: String,
-    pub memory_off: String,
-    pub streaming_on: String,
-    pub streaming_off: String,
-    pub sessions: String,
-    pub open_button: String,
-    pub strict_button: String,
-    pub memory_on_button: String,
-    pub memory_off_button: String,
-    pub streaming_on_button: String,
-    pub streaming_off_button: String,
+rows! {
+    /// `/settings`: lines, and the labels of buttons.
+    pub struct SettingsTexts {
+        pub head: String,
+        pub admins_change: String,
+        /// The same in a private chat.
+        pub you_change: String,
+        pub only_admins: String,
+        pub open: String,
+        pub strict: String,
+        pub memory_nowhere: String,
+        pub memory_on: String,
+        pub memory_off: String,
+        pub streaming_on: String,
+        pub streaming_off: String,
+        pub sessions: String,
+        pub open_button: String,
+        pub strict_button: String,
+        pub memory_on_button: String,
+        pub memory_off_button: String,
+        pub streaming_on_button: String,
+        pub streaming_off_button: String,
+    }
 }
