@@ -25,36 +25,34 @@
 //! Three rules hold everywhere. *Deciding is pure, doing is thin*: IO lives in the `run.rs` of a room. *Memory enriches
 //! and is never a dependency.* *What was accepted is durable before it is acknowledged.*
 //! `tests/house_plan.rs` checks the walls between the rooms.
+//!
+//! The rooms are in five crates, each of which knows only those below it; `src/<crate>.rs` names the rooms of one:
+//!
+//! | crate | what its rooms do |
+//! |---|---|
+//! | `chime` | the program: its commands, and how the rooms are put together |
+//! | `chime-assistant` | act in a chat |
+//! | `chime-engine` | choose messages, recall, remember |
+//! | `chime-connectors` | speak with Telegram and with models |
+//! | `chime-foundation` | what things are, what is configured, stored and said |
+//!
+//! To every room it looks like one: a room of another crate is `crate::room` too.
 
-pub mod access;
-pub mod answer;
 pub mod app;
-pub mod archive;
 pub mod checkup;
 pub mod cli;
-pub mod clock;
-pub mod commands;
-pub mod config;
-pub mod context;
-pub mod domain;
-pub mod embed;
-pub mod eval;
-pub mod gateway;
-pub mod health;
-pub mod ingest;
-pub mod llm;
-pub mod memory;
-pub mod privacy;
-pub mod prompts;
-pub mod recap;
-pub mod resilience;
-pub mod retrieval;
-pub mod sandbox;
-pub mod scheduler;
-pub mod store;
-pub mod telegram;
-pub mod telemetry;
+
 #[cfg(feature = "testkit")]
-pub mod testkit;
-pub mod texts;
-pub mod trigger;
+pub mod testkit {
+    mod world;
+
+    pub use chime_foundation::testkit::*;
+    pub use world::World;
+}
+
+pub use chime_assistant::{answer, archive, commands, health, ingest, recap};
+pub use chime_connectors::{gateway, llm, sandbox, telegram};
+pub use chime_engine::{context, eval, memory, privacy, retrieval};
+pub use chime_foundation::{
+    access, clock, config, domain, embed, prompts, resilience, scheduler, store, telemetry, texts, trigger,
+};

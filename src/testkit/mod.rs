@@ -12,11 +12,9 @@ mod model;
 mod reply;
 mod transcript;
 pub mod updates;
-mod world;
 
 pub use database::{new_store, write_new_database};
 pub use exports::Export;
 pub use model::ModelServer;
 pub use reply::Reply;
 pub use transcript::{CHAT, CHAT_KEY, DAY_ONE, here, moment, transcript, user};
-pub use world::World;

@@ -186,10 +186,10 @@ mod tests {
     use crate::domain::{ChatId, Message, MessageId, Sender, Timestamp, UserId};
 
     /// Hand-made chats as numbers, with the results of an independent implementation of the same definition.
-    const CASES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tag/cases.json"));
+    const CASES: &str = include_str!("../../../tests/data/tag/cases.json");
 
     /// The weights of those results.
-    const WEIGHTS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tag/weights.json"));
+    const WEIGHTS: &str = include_str!("../../../tests/data/tag/weights.json");
 
     #[derive(Deserialize)]
     struct Case {

@@ -27,7 +27,7 @@ struct Refused {
 }
 
 fn shapes(kind: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/model").join(kind);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/model").join(kind);
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     files

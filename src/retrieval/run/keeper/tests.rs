@@ -21,7 +21,7 @@ struct Bench {
 
 /// What is said in the labelled chats, each text once, and what is asked about them.
 fn labelled() -> (Vec<String>, Vec<String>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/chats");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/chats");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     let (mut texts, mut questions, mut met) = (Vec::new(), Vec::new(), HashSet::new());
@@ -118,7 +118,7 @@ fn shipped() -> Arc<Embedder> {
 
 /// The same table under another name: another model, as far as anybody can know.
 fn other() -> Arc<Embedder> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("embedding/chat-static-ml-160-int8");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../embedding/chat-static-ml-160-int8");
     Arc::new(Embedder::load(&EmbeddingConfig::Model2Vec(folder)).unwrap().unwrap())
 }
 

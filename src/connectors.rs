@@ -1,0 +1,13 @@
+//! The crate of Chime that speaks with others: Telegram, model servers, and the Telegram inside the program that its demo and its
+//! tests run on.
+
+pub mod gateway;
+pub mod llm;
+pub mod sandbox;
+pub mod telegram;
+
+#[cfg(feature = "testkit")]
+pub use chime_foundation::testkit;
+pub use chime_foundation::{
+    access, clock, config, domain, embed, prompts, resilience, scheduler, store, telemetry, texts, trigger,
+};
