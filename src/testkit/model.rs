@@ -10,6 +10,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -76,6 +77,8 @@ impl ModelServer {
             .fallback(stranger)
             .with_state(Arc::clone(&stage));
         let closed = stage.closed.clone();
+        // Pieces of an answer leave at once, as they do from real servers. A socket that refuses it only waits for more.
+        let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
         let serving = axum::serve(listener, router).with_graceful_shutdown(closed.cancelled_owned());
         #[expect(clippy::disallowed_methods, reason = "the server's only task, which ends with the handle")]
         tokio::spawn(serving.into_future());
