@@ -7,10 +7,5 @@ pub mod health;
 pub mod ingest;
 pub mod recap;
 
-pub use chime_connectors::{gateway, llm, sandbox, telegram};
-pub use chime_engine::{context, eval, memory, privacy, retrieval};
-#[cfg(feature = "testkit")]
-pub use chime_foundation::testkit;
-pub use chime_foundation::{
-    access, clock, config, domain, embed, prompts, resilience, scheduler, store, telemetry, texts, trigger,
-};
+// The rooms below.
+pub use chime_engine::*;

@@ -6,8 +6,5 @@ pub mod llm;
 pub mod sandbox;
 pub mod telegram;
 
-#[cfg(feature = "testkit")]
-pub use chime_foundation::testkit;
-pub use chime_foundation::{
-    access, clock, config, domain, embed, prompts, resilience, scheduler, store, telemetry, texts, trigger,
-};
+// The rooms below.
+pub use chime_foundation::*;

@@ -7,9 +7,5 @@ pub mod memory;
 pub mod privacy;
 pub mod retrieval;
 
-pub use chime_connectors::{gateway, llm, sandbox, telegram};
-#[cfg(feature = "testkit")]
-pub use chime_foundation::testkit;
-pub use chime_foundation::{
-    access, clock, config, domain, embed, prompts, resilience, scheduler, store, telemetry, texts, trigger,
-};
+// The rooms below.
+pub use chime_connectors::*;

@@ -1,5 +1,5 @@
-//! The lowest of the five crates of Chime: what all others stand on. Its rooms know nothing of Telegram, of models or of each
-//! other's work: what things are (`domain`), what was configured, what is stored and what is said to people.
+//! The lowest of the five crates of Chime: what all others stand on. Its rooms speak neither with Telegram nor with a
+//! model: what things are (`domain`), what is configured, what is stored, when the bot is addressed, and what it says of itself.
 
 pub mod access;
 pub mod clock;

@@ -26,7 +26,7 @@
 //! and is never a dependency.* *What was accepted is durable before it is acknowledged.*
 //! `tests/house_plan.rs` checks the walls between the rooms.
 //!
-//! The rooms are in five crates, each of which knows only those below it; `src/<crate>.rs` names the rooms of one:
+//! The rooms are in five crates, each of which uses only those below it; `src/<crate>.rs` names the rooms of one:
 //!
 //! | crate | what its rooms do |
 //! |---|---|
@@ -36,7 +36,7 @@
 //! | `chime-connectors` | speak with Telegram and with models |
 //! | `chime-foundation` | what things are, what is configured, stored and said |
 //!
-//! To every room it looks like one: a room of another crate is `crate::room` too.
+//! Each crate passes on the rooms below it, so a room is `crate::<room>` everywhere, whichever crate it is in.
 
 pub mod app;
 pub mod checkup;
@@ -46,13 +46,9 @@ pub mod cli;
 pub mod testkit {
     mod world;
 
-    pub use chime_foundation::testkit::*;
+    pub use chime_assistant::testkit::*;
     pub use world::World;
 }
 
-pub use chime_assistant::{answer, archive, commands, health, ingest, recap};
-pub use chime_connectors::{gateway, llm, sandbox, telegram};
-pub use chime_engine::{context, eval, memory, privacy, retrieval};
-pub use chime_foundation::{
-    access, clock, config, domain, embed, prompts, resilience, scheduler, store, telemetry, texts, trigger,
-};
+// The rooms below.
+pub use chime_assistant::*;
