@@ -38,7 +38,7 @@ struct Shared {
     path: PathBuf,
     writer: Mutex<Option<Running>>,
     readers: Mutex<Vec<Connection>>,
-    free_readers: Semaphore,
+    free_readers: Arc<Semaphore>,
     /// Writes that somebody waited for, so far.
     answering_writes: AtomicU64,
 }
@@ -80,7 +80,7 @@ impl Store {
     }
 
     fn around(path: &Path, running: Option<Running>, readers: Vec<Connection>) -> Self {
-        let free_readers = Semaphore::new(readers.len());
+        let free_readers = Arc::new(Semaphore::new(readers.len()));
         let shared = Shared {
             path: path.to_owned(),
             writer: Mutex::new(running),
@@ -165,9 +165,14 @@ impl Store {
 
     /// Runs `work` on a thread that may wait.
     async fn read_elsewhere(&self, work: Reading) -> Result<()> {
-        let _permit = self.shared.free_readers.acquire().await.map_err(|_| StoreError::Closed)?;
+        let free_readers = Arc::clone(&self.shared.free_readers);
+        let permit = free_readers.acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let shared = Arc::clone(&self.shared);
-        let lend = move || shared.lend(work);
+        let lend = move || {
+            // Kept as long as the connection, also where nobody waits for the outcome any more.
+            let _permit = permit;
+            shared.lend(work)
+        };
         tokio::task::spawn_blocking(lend).await.map_err(|_| StoreError::Panicked)?
     }
 
@@ -246,4 +251,40 @@ impl Drop for Lent<'_> {
 /// What the mutexes here guard is whole at every step, so a panic elsewhere does not spoil it.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::testkit::new_store;
+
+    #[tokio::test]
+    async fn a_read_that_nobody_waits_for_any_more_still_holds_its_connection() {
+        let (_folder, store) = new_store().await;
+        let (begun, mut begins) = tokio::sync::mpsc::unbounded_channel();
+        let gate = Arc::new(std::sync::Barrier::new(READERS + 1));
+        for _ in 0..READERS {
+            let (begun, gate) = (begun.clone(), Arc::clone(&gate));
+            let abandoned = tokio::spawn({
+                let store = store.clone();
+                async move {
+                    let held = move |_: &Reader| {
+                        drop(begun.send(()));
+                        gate.wait();
+                        Ok(())
+                    };
+                    store.read(held).await
+                }
+            });
+            begins.recv().await.expect("it reads");
+            abandoned.abort();
+            assert!(abandoned.await.is_err_and(|error| error.is_cancelled()));
+        }
+        let next = tokio::spawn(async move { store.read(|_| Ok(7)).await });
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::task::spawn_blocking(move || gate.wait()).await.expect("they end");
+        assert_eq!(next.await.expect("it ends").ok(), Some(7));
+    }
 }
