@@ -134,10 +134,8 @@ impl Reading {
         let room = usage::calibration(conn, &self.model)?.room(self.params.token_budget);
         let params = Params { token_budget: room, ..self.params.clone() };
         let gathered = gather(conn, opened.asked.clone(), &params, &self.readings)?;
-        Ok(Gathered {
-            history: Arc::new(History { given: opened.given.clone().or_else(|| gathered.given.clone()), ..gathered }),
-            params,
-        })
+        let given = opened.given.clone().or(gathered.given);
+        Ok(Gathered { history: Arc::new(History { given, ..gathered }), params })
     }
 
     /// Reads what belongs to a trigger whatever it is about.
