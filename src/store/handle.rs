@@ -255,8 +255,6 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::testkit::new_store;
 
@@ -267,24 +265,20 @@ mod tests {
         let gate = Arc::new(std::sync::Barrier::new(READERS + 1));
         for _ in 0..READERS {
             let (begun, gate) = (begun.clone(), Arc::clone(&gate));
-            let abandoned = tokio::spawn({
-                let store = store.clone();
-                async move {
-                    let held = move |_: &Reader| {
-                        drop(begun.send(()));
-                        gate.wait();
-                        Ok(())
-                    };
-                    store.read(held).await
-                }
+            let read = store.read(move |_| {
+                begun.send(()).map_err(|_| StoreError::Closed)?;
+                gate.wait();
+                Ok(())
             });
-            begins.recv().await.expect("it reads");
-            abandoned.abort();
-            assert!(abandoned.await.is_err_and(|error| error.is_cancelled()));
+            tokio::select! {
+                _ = read => panic!("the gate holds it"),
+                begun = begins.recv() => assert!(begun.is_some()),
+            }
         }
-        let next = tokio::spawn(async move { store.read(|_| Ok(7)).await });
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        tokio::task::spawn_blocking(move || gate.wait()).await.expect("they end");
-        assert_eq!(next.await.expect("it ends").ok(), Some(7));
+        assert_eq!(store.shared.free_readers.available_permits(), 0, "nobody else may ask for a connection");
+        let (next, ()) = tokio::join!(store.read(|_| Ok(7)), async {
+            tokio::task::spawn_blocking(move || gate.wait()).await.expect("they end");
+        });
+        assert_eq!(next.ok(), Some(7));
     }
 }
