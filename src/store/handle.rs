@@ -275,10 +275,11 @@ mod tests {
                 begun = begins.recv() => assert!(begun.is_some()),
             }
         }
-        assert_eq!(store.shared.free_readers.available_permits(), 0, "nobody else may ask for a connection");
+        let permits = store.shared.free_readers.available_permits();
         let (next, ()) = tokio::join!(store.read(|_| Ok(7)), async {
             tokio::task::spawn_blocking(move || gate.wait()).await.expect("they end");
         });
+        assert_eq!(permits, 0, "nobody else may ask for a connection meanwhile");
         assert_eq!(next.ok(), Some(7));
     }
 }
