@@ -68,7 +68,7 @@ impl World {
 
     /// Runs `test` against a daemon with these settings.
     pub async fn with(settings: &[(&str, &str)], test: impl AsyncFnOnce(&mut World)) {
-        let mut world = Self::build(settings).await;
+        let mut world = Self::build(Self::noon(), settings).await;
         write_new_database(&world.database()).await;
         world.start().await;
         test(&mut world).await;
@@ -78,13 +78,20 @@ impl World {
     /// Runs `test` without a daemon in this process: it starts one as a process of its own, with
     /// [`environment`](Self::environment).
     pub async fn without_daemon(test: impl AsyncFnOnce(&mut World)) {
-        let mut world = Self::build(&[]).await;
+        let mut world = Self::build(Clock::system(), &[]).await;
         test(&mut world).await;
         world.end().await;
     }
 
-    async fn build(settings: &[(&str, &str)]) -> Self {
+    /// A clock that begins at noon: "yesterday" and "this morning" mean the same whenever tests run.
+    fn noon() -> Clock {
         let clock = Clock::system();
+        let noon = clock.now().next_day().plus(Duration::from_secs(12 * 3600));
+        clock.advance(noon.since(clock.now()));
+        clock
+    }
+
+    async fn build(clock: Clock, settings: &[(&str, &str)]) -> Self {
         let telegram = Sandbox::start(Setup { clock: clock.clone(), ..Setup::default() })
             .await
             .expect("start the embedded Telegram");
@@ -166,9 +173,7 @@ impl World {
 
     /// Has the daemon's clock be ahead of everybody else's, from the next start on.
     pub fn set_daemon_ahead(&mut self, span: Duration) {
-        let clock = Clock::system();
-        clock.advance(span);
-        self.daemon_clock = Some(clock);
+        self.set_daemon_at(self.clock.now().plus(span));
     }
 
     /// Has the daemon live at another time than everybody else, from the next start on: `at` is when that is.
