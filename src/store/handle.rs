@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use futures::FutureExt;
 use futures::executor::block_on;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
@@ -12,7 +13,7 @@ use tokio::sync::{Semaphore, oneshot};
 use super::log::Log;
 use super::open::{self, FileLock, Opened};
 use super::search::{self, Merging};
-use super::writer::{self, Task, WriterThread};
+use super::writer::{self, Given, Run, Task, Work, WriterThread};
 use super::{Reader, Result, StoreError, Writer};
 use crate::domain::Timestamp;
 
@@ -49,9 +50,7 @@ struct Running {
     _lock: FileLock,
 }
 
-/// Work for a reading connection. In a box, as what is written is: what surrounds it is compiled once, and not for each of some
-/// three hundred kinds of work.
-type Reading = Box<dyn FnOnce(&Reader) + Send>;
+type Reading = Box<dyn FnOnce(&Reader) -> Result<Given> + Send>;
 
 #[derive(Clone)]
 struct Queues {
@@ -96,24 +95,29 @@ impl Store {
     }
 
     /// Runs `work` on the writer and returns once it is committed and synced. A failure undoes all of `work`.
-    pub async fn write<T, F>(&self, priority: Priority, work: F) -> Result<T>
+    pub fn write<T, F>(&self, priority: Priority, work: F) -> impl Future<Output = Result<T>> + Send
     where
         F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (packed, outcome) = writer::package(work);
-        self.submit(priority, packed).await?;
+        let run: Run = Box::new(move |tx| Ok(Box::new(work(tx)?)));
+        self.write_any(priority, run).map(taken::<T> as fn(_) -> _)
+    }
+
+    async fn write_any(&self, priority: Priority, run: Run) -> Result<Given> {
+        let (reply, outcome) = oneshot::channel();
+        self.submit(priority, Work { run, reply }).await?;
         outcome.await.map_err(|_| StoreError::Closed)?
     }
 
-    async fn submit(&self, priority: Priority, packed: writer::Work) -> Result<()> {
+    async fn submit(&self, priority: Priority, work: Work) -> Result<()> {
         let queues = self.queues().ok_or(StoreError::Closed)?;
         let is_accepted = match priority {
             Priority::Answering => {
                 self.shared.answering_writes.fetch_add(1, Ordering::Relaxed);
-                queues.answering.send(packed).await.is_ok()
+                queues.answering.send(work).await.is_ok()
             }
-            Priority::Background => queues.background.send(Task::Write(packed)).await.is_ok(),
+            Priority::Background => queues.background.send(Task::Write(work)).await.is_ok(),
         };
         if is_accepted { Ok(()) } else { Err(StoreError::Closed) }
     }
@@ -152,26 +156,24 @@ impl Store {
     }
 
     /// Runs `work` on a reading connection, beside the writer. It sees one state of the database throughout.
-    pub async fn read<T, F>(&self, work: F) -> Result<T>
+    pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send
     where
         F: FnOnce(&Reader) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (reply, mut outcome) = oneshot::channel();
-        // Nobody waiting any more is fine: it was only read.
-        self.read_elsewhere(Box::new(move |conn| drop(reply.send(work(conn))))).await?;
-        outcome.try_recv().map_err(|_| StoreError::Panicked)?
+        let reading: Reading = Box::new(move |conn| Ok(Box::new(work(conn)?)));
+        self.read_any(reading).map(taken::<T> as fn(_) -> _)
     }
 
     /// Runs `work` on a thread that may wait.
-    async fn read_elsewhere(&self, work: Reading) -> Result<()> {
+    async fn read_any(&self, work: Reading) -> Result<Given> {
         let free_readers = Arc::clone(&self.shared.free_readers);
         let permit = free_readers.acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let shared = Arc::clone(&self.shared);
         let lend = move || {
             // Kept as long as the connection, also where nobody waits for the outcome any more.
             let _permit = permit;
-            shared.lend(work)
+            shared.read(work)
         };
         tokio::task::spawn_blocking(lend).await.map_err(|_| StoreError::Panicked)?
     }
@@ -215,20 +217,12 @@ impl Store {
 impl Shared {
     /// What `work` gives on a reading connection; whoever asks has a permit for one.
     fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let mut outcome = Err(StoreError::Closed);
-        self.lend(|conn| outcome = work(conn))?;
-        outcome
-    }
-
-    /// Runs `work` on a reading connection.
-    fn lend(&self, work: impl FnOnce(&Reader)) -> Result<()> {
         let conn = locked(&self.readers).pop().ok_or(StoreError::Closed)?;
         // The connection goes back even when the work panics.
         let lent = Lent { shared: self, conn: Some(conn) };
         let conn = lent.conn.as_ref().ok_or(StoreError::Closed)?;
         let snapshot = conn.unchecked_transaction()?;
-        work(&snapshot);
-        Ok(())
+        work(&snapshot)
     }
 }
 
@@ -246,6 +240,11 @@ impl Drop for Lent<'_> {
             locked(&self.shared.readers).push(conn);
         }
     }
+}
+
+/// What work gave, as what it is.
+fn taken<T: 'static>(outcome: Result<Given>) -> Result<T> {
+    outcome?.downcast().map(|given| *given).map_err(|_| StoreError::Panicked)
 }
 
 /// What the mutexes here guard is whole at every step, so a panic elsewhere does not spoil it.

@@ -4,6 +4,7 @@
 //! the one expensive thing, the sync to disk. Each piece of work that shares one runs in a savepoint of its own, so that one
 //! that fails or panics takes nobody with it.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
@@ -18,21 +19,23 @@ use super::{Result, StoreError, Writer, scrub};
 const GROUP: usize = 64;
 const QUEUE: usize = 256;
 
-/// Work to do in a transaction, or the reason why there is none; gives what to do when the commit held or did not.
-pub type Work = Box<dyn FnOnce(std::result::Result<&Writer<'_>, StoreError>, Company) -> Done + Send>;
+/// What work gives, whatever that is: what surrounds work is compiled once, and not for each of some four hundred kinds of it.
+pub type Given = Box<dyn Any + Send>;
+
+/// Work to do in a transaction, and where its outcome goes once the commit held or did not.
+pub struct Work {
+    pub run: Run,
+    pub reply: oneshot::Sender<Result<Given>>,
+}
+
+pub type Run = Box<dyn FnOnce(&Writer<'_>) -> Result<Given> + Send>;
 
 /// Whether others work in the same transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Company {
+enum Company {
     /// Undoing the transaction undoes the work: a savepoint would only copy pages.
     Alone,
     Shared,
-}
-
-/// What became of work.
-pub struct Done {
-    has_failed: bool,
-    finish: Finish,
 }
 
 /// What waits behind everything that somebody waits for: background work, and what cannot be done in a transaction.
@@ -43,8 +46,6 @@ pub enum Task {
     /// Write the whole file anew.
     Rewrite(oneshot::Sender<Result<()>>),
 }
-
-type Finish = Box<dyn FnOnce(Result<()>) + Send>;
 
 pub struct WriterThread {
     pub answering: mpsc::Sender<Work>,
@@ -61,43 +62,12 @@ pub fn start(conn: Connection, log: Log) -> std::io::Result<WriterThread> {
     Ok(WriterThread { answering, background, thread })
 }
 
-/// Packs `work` so that its result arrives only after the commit.
-pub fn package<T, F>(work: F) -> (Work, oneshot::Receiver<Result<T>>)
-where
-    F: FnOnce(&Writer<'_>) -> Result<T> + Send + 'static,
-    T: Send + 'static,
-{
-    let (reply, receiver) = oneshot::channel();
-    let packed: Work = Box::new(move |tx, company| {
-        let (mut work, mut result) = (Some(work), None);
-        let done = attempt(tx, company, &mut |tx| {
-            result = work.take().map(|work| work(tx)).transpose()?;
-            Ok(())
-        });
-        let has_failed = done.is_err();
-        let finish: Finish = Box::new(move |committed| {
-            let outcome = committed.and(done).and_then(|()| result.ok_or(StoreError::Panicked));
-            // Nobody waiting any more is fine: the work is done all the same.
-            let _ = reply.send(outcome);
-        });
-        Done { has_failed, finish }
-    });
-    (packed, receiver)
-}
-
-/// Work whose result goes elsewhere: what surrounds it is compiled once, and not for each kind of work.
-type Attempt<'a> = &'a mut dyn FnMut(&Writer<'_>) -> Result<()>;
-
-fn attempt(tx: std::result::Result<&Writer<'_>, StoreError>, company: Company, work: Attempt<'_>) -> Result<()> {
-    match company {
-        Company::Alone => guarded(tx?, work),
-        Company::Shared => savepoint(tx?, work),
-    }
-}
-
 /// A panic is a failure like any other.
-fn guarded(tx: &Writer<'_>, work: Attempt<'_>) -> Result<()> {
-    catch_unwind(AssertUnwindSafe(|| work(tx))).unwrap_or(Err(StoreError::Panicked))
+fn attempt(tx: &Writer<'_>, company: Company, run: Run) -> Result<Given> {
+    match company {
+        Company::Alone => catch_unwind(AssertUnwindSafe(|| run(tx))).unwrap_or(Err(StoreError::Panicked)),
+        Company::Shared => in_savepoint(tx, run),
+    }
 }
 
 /// What `work` gives. A failure or a panic undoes its own writes and nothing else.
@@ -110,13 +80,13 @@ pub fn in_savepoint<T>(tx: &Writer<'_>, work: impl FnOnce(&Writer<'_>) -> Result
     result.ok_or(StoreError::Panicked)
 }
 
-fn savepoint(tx: &Writer<'_>, work: Attempt<'_>) -> Result<()> {
+fn savepoint(tx: &Writer<'_>, work: &mut dyn FnMut(&Writer<'_>) -> Result<()>) -> Result<()> {
     let run = |sql| -> Result<()> {
         tx.prepare_cached(sql)?.execute([])?;
         Ok(())
     };
     run("SAVEPOINT work")?;
-    let outcome = guarded(tx, work);
+    let outcome = catch_unwind(AssertUnwindSafe(|| work(tx))).unwrap_or(Err(StoreError::Panicked));
     match &outcome {
         Ok(_) => {}
         Err(_) => run("ROLLBACK TO work")?,
@@ -127,7 +97,7 @@ fn savepoint(tx: &Writer<'_>, work: Attempt<'_>) -> Result<()> {
 
 fn run(mut conn: Connection, mut log: Log, mut answering: mpsc::Receiver<Work>, mut background: mpsc::Receiver<Task>) {
     while let Some(task) = block_on(next(&mut answering, &mut background)) {
-        // Nobody waiting for the outcome any more is fine, as above.
+        // Nobody waiting for the outcome any more is fine.
         match task {
             Task::Fold(reply) => {
                 drop(reply.send(scrub::fold(&conn)));
@@ -167,23 +137,23 @@ async fn next(answering: &mut mpsc::Receiver<Work>, background: &mut mpsc::Recei
 
 fn commit(conn: &mut Connection, group: Vec<Work>) {
     let company = if group.len() == 1 { Company::Alone } else { Company::Shared };
+    let (runs, replies): (Vec<Run>, Vec<_>) = group.into_iter().map(|work| (work.run, work.reply)).unzip();
     // Immediate: the write lock is taken at the start, where waiting for it is still possible.
-    let (all_done, outcome) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
+    let (outcomes, committed) = match conn.transaction_with_behavior(TransactionBehavior::Immediate) {
         Ok(tx) => {
-            let all_done: Vec<Done> = group.into_iter().map(|work| work(Ok(&tx), company)).collect();
-            let is_nothing_left = company == Company::Alone && all_done.iter().all(|done| done.has_failed);
-            (all_done, if is_nothing_left { undo(tx) } else { tx.commit() }.map_err(StoreError::from))
+            let outcomes: Vec<_> = runs.into_iter().map(|run| attempt(&tx, company, run)).collect();
+            let is_nothing_left = company == Company::Alone && outcomes.iter().all(Result::is_err);
+            (outcomes, if is_nothing_left { undo(tx) } else { tx.commit() }.map_err(StoreError::from))
         }
         Err(error) => {
             let error = StoreError::from(error);
-            (group.into_iter().map(|work| work(Err(error.same_class()), company)).collect(), Ok(()))
+            (runs.iter().map(|_| Err(error.same_class())).collect(), Ok(()))
         }
     };
-    for Done { finish, .. } in all_done {
-        finish(match &outcome {
-            Ok(()) => Ok(()),
-            Err(error) => Err(error.same_class()),
-        });
+    for (reply, outcome) in replies.into_iter().zip(outcomes) {
+        let committed = committed.as_ref().map(|()| ()).map_err(StoreError::same_class);
+        // Nobody waiting any more is fine: the work is done all the same.
+        let _ = reply.send(committed.and(outcome));
     }
 }
 
