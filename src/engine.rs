@@ -1,8 +1,7 @@
 //! The crate of Chime that thinks: which messages a trigger is about, what the chat said and decided before, what of a member may be
-//! kept, and how well all that works.
+//! kept.
 
 pub mod context;
-pub mod eval;
 pub mod memory;
 pub mod privacy;
 pub mod retrieval;

@@ -31,7 +31,7 @@
 //! | crate | what its rooms do |
 //! |---|---|
 //! | `chime` | the program: its commands, and how the rooms are put together |
-//! | `chime-assistant` | act in a chat |
+//! | `chime-assistant` | act in a chat; measure how well |
 //! | `chime-engine` | choose messages, recall, remember |
 //! | `chime-connectors` | speak with Telegram and with models |
 //! | `chime-foundation` | what things are, what is configured, stored and said |

@@ -38,6 +38,7 @@ fn square(byte: u8) -> i32 {
 
 /// The product of two vectors, 0 where one is empty. In lanes, so that the processor adds several at once: one sum would
 /// have to be added in order.
+#[inline]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
@@ -52,6 +53,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 /// Adds a share of a vector to a sum of the same length.
+#[inline]
 pub fn add_share(sum: &mut [f32], vector: &[f32], share: f32) {
     sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += share * value);
 }
