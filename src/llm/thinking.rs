@@ -23,6 +23,8 @@ const TURN_ENDS: [&str; 6] = ["<|im_end|>", "</s>", "<|eot_id|>", "<end_of_turn>
 const TURN_STARTS: [&str; 3] =
     ["<|im_start|>assistant", "<|start_header_id|>assistant<|end_header_id|>", "<start_of_turn>model"];
 
+const SENTENCE_ENDS: [char; 6] = ['.', '!', '?', '…', ')', '。'];
+
 /// `text` without the thinking before the answer, trimmed. Tags inside the answer stay: somebody may have asked
 /// about them.
 pub fn without_thinking(text: &str) -> &str {
@@ -35,7 +37,7 @@ pub fn without_thinking(text: &str) -> &str {
             // Never closed: the model ran out of tokens while still thinking.
             rest = thought.split_once(close).map_or("", |(_, answer)| answer.trim_start());
         }
-        if let Some(answer) = after_unopened(rest, open, close) {
+        if let Some(answer) = after_unopened(rest, open, close).or_else(|| after_preamble(rest, open, close)) {
             rest = answer;
         }
     }
@@ -93,8 +95,26 @@ fn after_unopened<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str>
     let (thought, answer) = text.split_once(close)?;
     let on_its_own = thought.is_empty() || thought.ends_with('\n');
     let ends_the_line = answer.is_empty() || answer.starts_with(['\n', '\r']);
-    let ends_a_sentence = thought.ends_with(['.', '!', '?', '…', ')', '。']);
+    let ends_a_sentence = thought.ends_with(SENTENCE_ENDS);
     ((on_its_own && ends_the_line || ends_a_sentence) && !thought.contains(open)).then(|| answer.trim_start())
+}
+
+/// Some models greet before they think: one short sentence, and the opening tag on the next line. What they say after thinking
+/// is the answer, and where that is nothing, what they said before.
+fn after_preamble<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    const LONGEST: usize = 120;
+    let (before, thought) = text.split_once(open)?;
+    let preamble = before.trim_end();
+    let is_one_line = before.ends_with('\n') && !preamble.contains('\n') && preamble.len() <= LONGEST;
+    if !is_one_line || !preamble.ends_with(SENTENCE_ENDS) {
+        return None;
+    }
+    Some(match thought.split_once(close) {
+        Some((_, answer)) if answer.trim().is_empty() => preamble,
+        Some((_, answer)) => answer.trim_start(),
+        // Never closed: the model ran out of tokens while still thinking.
+        None => "",
+    })
 }
 
 #[cfg(test)]
@@ -116,6 +136,14 @@ mod tests {
         check("</think>\nFriday.", "Friday.");
         check("They ask when. Let me answer.</think>Friday.", "Friday.");
         check("<reasoning>Hm.</reasoning>\nFriday.", "Friday.");
+    }
+
+    #[test]
+    fn thinking_behind_a_greeting_goes_with_it() {
+        check("Sure!\n<think>\nHm, two dates.\n</think>\n\nFriday.", "Friday.");
+        check("Friday.\n<think>Was that right? Yes.</think>", "Friday.");
+        check("Sure!\n<think>\nHm, two dates", "");
+        check("It is written so:\n```\n<think>Hm.</think>\n```", "It is written so:\n```\n<think>Hm.</think>\n```");
     }
 
     #[test]

@@ -151,7 +151,7 @@ fn commit(conn: &mut Connection, group: Vec<Work>) {
         }
     };
     for (reply, outcome) in replies.into_iter().zip(outcomes) {
-        let committed = committed.as_ref().map(|()| ()).map_err(StoreError::same_class);
+        let committed = committed.as_ref().map_err(StoreError::same_class);
         // Nobody waiting any more is fine: the work is done all the same.
         let _ = reply.send(committed.and(outcome));
     }
