@@ -40,6 +40,8 @@ rows! {
     pub struct Texts {
         /// ISO 639-3.
         pub code: String,
+        /// Of the language, in itself.
+        pub name: String,
         pub help: String,
         pub help_private: String,
         pub why_what: String,
@@ -131,6 +133,11 @@ impl Texts {
 pub fn texts(code: &str) -> &'static Texts {
     static NONE: LazyLock<Texts> = LazyLock::new(Texts::default);
     all().iter().find(|texts| texts.code == code).or_else(|| all().first()).unwrap_or(&NONE)
+}
+
+/// Code and name of each language that there are sentences in.
+pub fn languages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    all().iter().map(|texts| (texts.code.as_str(), texts.name.as_str()))
 }
 
 /// `sentence` with the blanks of these names filled in.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use crate::domain::{Button, Grounding};
-use crate::texts::{Texts, filled};
+use crate::domain::{Button, Grounding, Language};
+use crate::texts::{Texts, filled, languages, texts as of_language};
 
+/// What stands for the language of the chat's messages in the data of a button.
+const OF_CHAT: &str = "chat";
 /// Before the data of every button of the panel.
 const PREFIX: &str = "settings";
 /// The silences that the panel offers as the end of a session.
@@ -14,6 +16,8 @@ const IDLES: [Duration; 4] = [
     Duration::from_secs(3600),
     Duration::from_secs(3 * 3600),
 ];
+/// Languages in a row of buttons: their names fit on a small screen.
+const LANGUAGES_A_ROW: usize = 3;
 /// Before the choice that holds.
 const CHOSEN: &str = "✓ ";
 
@@ -26,6 +30,8 @@ pub struct Panel {
     /// Whether answers are shown while they are written.
     pub streaming: bool,
     pub session_idle: Duration,
+    /// Of what the bot says of itself. None: that of the chat's messages.
+    pub language: Option<Language>,
     pub is_private: bool,
 }
 
@@ -36,6 +42,8 @@ pub enum Change {
     Memory(bool),
     Streaming(bool),
     SessionIdle(Duration),
+    /// None: that of the chat's messages.
+    Language(Option<Language>),
     /// Nothing: the panel is to be shown again, as things stand.
     Nothing,
 }
@@ -48,6 +56,7 @@ impl Change {
             Self::Memory(is_on) => format!("{PREFIX}:memory:{}", on_off(is_on)),
             Self::Streaming(is_on) => format!("{PREFIX}:streaming:{}", on_off(is_on)),
             Self::SessionIdle(idle) => format!("{PREFIX}:idle:{}", idle.as_secs()),
+            Self::Language(language) => format!("{PREFIX}:language:{}", language.map_or(OF_CHAT, Language::code)),
             Self::Nothing => format!("{PREFIX}:show:again"),
         }
     }
@@ -59,6 +68,11 @@ impl Change {
             "grounding" => Grounding::parse(value).map(Self::Grounding),
             "memory" => parse_on_off(value).map(Self::Memory),
             "streaming" => parse_on_off(value).map(Self::Streaming),
+            "language" if value == OF_CHAT => Some(Self::Language(None)),
+            "language" => {
+                let (code, _) = languages().find(|(code, _)| *code == value)?;
+                Some(Self::Language(Some(Language::from_code(code))))
+            }
             "show" => (value == "again").then_some(Self::Nothing),
             "idle" => {
                 let secs: u64 = value.parse().ok()?;
@@ -89,10 +103,14 @@ impl Panel {
         };
         let streaming = if self.streaming { &words.streaming_on } else { &words.streaming_off };
         let sessions = filled(&words.sessions, &[("idle", &shown(self.session_idle, texts))]);
-        format!("{} {who}\n\n- {grounding}\n- {memory}\n- {streaming}\n- {sessions}", words.head)
+        let language = match self.language {
+            None => words.language_of_chat.clone(),
+            Some(language) => filled(&words.language, &[("name", &of_language(language.code()).name)]),
+        };
+        format!("{} {who}\n\n- {grounding}\n- {memory}\n- {streaming}\n- {sessions}\n- {language}", words.head)
     }
 
-    /// A row for each setting.
+    /// A row for each setting, and several for the languages.
     pub fn buttons(&self, texts: &Texts) -> Vec<Vec<Button>> {
         let words = &texts.settings;
         let button = |label: &str, change: Change, holds: bool| Button {
@@ -114,9 +132,15 @@ impl Panel {
             .map(|(is_on, label)| button(label, Change::Streaming(is_on), is_on == self.streaming));
         let idle = IDLES.map(|idle| button(&shown(idle, texts), Change::SessionIdle(idle), idle == self.session_idle));
         let memory = memory.map(|row| row.to_vec());
-        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), Some(idle.to_vec())]
+        let of_chat = button(&words.language_button, Change::Language(None), self.language.is_none());
+        let named: Vec<Button> = languages()
+            .map(|(code, name)| (Some(Language::from_code(code)), name))
+            .map(|(language, name)| button(name, Change::Language(language), self.language == language))
+            .collect();
+        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), Some(idle.to_vec()), Some(vec![of_chat])]
             .into_iter()
             .flatten()
+            .chain(named.chunks(LANGUAGES_A_ROW).map(<[Button]>::to_vec))
             .collect()
     }
 }
@@ -147,26 +171,34 @@ mod tests {
         memory: Some(true),
         streaming: false,
         session_idle: Duration::from_secs(3600),
+        language: None,
         is_private: false,
     };
 
     #[test]
     fn every_button_leads_to_its_change_and_marks_what_holds() {
         let buttons = PANEL.buttons(texts("eng"));
-        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 4]);
+        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 4, 1, 3, 3, 3, 3]);
         for button in buttons.iter().flatten() {
             assert!(Change::parse(&button.data).is_some_and(|change| change.data() == button.data), "{button:?}");
             assert!(button.data.len() <= 64);
         }
         let chosen: Vec<&str> =
             buttons.iter().flatten().filter_map(|button| button.label.strip_prefix(CHOSEN)).collect();
-        assert_eq!(chosen, ["Open answers", "Memory on", "Streaming off", "60 min"]);
+        assert_eq!(chosen, ["Open answers", "Memory on", "Streaming off", "60 min", "Language of the chat"]);
     }
 
     #[test]
     fn what_no_button_carries_changes_nothing() {
-        for data in ["settings", "settings:1", "settings:idle:7", "settings:memory:ON", "other", "settings:grounding:"]
-        {
+        for data in [
+            "settings",
+            "settings:1",
+            "settings:idle:7",
+            "settings:memory:ON",
+            "other",
+            "settings:grounding:",
+            "settings:language:lat",
+        ] {
             assert_eq!(Change::parse(data), None, "{data}");
         }
     }
@@ -174,7 +206,7 @@ mod tests {
     #[test]
     fn without_memory_anywhere_there_is_no_button_for_it() {
         let panel = Panel { memory: None, ..PANEL };
-        assert_eq!(panel.buttons(texts("eng")).len(), 3);
+        assert_eq!(panel.buttons(texts("eng")).len(), 8);
         assert!(panel.markdown(true, texts("eng")).contains("off for every chat"));
         assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
         let alone = Panel { is_private: true, ..panel };
@@ -184,7 +216,7 @@ mod tests {
     #[test]
     fn the_panel_speaks_the_language_of_the_chat() {
         let told = PANEL.markdown(true, texts("deu"));
-        assert!(told.starts_with("Einstellungen dieses Chats.") && told.ends_with("Stille von 60 Min."), "{told}");
+        assert!(told.starts_with("Einstellungen dieses Chats.") && told.ends_with("die des Chats"), "{told}");
         assert_eq!(PANEL.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");
     }
 }

@@ -228,7 +228,7 @@ fn format(notice: &Notice) -> Vec<FormattedText> {
 
 /// The short notices in the language of a chat.
 fn notices_of(conn: &Reader, chat: ChatId) -> store::Result<&'static Notices> {
-    let language = chats::find(conn, chat)?.map_or(Language::DEFAULT, |row| row.language);
+    let language = chats::find(conn, chat)?.map_or(Language::DEFAULT, |row| row.speaks());
     Ok(notices(language.code()))
 }
 
@@ -246,7 +246,7 @@ fn find(
     if !is_open_to_all && served(conn, &chat.chat, message.message.sender.id, access)? == Access::Refused {
         return Ok(Reaction::Nothing);
     }
-    let (texts, is_private) = (texts(chat.language.code()), chat.chat.kind == ChatKind::Private);
+    let (texts, is_private) = (texts(chat.speaks().code()), chat.chat.kind == ChatKind::Private);
     let explained = if command == CommandName::Why {
         explain(conn, &message, (chat.zone(zone), texts))?
     } else if command == CommandName::Concepts {

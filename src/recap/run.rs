@@ -99,7 +99,7 @@ impl Recaps {
                 let Some(asking) = asking(conn, at)? else { return Ok(None) };
                 let private = ChatId(asking.message.sender.id.0);
                 let is_open = chats::find(conn, private)?.is_some_and(|row| row.is_present);
-                let texts = chats::by_key(conn, asking.chat)?.map_or(texts("eng"), |row| texts(row.language.code()));
+                let texts = chats::by_key(conn, asking.chat)?.map_or(texts("eng"), |row| texts(row.speaks().code()));
                 Ok(Some((asking, is_open.then_some(private), texts)))
             })
             .await?;
@@ -196,7 +196,7 @@ impl Recaps {
         }
         let title = order.private.and(chat.chat.title.clone());
         let (now, zone, people) = (self.clock.now(), chat.zone(self.zone), people.len());
-        let texts = texts(chat.language.code());
+        let texts = texts(chat.speaks().code());
         let recap = Recap { points, method, since, now, zone, messages, people, is_cut, names, places, title, texts };
         Ok(Some((recap, rests_on.into_iter().collect())))
     }

@@ -19,7 +19,10 @@ use crate::domain::{
 pub struct ChatRow {
     pub key: ChatKey,
     pub chat: Chat,
+    /// Of its messages.
     pub language: Language,
+    /// The one that its admins chose for what the bot says of itself.
+    pub own_language: Option<Language>,
     /// Its own time zone, where it named one.
     pub time_zone: Option<Zone>,
     /// Whether the bot is in it, as far as it was told.
@@ -27,6 +30,11 @@ pub struct ChatRow {
 }
 
 impl ChatRow {
+    /// The language of what the bot says of itself here.
+    pub fn speaks(&self) -> Language {
+        self.own_language.unwrap_or(self.language)
+    }
+
     /// The zone in which this chat is told times: its own, or the one that the operator chose.
     pub fn zone(&self, operators: Zone) -> Zone {
         self.time_zone.unwrap_or(operators)
@@ -34,7 +42,7 @@ impl ChatRow {
 }
 
 const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language, \
-                       chat.time_zone, chat.is_member";
+                       chat.own_language, chat.time_zone, chat.is_member";
 
 fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
     Ok((
@@ -44,13 +52,14 @@ fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
         row::get(raw, "title")?,
         row::get(raw, "username")?,
         row::get(raw, "language")?,
+        row::get(raw, "own_language")?,
         row::get(raw, "time_zone")?,
         row::get(raw, "is_member")?,
     ))
 }
 
 /// The columns of a chat before they are checked.
-type RawChat = (i64, i64, String, Option<String>, Option<String>, String, Option<String>, bool);
+type RawChat = (i64, i64, String, Option<String>, Option<String>, String, Option<String>, Option<String>, bool);
 
 /// Finds a chat by any of Telegram's ids for it, present or former.
 pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
@@ -85,11 +94,12 @@ pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
 }
 
 fn to_chat(raw: RawChat) -> Result<ChatRow> {
-    let (key, id, kind, title, username, language, time_zone, is_present) = raw;
+    let (key, id, kind, title, username, language, own_language, time_zone, is_present) = raw;
     Ok(ChatRow {
         key: ChatKey(row::number(key, "chat_key")?),
         chat: Chat { id: ChatId(id), kind: row::word(&kind, "kind", ChatKind::parse)?, title, username },
         language: Language::from_code(&language),
+        own_language: own_language.as_deref().map(Language::from_code),
         time_zone: time_zone.as_deref().and_then(Zone::parse),
         is_present,
     })
@@ -120,7 +130,14 @@ fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
     })?;
     let key = ChatKey(row::number(tx.last_insert_rowid(), "chat_key")?);
     set_alias(tx, chat.id, key)?;
-    Ok(ChatRow { key, chat: chat.clone(), language: Language::DEFAULT, time_zone: None, is_present: true })
+    Ok(ChatRow {
+        key,
+        chat: chat.clone(),
+        language: Language::DEFAULT,
+        own_language: None,
+        time_zone: None,
+        is_present: true,
+    })
 }
 
 fn set_alias(tx: &Writer<'_>, id: ChatId, key: ChatKey) -> Result<()> {

@@ -60,11 +60,14 @@ rows! {
         pub streaming_on: String,
         pub streaming_off: String,
         pub sessions: String,
+        pub language_of_chat: String,
+        pub language: String,
         pub open_button: String,
         pub strict_button: String,
         pub memory_on_button: String,
         pub memory_off_button: String,
         pub streaming_on_button: String,
         pub streaming_off_button: String,
+        pub language_button: String,
     }
 }

@@ -22,13 +22,13 @@ fn buttons(message: &SandboxMessage) -> Vec<Vec<(String, String)>> {
     rows.unwrap_or_default().iter().map(row).collect()
 }
 
-fn data_of(panel: &SandboxMessage, label: &str) -> String {
+pub fn data_of(panel: &SandboxMessage, label: &str) -> String {
     let found = buttons(panel).into_iter().flatten().find(|(shown, _)| shown.trim_start_matches("✓ ") == label);
     found.unwrap_or_else(|| panic!("no button {label}")).1
 }
 
 /// What is told to whoever pressed.
-async fn outcome(w: &World, from: Cursor, press: &str) -> Option<String> {
+pub async fn outcome(w: &World, from: Cursor, press: &str) -> Option<String> {
     let mut cursor = from;
     loop {
         match w.telegram.next_from_bot(cursor).await {

@@ -3,6 +3,7 @@
 use chime::sandbox::{NewChat, NewMember, Post, Standing};
 use chime::testkit::World;
 
+use crate::grounding::{data_of, outcome};
 use crate::memory::NO_MODEL;
 
 /// Enough German to be judged by.
@@ -41,6 +42,32 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
         assert_eq!(w.answer_to(forget).await.text, "Gelöscht: 1 Nachricht.");
         let out = w.say("ben", "/optout");
         assert!(w.answer_to(out).await.text.starts_with("Ab jetzt speichere ich nichts"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn admins_choose_the_language_of_what_the_bot_says_of_itself() {
+    World::run(async |w| {
+        talk_in_german(w).await;
+        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(Standing::Administrator));
+        let asked = w.telegram.say(w.chat, Post::new(ann, "/settings@bot", w.clock.now()));
+        let panel = w.answer_to(asked).await;
+        assert!(panel.text.contains("Sprache dessen, was ich von mir sage: die des Chats"), "{}", panel.text);
+        for (button, holds, begins) in [
+            ("Français", "Langue de ce que je dis de moi : Français", "Je lis"),
+            ("Langue de la discussion", "Sprache dessen, was ich von mir sage: die des Chats", "Ich lese mit"),
+        ] {
+            let shown = w.telegram.message(w.chat, panel.id).expect("the panel");
+            let before = w.telegram.cursor();
+            let pressed = w.telegram.press(w.chat, panel.id, ann, &data_of(&shown, button));
+            assert_eq!(outcome(w, before, &pressed).await, None);
+            let shown = w.telegram.message(w.chat, panel.id).expect("the panel");
+            assert!(shown.text.contains(holds), "{}", shown.text);
+            let help = w.say("ben", "/help@bot");
+            let told = w.answer_to(help).await.text;
+            assert!(told.starts_with(begins), "{told}");
+        }
     })
     .await;
 }

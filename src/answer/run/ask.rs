@@ -142,7 +142,7 @@ impl Answering {
         };
         log::found(question.trigger(), &question.window, watch.elapsed());
         question.follow_up = self.resolve(&mut question).await;
-        let question_back = follow_up::clarifying(&question.follow_up, question.chat.language);
+        let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
         let guard = self.guard(&question);
         let backend = match (question_back, guard, self.parts.gateway.allowance(question.spent)) {
             (Some(question_back), ..) => Backend::NotNeeded(question_back),
@@ -167,12 +167,12 @@ impl Answering {
                 Step::Digest => {
                     let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
                     let earliest = question.earliest.map(|at| (at, question.zone));
-                    break offline(&question.window, query, earliest, &question.follow_up, question.chat.language);
+                    break offline(&question.window, query, earliest, &question.follow_up, question.chat.speaks());
                 }
                 Step::AskBack(question_back) => break clarifying(question_back),
                 Step::Guard(guard) => {
                     log::guarded(guard);
-                    break guarded(question.chat.language);
+                    break guarded(question.chat.speaks());
                 }
                 Step::Apologise(blame) => break self.apology(&question, blame),
                 Step::Refuse(because) => {
@@ -190,7 +190,7 @@ impl Answering {
         let text = without_heads(&text, &self.parts.bot.name, |id, words| question.says(id, words));
         match without_echo(&text, &built.instructions, &built.fence) {
             Some(text) if self.says_something(question, built, &text) => {
-                answered(completion, text, uncertainty, (bill, question.chat.language))
+                answered(completion, text, uncertainty, (bill, question.chat.speaks()))
             }
             Some(_) => Draft { bill: Some(bill), ..self.apology(question, Blame::Passing) },
             None => {
@@ -246,7 +246,7 @@ impl Answering {
 
     fn apology(&self, question: &Question, blame: Blame) -> Draft {
         let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
-        apology(&question.window, query, question.chat.language, blame)
+        apology(&question.window, query, question.chat.speaks(), blame)
     }
 
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.
@@ -304,10 +304,10 @@ impl Answering {
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();
         let material = built.material(&given, question.trigger());
         // Saying that nothing is known claims nothing.
-        let says_no = ["en", question.chat.language.code()].map(|code| notices(code).guard.trim());
+        let says_no = ["en", question.chat.speaks().code()].map(|code| notices(code).guard.trim());
         let claims = !says_no.contains(&draft.markdown.trim());
         let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model() && claims;
-        let mark = is_strict.then(|| notices(question.chat.language.code()).unsourced.as_str());
+        let mark = is_strict.then(|| notices(question.chat.speaks().code()).unsourced.as_str());
         let checked = citations::check(&draft.markdown, material, (now, question.zone), mark);
         log::citations(&checked);
         // An answer that the model did not write makes no use of what is remembered.
@@ -327,7 +327,7 @@ impl Answering {
         tracing::Span::current().record("answer.id", tracing::field::display(record.id));
         log::cited_outside_focus(&record);
         log::ready(MessageAt::of(question.trigger()), &record);
-        let buttons = button(&record, question.chat.language).map(|button| vec![button]).into_iter().collect();
+        let buttons = button(&record, question.chat.speaks()).map(|button| vec![button]).into_iter().collect();
         let reply = NewReply { buttons, ..reply_to(question.trigger(), record.id, &job.payload, parts) };
         let taken = follow_up::to_store(&record, &question.follow_up);
         let (scope, referenced) = (question.scope.key, question.scope.referenced(&record, &question.looked_up));

@@ -31,7 +31,7 @@ impl Introduction {
             ChatKind::Private => joined_in_private,
             ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => joined,
         };
-        Ok(Some(to_entities(&words(&self.promise, retention, chat.language.code()))))
+        Ok(Some(to_entities(&words(&self.promise, retention, chat.speaks().code()))))
     }
 }
 

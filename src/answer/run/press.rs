@@ -49,7 +49,7 @@ impl Answering {
             self.close(job).await?;
             return Ok(Outcome::Finished);
         };
-        let (query, code) = (found.press.query.clone(), found.chat.language.code());
+        let (query, code) = (found.press.query.clone(), found.chat.speaks().code());
         let is_member = self.is_member(&found).await;
         match self.write_press(job, found, is_member).await? {
             Written::Answering(another) => {

@@ -56,7 +56,7 @@ impl Commands {
             (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, true) => joined,
             (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => joined_before,
         };
-        let notice = Notice::Own(words(&self.promise, retention, row.language.code()));
+        let notice = Notice::Own(words(&self.promise, retention, row.speaks().code()));
         let now = self.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());
         let to = ReplyTarget { chat, thread: None, reply_to: None };

@@ -54,7 +54,7 @@ impl Commands {
             .read(move |conn| Ok((consent::opted_out(conn, chat, sender)?, chats::own_retention(conn, chat)?)))
             .await?;
         let retention = own_retention.unwrap_or(self.promise.retention);
-        let place = (order.chat.chat.kind, order.chat.language.code());
+        let place = (order.chat.chat.kind, order.chat.speaks().code());
         let markdown = wording::privacy(&self.promise, retention, out.map(reach), place);
         self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
     }
@@ -94,7 +94,7 @@ impl Commands {
 impl Order {
     /// What the bot says of itself, in the language of the chat.
     pub(super) fn texts(&self) -> &'static Texts {
-        texts(self.chat.language.code())
+        texts(self.chat.speaks().code())
     }
 
     /// In private everything is about every chat.

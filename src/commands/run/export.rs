@@ -124,7 +124,7 @@ impl Commands {
         asked_by: UserId,
     ) -> store::Result<Outcome> {
         let row = self.store.read(move |conn| chats::find(conn, at.chat)).await?;
-        let texts = texts(row.map_or(Language::DEFAULT, |row| row.language).code());
+        let texts = texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code());
         let told = match self.standing(at.chat, asked_by).await {
             Asked::Standing(Standing::Creator | Standing::Admin) => {
                 let exported = self.send_export(at.chat, asked_by, job.attempts).await?;

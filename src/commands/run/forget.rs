@@ -197,7 +197,7 @@ impl Commands {
     async fn texts_of(&self, deletion: &Deletion) -> store::Result<&'static Texts> {
         let Some(to) = deletion.request.to else { return Ok(texts(Language::DEFAULT.code())) };
         let row = self.store.read(move |conn| chats::find(conn, to.chat)).await?;
-        Ok(texts(row.map_or(Language::DEFAULT, |row| row.language).code()))
+        Ok(texts(row.map_or(Language::DEFAULT, |row| row.speaks()).code()))
     }
 
     async fn forget_some(&self, deletion: &Deletion) -> store::Result<Progress> {

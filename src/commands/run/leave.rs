@@ -45,7 +45,7 @@ impl Commands {
         let key = format!("leave:{chat}");
         match self.place(chat, key.clone()).await? {
             Place::NotTold { row, is_any_kept, can_be_claimed } => {
-                let texts = texts(row.language.code());
+                let texts = texts(row.speaks().code());
                 let markdown = match (row.chat.kind, is_any_kept) {
                     (ChatKind::Private, _) => {
                         turned_away_in_private(chat, self.access.private_chats, can_be_claimed, texts)

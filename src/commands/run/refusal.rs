@@ -27,7 +27,7 @@ impl Commands {
         let MessageAt { chat, message } = at;
         let found = self.store.read(move |conn| Ok((refusals::find(conn, chat, message)?, chats::find(conn, chat)?)));
         let (Some(refusal), row) = found.await? else { return self.told(job).await };
-        let notices = notices(row.as_ref().map_or(Language::DEFAULT, |row| row.language).code());
+        let notices = notices(row.as_ref().map_or(Language::DEFAULT, |row| row.speaks()).code());
         let zone = row.map_or(self.zone, |row| row.zone(self.zone));
         match refusal.tell {
             Tell::Words => {

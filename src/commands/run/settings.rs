@@ -66,7 +66,7 @@ impl Commands {
             Right::NotNow(outcome) => return Ok(outcome),
             Right::No => {
                 self.finish(job).await?;
-                Some(notices(chat.language.code()).admins_only.as_str())
+                Some(notices(chat.speaks().code()).admins_only.as_str())
             }
             Right::Yes => {
                 let (key, query) = (chat.key, press.query.clone());
@@ -77,12 +77,15 @@ impl Commands {
                         Change::Memory(is_on) => memory::set(tx, key, is_on)?,
                         Change::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
                         Change::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
+                        Change::Language(language) => chat_settings::set_language(tx, key, language)?,
                         Change::Nothing => {}
                     }
                     presses::ask_for(tx, &query, &Change::Nothing.data())
                 };
                 self.store.write(Priority::Answering, written).await?;
-                let again = self.show_again(press, chat).await?;
+                // As it is now: another language may hold.
+                let chat = self.store.read(move |conn| chats::by_key(conn, key)).await?.unwrap_or_else(|| chat.clone());
+                let again = self.show_again(press, &chat).await?;
                 if let Some(at) = again {
                     // The button does not wait for it.
                     self.confirm(press, None).await;
@@ -106,7 +109,7 @@ impl Commands {
     /// another reason is right after the next press.
     async fn show_again(&self, press: &Press, chat: &ChatRow) -> store::Result<Option<Timestamp>> {
         let panel = self.panel(chat).await?;
-        let texts = texts(chat.language.code());
+        let texts = texts(chat.speaks().code());
         for content in format_own(&panel.markdown(true, texts)).iter().take(1) {
             let edited = self.telegram.edit(press.chat, press.message, content, &panel.buttons(texts)).await;
             match edited {
@@ -125,6 +128,7 @@ impl Commands {
             grounding: own.grounding.unwrap_or_default(),
             memory: self.memory.is_on.then(|| own.memory.unwrap_or(true)),
             streaming: own.streaming.unwrap_or_else(|| self.streaming.in_chats_of(chat.chat.kind)),
+            language: own.language,
             session_idle: own.session_idle.unwrap_or_else(|| self.memory.idle.in_chats_of(chat.chat.kind)),
             is_private: chat.chat.kind == ChatKind::Private,
         })

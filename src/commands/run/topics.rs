@@ -75,7 +75,7 @@ impl Commands {
         match self.may_change(message.chat, message.sender.id).await? {
             Right::Yes => {}
             Right::No => {
-                let refusal = notices(order.chat.language.code()).admins_only.clone();
+                let refusal = notices(order.chat.speaks().code()).admins_only.clone();
                 return self.say(job, order, refusal).await;
             }
             Right::NotNow(outcome) => return Ok(outcome),
