@@ -33,11 +33,14 @@ pub fn without_thinking(text: &str) -> &str {
         return answer;
     }
     for (open, close) in TAGS {
+        if let Some(answer) = after_preamble(rest, open, close) {
+            rest = answer;
+        }
         while let Some(thought) = rest.strip_prefix(open) {
             // Never closed: the model ran out of tokens while still thinking.
             rest = thought.split_once(close).map_or("", |(_, answer)| answer.trim_start());
         }
-        if let Some(answer) = after_unopened(rest, open, close).or_else(|| after_preamble(rest, open, close)) {
+        if let Some(answer) = after_unopened(rest, open, close) {
             rest = answer;
         }
     }
@@ -141,6 +144,7 @@ mod tests {
     #[test]
     fn thinking_behind_a_greeting_goes_with_it() {
         check("Sure!\n<think>\nHm, two dates.\n</think>\n\nFriday.", "Friday.");
+        check("Sure!\n<think>a</think><think>b</think>Friday.", "Friday.");
         check("Friday.\n<think>Was that right? Yes.</think>", "Friday.");
         check("Sure!\n<think>\nHm, two dates", "");
         check("It is written so:\n```\n<think>Hm.</think>\n```", "It is written so:\n```\n<think>Hm.</think>\n```");
