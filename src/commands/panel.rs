@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::domain::{Button, Grounding, Language};
-use crate::texts::{Texts, filled, languages, texts as of_language};
+use crate::texts::{self, Texts, filled};
 
 /// What stands for the language of the chat's messages in the data of a button.
 const OF_CHAT: &str = "chat";
@@ -70,7 +70,7 @@ impl Change {
             "streaming" => parse_on_off(value).map(Self::Streaming),
             "language" if value == OF_CHAT => Some(Self::Language(None)),
             "language" => {
-                let (code, _) = languages().find(|(code, _)| *code == value)?;
+                let (code, _) = texts::languages().find(|(code, _)| *code == value)?;
                 Some(Self::Language(Some(Language::from_code(code))))
             }
             "show" => (value == "again").then_some(Self::Nothing),
@@ -105,7 +105,7 @@ impl Panel {
         let sessions = filled(&words.sessions, &[("idle", &shown(self.session_idle, texts))]);
         let language = match self.language {
             None => words.language_of_chat.clone(),
-            Some(language) => filled(&words.language, &[("name", &of_language(language.code()).name)]),
+            Some(language) => filled(&words.language, &[("name", &texts::texts(language.code()).name)]),
         };
         format!("{} {who}\n\n- {grounding}\n- {memory}\n- {streaming}\n- {sessions}\n- {language}", words.head)
     }
@@ -133,7 +133,7 @@ impl Panel {
         let idle = IDLES.map(|idle| button(&shown(idle, texts), Change::SessionIdle(idle), idle == self.session_idle));
         let memory = memory.map(|row| row.to_vec());
         let of_chat = button(&words.language_button, Change::Language(None), self.language.is_none());
-        let named: Vec<Button> = languages()
+        let named: Vec<Button> = texts::languages()
             .map(|(code, name)| (Some(Language::from_code(code)), name))
             .map(|(language, name)| button(name, Change::Language(language), self.language == language))
             .collect();

@@ -38,6 +38,7 @@ fn square(byte: u8) -> i32 {
 
 /// The product of two vectors, 0 where one is empty. In lanes, so that the processor adds several at once: one sum would
 /// have to be added in order.
+// For the loops of the engine, which is another crate.
 #[inline]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;

@@ -16,31 +16,28 @@ pub struct ChatSettings {
     pub memory: Option<bool>,
     /// The silence that ends a session.
     pub session_idle: Option<Duration>,
-    /// The language of what the bot says of itself. None: that of the chat's messages.
-    pub language: Option<Language>,
 }
 
 pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
-    let sql = "SELECT grounding, streaming, memory, session_idle, own_language FROM chat WHERE chat_key = :chat";
     let found = conn
-        .prepare_cached(sql)?
+        .prepare_cached("SELECT grounding, streaming, memory, session_idle FROM chat WHERE chat_key = :chat")?
         .query_row(named_params! { ":chat": chat.0 }, |raw| {
-            let words: (Option<String>, Option<String>) = (raw.get("grounding")?, raw.get("own_language")?);
+            let grounding: Option<String> = raw.get("grounding")?;
             let idle: Option<i64> = raw.get("session_idle")?;
-            Ok((words, raw.get("streaming")?, raw.get("memory")?, idle))
+            Ok((grounding, raw.get("streaming")?, raw.get("memory")?, idle))
         })
         .optional()?;
-    let Some(((grounding, language), streaming, memory, idle)) = found else { return Ok(ChatSettings::default()) };
+    let Some((grounding, streaming, memory, idle)) = found else { return Ok(ChatSettings::default()) };
     Ok(ChatSettings {
         grounding: grounding.map(|word| row::word(&word, "grounding", Grounding::parse)).transpose()?,
         streaming,
         memory,
         session_idle: idle.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()?,
-        language: language.map(|code| Language::from_code(&code)),
     })
 }
 
-/// Chooses the language of what the bot says of itself. None: that of the chat's messages.
+/// Chooses the language of what the bot says of itself. None: that of the chat's messages. Read with the chat, since everything
+/// that is said needs it.
 pub fn set_language(tx: &Writer<'_>, chat: ChatKey, language: Option<Language>) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET own_language = :language WHERE chat_key = :chat")?
         .execute(named_params! { ":language": language.map(Language::code), ":chat": chat.0 })?;

@@ -290,13 +290,6 @@ pub fn set_language(tx: &Writer<'_>, key: ChatKey, language: Language) -> Result
     Ok(())
 }
 
-/// The zone in which the chat wants times told; none for the operator's.
-pub fn set_time_zone(tx: &Writer<'_>, key: ChatKey, zone: Option<Zone>) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET time_zone = :zone WHERE chat_key = :key")?
-        .execute(named_params! { ":zone": zone.map(Zone::name), ":key": key.0 })?;
-    Ok(())
-}
-
 /// The bot is in the chat.
 pub fn set_present(tx: &Writer<'_>, key: ChatKey) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET is_member = 1, removed_at = NULL WHERE chat_key = :key")?

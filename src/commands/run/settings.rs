@@ -128,7 +128,7 @@ impl Commands {
             grounding: own.grounding.unwrap_or_default(),
             memory: self.memory.is_on.then(|| own.memory.unwrap_or(true)),
             streaming: own.streaming.unwrap_or_else(|| self.streaming.in_chats_of(chat.chat.kind)),
-            language: own.language,
+            language: chat.own_language,
             session_idle: own.session_idle.unwrap_or_else(|| self.memory.idle.in_chats_of(chat.chat.kind)),
             is_private: chat.chat.kind == ChatKind::Private,
         })
