@@ -43,6 +43,7 @@ use crate::scheduler::run::{Pool, Wake};
 use crate::store::{Store, StoreError};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
+use crate::voice::run::{Listener, UnderWay};
 
 /// A running Chime.
 pub struct App {
@@ -203,12 +204,14 @@ impl Parts {
                 languages: self.languages,
                 backlog_max_age: self.config.ingest.backlog_max_age,
                 rate: self.config.limits.rate,
+                listens: self.config.llm.listens(),
             }),
         }
     }
 
     fn crew(&self, wake: &Wake, gateway: &Gateway) -> Result<Crew, AppError> {
         let lanes = Lanes::default();
+        let listener = self.listener()?;
         let answering = Answering::new(AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -237,6 +240,7 @@ impl Parts {
             redaction: self.config.memory.redaction,
             idle: self.config.memory.idle,
             strands: memory::strands(&self.config.memory),
+            listener: listener.clone(),
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -279,7 +283,21 @@ impl Parts {
         let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;
         let vectors = VectorKeeper::new(self.store.clone(), self.clock.clone(), source);
-        Ok(Crew { answering, commands, delivery, keeper, capturing, memory, recaps, vectors })
+        Ok(Crew { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, listener })
+    }
+
+    fn listener(&self) -> Result<Option<Arc<Listener>>, AppError> {
+        let hearing = models::hearing(&self.config, &self.store, &self.clock)?;
+        Ok(hearing.map(|hearing| {
+            Arc::new(Listener {
+                store: self.store.clone(),
+                telegram: self.telegram.clone(),
+                clock: self.clock.clone(),
+                hearing,
+                remembers: self.config.memory.is_on,
+                under_way: UnderWay::default(),
+            })
+        }))
     }
 
     fn promise(&self) -> Promise {
@@ -289,6 +307,7 @@ impl Parts {
             model_host: self.config.llm.host(),
             sends_all: vectors::options(&self.config).is_some(),
             remembers: self.config.memory.is_on,
+            listens: self.config.llm.listens(),
             retention: privacy.retention,
             contact: privacy.operator_contact.clone(),
         }

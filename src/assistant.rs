@@ -8,6 +8,7 @@ pub mod eval;
 pub mod health;
 pub mod ingest;
 pub mod recap;
+pub mod voice;
 
 // The rooms below.
 pub use chime_engine::*;

@@ -77,6 +77,7 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                     model_fallback: None,
                     model_summary: None,
                     model_extract: None,
+                    model_transcribe: None,
                     timeout: 60s,
                     deadline: 90s,
                     tool_rounds: 3,

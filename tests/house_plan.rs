@@ -47,8 +47,9 @@ const ROOMS: &[Room] = &[
         "answer",
         &["domain", "config", "texts", "trigger", "access", "context", "memory", "retrieval", "prompts"],
         // Privacy: the first answer in a chat tells what is kept.
-        &["store", "embed", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy"],
+        &["store", "embed", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy", "voice"],
     ),
+    room("voice", &["domain", "telegram"], &["store", "gateway", "llm", "clock", "scheduler", "memory"]),
     room(
         "recap",
         &["domain", "config", "texts", "access", "memory", "answer"],
@@ -121,6 +122,7 @@ const ROOMS: &[Room] = &[
             "scheduler",
             "health",
             "retrieval",
+            "voice",
         ],
         &[],
     ),
@@ -145,6 +147,7 @@ const PURE: &[&str] = &[
     "commands",
     "ingest",
     "scheduler",
+    "voice",
     "checkup",
     "health",
     "texts",

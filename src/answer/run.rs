@@ -12,6 +12,7 @@ mod follow_up;
 mod gone;
 mod grounding;
 mod introduction;
+mod listen;
 mod log;
 mod long_strand;
 mod notes;

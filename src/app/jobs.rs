@@ -10,6 +10,7 @@ use crate::privacy::run::Keeper;
 use crate::recap::run::Recaps;
 use crate::retrieval::run::VectorKeeper;
 use crate::scheduler::run::Outcome;
+use crate::voice::run::Listener;
 
 /// Everybody who can work.
 pub struct Crew {
@@ -22,6 +23,8 @@ pub struct Crew {
     pub memory: Arc<Memory>,
     pub recaps: Recaps,
     pub vectors: VectorKeeper,
+    /// None: nobody listens to what is spoken.
+    pub listener: Option<Arc<Listener>>,
 }
 
 impl Crew {
@@ -79,6 +82,10 @@ impl Crew {
                 let conversation = Conversation { chat: *key, thread: thread.map(ThreadId) };
                 self.recaps.run_subscribed(&job, conversation, (*since, *until)).await
             }
+            JobPayload::Transcribe { at } => match &self.listener {
+                Some(listener) => listener.run(&job, *at).await,
+                None => Outcome::Failed(format!("{job}: no model listens")),
+            },
             JobPayload::Recaps {} => self.recaps.start_due().await,
             JobPayload::Retention {} => self.keeper.run().await,
         }

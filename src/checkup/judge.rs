@@ -299,6 +299,20 @@ pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Durati
     }
 }
 
+pub fn transcriptions(model: &str, heard: Result<(), &LlmError>, took: Duration) -> Finding {
+    const NAME: &str = "voice";
+    match heard {
+        Ok(()) => {
+            Finding::ok(NAME, format!("{model} writes down what is spoken, silence in {}", format_duration(took)))
+        }
+        Err(error) => Finding::warn(
+            NAME,
+            format!("{model}: {error}; what is spoken stays `[voice 0:12]`"),
+            "set MODEL_TRANSCRIBE to a model that the server at OPENAI_BASE_URL transcribes with, or leave it out",
+        ),
+    }
+}
+
 /// What is in the folder that is to hold the embedding model. Chime does not start without a model that was named.
 pub fn model_of_folder(folder: &Path, loaded: &Result<Option<Embedder>, EmbedError>) -> Finding {
     const NAME: &str = "embedding";

@@ -17,7 +17,7 @@ use crate::config::{
 };
 use crate::domain::{Chat, UserId};
 use crate::embed::Embedder;
-use crate::llm::{Embeddings, Llm, LlmOptions};
+use crate::llm::{Embeddings, Llm, LlmOptions, Transcriptions};
 use crate::prompts::{Gap, Prompts};
 use crate::resilience::within;
 use crate::store::admission::{self, Admitted};
@@ -91,6 +91,7 @@ impl Checkup<'_> {
             if let (Ok(EmbeddingConfig::OpenAi(model)), Some(_)) = (EmbeddingConfig::load(&settings), &llm.model) {
                 self.embeddings(&llm, model, &mut tell).await;
             }
+            self.transcriptions(&llm, &mut tell).await;
             self.model(llm, &mut tell).await;
         }
         worst
@@ -172,14 +173,7 @@ impl Checkup<'_> {
     }
 
     async fn embeddings(&self, config: &LlmConfig, model: String, tell: &mut impl FnMut(Finding)) {
-        let options = LlmOptions {
-            api_key: config.api_key.clone(),
-            base_url: config.base_url.clone(),
-            model: model.clone(),
-            fallback: None,
-            timeout: config.timeout,
-            deadline: config.deadline,
-        };
+        let options = options(config, &model);
         let watch = self.clock.stopwatch();
         let made = match Embeddings::new(&options, str::to_owned) {
             Ok(embeddings) => embeddings.embed(&["ready"], &self.clock).await,
@@ -189,16 +183,19 @@ impl Checkup<'_> {
         tell(judge::embeddings(&model, dimension.as_ref().copied(), watch.elapsed()));
     }
 
-    async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(Finding)) {
-        let Some(model) = config.model else { return tell(judge::no_model()) };
-        let options = LlmOptions {
-            api_key: config.api_key,
-            base_url: config.base_url,
-            model: model.clone(),
-            fallback: config.model_fallback,
-            timeout: config.timeout,
-            deadline: config.deadline,
+    async fn transcriptions(&self, config: &LlmConfig, tell: &mut impl FnMut(Finding)) {
+        let (Some(model), false) = (&config.model_transcribe, config.is_offline()) else { return };
+        let watch = self.clock.stopwatch();
+        let heard = match Transcriptions::new(&options(config, model)) {
+            Ok(transcriptions) => transcriptions.probe(&self.clock).await,
+            Err(error) => Err(error),
         };
+        tell(judge::transcriptions(model, heard.as_ref().copied(), watch.elapsed()));
+    }
+
+    async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(Finding)) {
+        let Some(model) = config.model.clone() else { return tell(judge::no_model()) };
+        let options = LlmOptions { fallback: config.model_fallback.clone(), ..options(&config, &model) };
         let server = match Llm::new(options) {
             Ok(Llm::OpenAi(server)) => server,
             Ok(Llm::Offline) => return tell(judge::no_model()),
@@ -214,6 +211,18 @@ impl Checkup<'_> {
             tell(judge::ability(Ability::Tools, &server.probe_tools(&self.clock).await));
             tell(judge::ability(Ability::Streaming, &server.probe_streaming(&self.clock).await));
         }
+    }
+}
+
+/// How `model` of the operator's server is asked, with no other behind it.
+fn options(config: &LlmConfig, model: &str) -> LlmOptions {
+    LlmOptions {
+        api_key: config.api_key.clone(),
+        base_url: config.base_url.clone(),
+        model: model.to_owned(),
+        fallback: None,
+        timeout: config.timeout,
+        deadline: config.deadline,
     }
 }
 

@@ -96,6 +96,13 @@ pub const MODEL_EXTRACT: Key = Key::new(
     "The model of the same server that extracts facts as JSON; `MODEL` where it is not set.",
 );
 
+pub const MODEL_TRANSCRIBE: Key = Key::new(
+    "MODEL_TRANSCRIBE",
+    "gpt-4o-mini-transcribe",
+    "The model of the same server that writes down voice messages and video notes; without it they are `[voice 0:12]` to Chime.",
+)
+.mistaken(&["MODEL_TRANSCRIPTION", "MODEL_WHISPER", "TRANSCRIBE_MODEL", "WHISPER_MODEL"]);
+
 pub const MODEL_TIMEOUT: Key =
     Key::new("MODEL_TIMEOUT", "60s", "How long one call of a model may take.").default("60s");
 
@@ -266,6 +273,7 @@ pub const KEYS: &[Key] = &[
     MODEL_FALLBACK,
     MODEL_SUMMARY,
     MODEL_EXTRACT,
+    MODEL_TRANSCRIBE,
     OWNER_IDS,
     ALLOWED_CHATS,
     PRIVATE_CHATS,

@@ -22,6 +22,8 @@ pub struct LlmConfig {
     pub model_summary: Option<String>,
     /// `MODEL_EXTRACT`, default `MODEL`.
     pub model_extract: Option<String>,
+    /// `MODEL_TRANSCRIBE`: without it nobody writes down what is spoken.
+    pub model_transcribe: Option<String>,
     /// `MODEL_TIMEOUT`, default 60s: one call.
     pub timeout: Duration,
     /// `ANSWER_DEADLINE`, default 90s: a whole answer with retries and fallback.
@@ -54,6 +56,13 @@ impl LlmConfig {
         let model_fallback = settings.text(&keys::MODEL_FALLBACK, NAME);
         let model_summary = settings.text(&keys::MODEL_SUMMARY, NAME);
         let model_extract = settings.text(&keys::MODEL_EXTRACT, NAME);
+        let model_transcribe = settings.text(&keys::MODEL_TRANSCRIBE, NAME);
+        if !has_server && settings.raw(&keys::MODEL_TRANSCRIBE).is_some() {
+            settings.warn(
+                &keys::MODEL_TRANSCRIBE,
+                "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; nothing is listened to",
+            );
+        }
         let timeout = settings.duration(&keys::MODEL_TIMEOUT, range.clone());
         let deadline = settings.duration(&keys::ANSWER_DEADLINE, range);
         let tool_rounds = settings.count(&keys::TOOL_ROUNDS, 0..=10);
@@ -64,6 +73,7 @@ impl LlmConfig {
             model_fallback: model_fallback?,
             model_summary: model_summary?,
             model_extract: model_extract?,
+            model_transcribe: model_transcribe?,
             timeout: timeout?,
             deadline: deadline?,
             tool_rounds: tool_rounds?,
@@ -75,6 +85,11 @@ impl LlmConfig {
     pub fn host(&self) -> Option<String> {
         self.model.as_ref()?;
         reqwest::Url::parse(&self.base_url).ok()?.host_str().map(str::to_owned)
+    }
+
+    /// Whether what is spoken is written down.
+    pub fn listens(&self) -> bool {
+        !self.is_offline() && self.model_transcribe.is_some()
     }
 
     /// Whether no model is configured.

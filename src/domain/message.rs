@@ -184,6 +184,11 @@ impl Kind {
         }
     }
 
+    /// Whether its words are heard, not read.
+    pub fn is_spoken(self) -> bool {
+        matches!(self, Self::Voice | Self::VideoNote)
+    }
+
     pub fn parse(raw: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == raw)
     }
@@ -212,6 +217,11 @@ impl Origin {
 }
 
 impl Message {
+    /// Whether it is spoken, and nobody has written down what it says.
+    pub fn is_unheard(&self) -> bool {
+        self.kind.is_spoken() && self.text.is_empty()
+    }
+
     /// One line (or more, if the text has more) that stands for the message in a prompt: `[voice 0:12]`,
     /// `[document] report.pdf`, `[photo] caption`, or just the text.
     pub fn rendered(&self) -> String {

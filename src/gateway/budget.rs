@@ -4,6 +4,9 @@ use crate::access::{self, Allowance};
 use crate::config::{DailyTokens, Prices};
 use crate::domain::{Spent, TokenUse};
 
+/// Work that nobody waits for leaves this share of each of the day's caps to answers, in percent.
+const LEFT_TO_ANSWERS: u64 = 50;
+
 /// The caps, and what tokens cost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Budget {
@@ -14,6 +17,14 @@ pub struct Budget {
 impl Budget {
     pub fn allowance(&self, spent: Spent) -> Allowance {
         access::allowance(spent, self.caps)
+    }
+
+    /// Whether the day's caps leave room for work that nobody waits for.
+    pub fn has_room_unasked(&self, spent: Spent) -> bool {
+        let is_under = |spent: u64, cap: Option<u64>| {
+            cap.is_none_or(|cap| u128::from(spent) * 100 < u128::from(cap) * u128::from(100 - LEFT_TO_ANSWERS))
+        };
+        is_under(spent.total, self.caps.total) && is_under(spent.of_chat, self.caps.per_chat)
     }
 
     /// In millionths of the operator's currency; 0 where no prices are set.

@@ -1,5 +1,9 @@
 //! Asks: budget, breaker, model, ledger.
 
+mod hearing;
+
+pub use hearing::Hearing;
+
 use std::sync::Arc;
 
 use crate::access::Allowance;

@@ -3,7 +3,8 @@
 //! *Owns*: the HTTP client of OpenAI-compatible servers, their wire formats, retries and fallback, typed errors.
 //! *Never*: prompts or policy, a log line with a prompt, an answer or a key in it.
 //! *Entry*: [`Llm`] is built once from [`LlmOptions`]; its [`OpenAi`] backend answers a [`Prompt`] with a
-//! [`Completion`] or an [`LlmError`] that says what the caller can do. [`Embeddings`] makes vectors.
+//! [`Completion`] or an [`LlmError`] that says what the caller can do. [`Embeddings`] makes vectors,
+//! [`Transcriptions`] writes down what is spoken.
 
 mod backend;
 mod diagnose;
@@ -15,6 +16,7 @@ mod prompt;
 mod stream;
 mod thinking;
 mod tools;
+mod transcriptions;
 mod transport;
 mod wire;
 
@@ -28,3 +30,4 @@ pub use openai::OpenAi;
 pub use progress::Progress;
 pub use prompt::{AnswerFormat, Completion, Prompt, PromptMessage, PromptRole};
 pub use tools::{Tool, ToolCall, ToolRound, Tools};
+pub use transcriptions::{Audio, Transcript, Transcriptions};

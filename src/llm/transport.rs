@@ -14,6 +14,7 @@ use async_openai::middleware::{HttpRequestFactory, ReqwestService};
 use futures::future::BoxFuture;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::multipart::Form;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
@@ -87,6 +88,13 @@ impl Server {
         serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
     }
 
+    /// Sends a recording to be written down. No retries.
+    pub async fn transcription(&self, form: Form) -> Result<Value, Failure> {
+        let sending = self.http.post(self.endpoint.url("/audio/transcriptions"));
+        let body = read_body(&mut self.not_refused(sending.multipart(form)).await?).await?;
+        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+    }
+
     /// Sends a request for a stream, and tells whether one comes back. Reads all of it, so that the server can end it
     /// in good order.
     pub async fn streams(&self, request: &Value) -> Result<bool, Failure> {
@@ -105,8 +113,11 @@ impl Server {
     }
 
     async fn accepted(&self, path: &str, request: &Value) -> Result<reqwest::Response, Failure> {
-        let sending = self.http.post(self.endpoint.url(path)).headers(self.endpoint.headers()).json(request);
-        let mut response = sending.send().await.map_err(transport)?;
+        self.not_refused(self.http.post(self.endpoint.url(path)).json(request)).await
+    }
+
+    async fn not_refused(&self, sending: reqwest::RequestBuilder) -> Result<reqwest::Response, Failure> {
+        let mut response = sending.headers(self.endpoint.headers()).send().await.map_err(transport)?;
         if response.status().is_success() { Ok(response) } else { Err(refusal(&mut response).await) }
     }
 }

@@ -26,6 +26,7 @@ rows! {
         goes_to: String,
         all_go_to: String,
         summaries_too: String,
+        voice_too: String,
         remembers: String,
         remembers_here: String,
         remembers_private: String,
@@ -97,12 +98,13 @@ pub(super) fn terms_in(promise: &Promise, retention: Option<Duration>, code: &st
 fn terms(promise: &Promise, retention: Option<Duration>, words: &Words) -> Terms {
     let whereto = match &promise.model_host {
         Some(host) => {
-            let words = match (promise.sends_all, promise.remembers) {
+            let told = match (promise.sends_all, promise.remembers) {
                 (true, _) => &words.all_go_to,
                 (false, true) => &words.summaries_too,
                 (false, false) => &words.goes_to,
             };
-            words.replace("{host}", &format!("`{host}`"))
+            let told = told.replace("{host}", &format!("`{host}`"));
+            if promise.listens { format!("{told} {}", words.voice_too) } else { told }
         }
         None => words.goes_nowhere.clone(),
     };
@@ -145,6 +147,7 @@ mod tests {
             model_host: Some("api.example.org".to_owned()),
             sends_all: false,
             remembers: false,
+            listens: false,
             retention: Some(DAY * 365),
             contact: Some("@ann_o".to_owned()),
         }
@@ -187,6 +190,14 @@ mod tests {
         }
         let here = joined(&Promise { model_host: None, ..promise.clone() }, None, "deu");
         assert!(here.contains("/memory@chime\\_bot off") && !here.contains("{host}"), "{here}");
+    }
+
+    #[test]
+    fn it_says_that_voice_messages_are_written_down_where_they_are() {
+        for words in all() {
+            let told = |listens| joined(&Promise { listens, ..promise() }, None, &words.code);
+            assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
+        }
     }
 
     #[test]

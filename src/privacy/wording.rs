@@ -18,6 +18,8 @@ pub struct Promise {
     pub sends_all: bool,
     /// Whether talks are summarized in the background.
     pub remembers: bool,
+    /// Whether voice messages go to that host to be written down.
+    pub listens: bool,
     /// The operator's; none keeps messages for good.
     pub retention: Option<Duration>,
     pub contact: Option<String>,
@@ -177,6 +179,7 @@ mod tests {
             model_host: None,
             sends_all: false,
             remembers: true,
+            listens: false,
             retention: None,
             contact: None,
         };

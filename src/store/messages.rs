@@ -57,10 +57,21 @@ pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<Tak
     if is_stub(tx, message.chat, message.id)? || !supersedes(message, &known.message) {
         return Ok(TakenIn::Known(known));
     }
+    change(tx, chat, known, message.clone()).map(TakenIn::Replaced)
+}
+
+/// Writes down what is said in a spoken message without words. Gives it with its words, where they are news.
+pub fn write_down(tx: &Writer<'_>, chat: &ChatRow, id: MessageId, words: &str) -> Result<Option<StoredMessage>> {
+    let Some(known) = find(tx, chat.chat.id, id)?.filter(|known| known.message.is_unheard()) else { return Ok(None) };
+    let heard = Message { text: words.to_owned(), ..known.message.clone() };
+    change(tx, chat, known, heard).map(Some)
+}
+
+fn change(tx: &Writer<'_>, chat: &ChatRow, known: StoredMessage, message: Message) -> Result<StoredMessage> {
     derived::words_gone(tx, &known, Cause::Edited)?;
-    let changed = StoredMessage { message: message.clone(), ..known };
+    let changed = StoredMessage { message, ..known };
     replace(tx, chat.language, &changed)?;
-    Ok(TakenIn::Replaced(changed))
+    Ok(changed)
 }
 
 /// Whether `incoming` is news beside what is kept.
@@ -70,8 +81,10 @@ fn supersedes(incoming: &Message, kept: &Message) -> bool {
         (Origin::Snapshot, _) | (Origin::Import, Origin::Update) => false,
         // Edits also arrive for changes that nobody sees; only another text is news.
         (Origin::Update | Origin::Import, Origin::Update | Origin::Import) => {
+            let is_same_but_heard = incoming.is_unheard() && incoming.edited_at == kept.edited_at;
             // Not `>`: two edits within one second carry the same date.
             incoming.edited_at >= kept.edited_at
+                && !is_same_but_heard
                 && (incoming.text != kept.text || incoming.entities != kept.entities || incoming.detail != kept.detail)
         }
     }

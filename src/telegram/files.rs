@@ -13,13 +13,34 @@ pub struct AttachedFile {
     pub bytes: Option<u64>,
 }
 
+/// A voice message or a video note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recording {
+    /// By which Telegram gives it to this bot.
+    pub id: String,
+    pub seconds: u32,
+    /// As far as it is known.
+    pub bytes: Option<u64>,
+}
+
+/// What is spoken in the message of an update, or in the one that it encloses where that is `enclosed`.
+pub fn recording(raw: &str, enclosed: bool) -> Option<Recording> {
+    let update: Value = serde_json::from_str(raw).ok()?;
+    let message = message_of(&update)?;
+    let said = if enclosed { &message["reply_to_message"] } else { message };
+    let file = [&said["voice"], &said["video_note"]].into_iter().find(|it| it.is_object())?;
+    Some(Recording {
+        id: file["file_id"].as_str()?.to_owned(),
+        seconds: file["duration"].as_u64().and_then(|seconds| u32::try_from(seconds).ok())?,
+        bytes: file["file_size"].as_u64(),
+    })
+}
+
 /// The file of the message in an update: its own, or that of the message it replies to. What is kept of the update is
 /// enough: a file is no part of any row.
 pub fn attached_file(raw: &str) -> Option<AttachedFile> {
     let update: Value = serde_json::from_str(raw).ok()?;
-    let said = ["message", "edited_message", "channel_post", "edited_channel_post"]
-        .iter()
-        .find_map(|kind| update.get(kind))?;
+    let said = message_of(&update)?;
     let document = [&said["document"], &said["reply_to_message"]["document"]].into_iter().find(|it| it.is_object())?;
     let text = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
     Some(AttachedFile {
@@ -30,9 +51,26 @@ pub fn attached_file(raw: &str) -> Option<AttachedFile> {
     })
 }
 
+fn message_of(update: &Value) -> Option<&Value> {
+    ["message", "edited_message", "channel_post", "edited_channel_post"].iter().find_map(|kind| update.get(kind))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recording_is_that_of_the_message_that_is_asked_for() {
+        let raw = r#"{"message":{"video_note":{"file_id":"a","duration":7,"file_size":9},
+            "reply_to_message":{"voice":{"file_id":"b","duration":12}}}}"#;
+        let found = |raw, enclosed| recording(raw, enclosed).map(|it| (it.id, it.seconds, it.bytes));
+        assert_eq!(found(raw, false), Some(("a".to_owned(), 7, Some(9))));
+        assert_eq!(found(raw, true), Some(("b".to_owned(), 12, None)));
+        for other in ["", r#"{"message":{"text":"x"}}"#, r#"{"message":{"voice":{"file_id":"a","duration":-1}}}"#] {
+            assert_eq!(found(other, false), None, "{other}");
+            assert_eq!(found(other, true), None, "{other}");
+        }
+    }
 
     #[test]
     fn the_file_is_the_messages_own_or_that_of_the_one_it_replies_to() {

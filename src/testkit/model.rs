@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
@@ -52,6 +53,8 @@ struct Play {
     authorizations: Vec<Option<String>>,
     embedded: Vec<String>,
     refuses_to_embed: bool,
+    hears: VecDeque<String>,
+    recordings: Vec<String>,
     unexpected: Vec<String>,
 }
 
@@ -73,6 +76,7 @@ impl ModelServer {
         let router = Router::new()
             .route("/v1/chat/completions", post(complete))
             .route("/v1/embeddings", post(embed))
+            .route("/v1/audio/transcriptions", post(transcribe))
             .route("/v1/models", get(models))
             .fallback(stranger)
             .with_state(Arc::clone(&stage));
@@ -123,6 +127,16 @@ impl ModelServer {
     /// Whether asking for vectors fails from now on.
     pub fn refuse_to_embed(&self, refuses: bool) {
         self.stage.play().refuses_to_embed = refuses;
+    }
+
+    /// What is said in the recordings that are still to come, in their order. One for which nothing is left is not understood.
+    pub fn hear<S: Into<String>>(&self, said: impl IntoIterator<Item = S>) {
+        self.stage.play().hears.extend(said.into_iter().map(Into::into));
+    }
+
+    /// The bodies of all requests to write down a recording, oldest first.
+    pub fn recordings(&self) -> Vec<String> {
+        self.stage.play().recordings.clone()
     }
 
     /// Replies of the script that nobody asked for.
@@ -220,6 +234,16 @@ async fn embed(State(stage): State<Arc<Stage>>, Json(request): Json<Value>) -> R
         .collect();
     let body = json!({"object": "list", "data": data, "model": request["model"]});
     Reply::Body(body).into_response(&request)
+}
+
+/// The form is kept as it comes: a test sees in it what was sent.
+async fn transcribe(State(stage): State<Arc<Stage>>, body: Bytes) -> Response {
+    let mut play = stage.play();
+    play.recordings.push(String::from_utf8_lossy(&body).into_owned());
+    match play.hears.pop_front() {
+        Some(text) => Reply::Body(json!({"text": text})).into_response(&Value::Null),
+        None => Reply::Status(503, json!({"error": {"message": "overloaded"}}).to_string()).into_response(&Value::Null),
+    }
 }
 
 async fn models() -> Json<Value> {

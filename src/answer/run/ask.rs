@@ -51,6 +51,7 @@ use crate::store::outbox::NewReply;
 use crate::store::{Store, StoreError, answers, jobs, outbox, topics};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
+use crate::voice::run::Listener;
 
 /// An answer that comes sooner than this needs no sign of work.
 const TYPING_AFTER: Duration = Duration::from_millis(300);
@@ -94,6 +95,8 @@ pub struct AnsweringParts {
     pub idle: SessionIdle,
     /// What stands for the oldest part of a long strand. None: every strand is taken as it is.
     pub strands: Option<LongStrands>,
+    /// Writes down what is spoken. None: nobody listens.
+    pub listener: Option<Arc<Listener>>,
 }
 
 /// Answers triggers.
@@ -131,6 +134,7 @@ impl Answering {
 
     async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
         let watch = self.parts.clock.stopwatch();
+        self.have_heard(at).await;
         let mut question = match self.find(job, at, parsed).await? {
             Found::Ready(question) => question,
             Found::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
@@ -280,7 +284,7 @@ impl Answering {
     }
 
     /// Never returns; a failure never matters.
-    async fn keep_typing(&self, chat: ChatId, thread: Option<ThreadId>) -> Infallible {
+    pub(super) async fn keep_typing(&self, chat: ChatId, thread: Option<ThreadId>) -> Infallible {
         self.parts.clock.sleep(TYPING_AFTER).await;
         loop {
             if let Err(error) = self.parts.telegram.typing(chat, thread).await {

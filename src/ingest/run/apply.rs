@@ -38,6 +38,8 @@ pub struct Setting {
     pub backlog_max_age: Duration,
     /// None: nobody asks too often.
     pub rate: Option<RateLimit>,
+    /// Whether what is spoken is written down.
+    pub listens: bool,
 }
 
 /// When a batch is taken in.
@@ -290,6 +292,9 @@ fn take_in_message(
             borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             language::judge_as_it_grows(tx, &row, &taken)?;
+            if setting.listens && remember::have_heard(tx, &taken, at.now)? {
+                applied.postponed = true;
+            }
             if matches!(taken, TakenIn::New(_)) {
                 applied.turns.add(row.key, message);
             }
@@ -405,6 +410,7 @@ mod tests {
             languages: Languages::shipped(),
             backlog_max_age: config.ingest.backlog_max_age,
             rate: config.limits.rate,
+            listens: false,
         }
     }
 

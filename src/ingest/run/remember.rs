@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::domain::{
-    ChatId, ChatKey, Closed, Conversation, JobPayload, Message, Role, SessionCut, TOPIC_CLOSED, Timestamp,
+    ChatId, ChatKey, Closed, Conversation, JobPayload, Message, MessageAt, Role, SessionCut, TOPIC_CLOSED, Timestamp,
 };
+use crate::store::messages::TakenIn;
 use crate::store::{self, Writer, jobs, sessions, topics};
 
 /// Hours of conversations in which something came in or changed.
@@ -65,6 +66,16 @@ impl Turns {
         }
         Ok(is_any)
     }
+}
+
+/// Has what is said in a spoken message written down. Gives whether there is anything to listen to.
+pub fn have_heard(tx: &Writer<'_>, taken: &TakenIn, now: Timestamp) -> store::Result<bool> {
+    let is_news = matches!(taken, TakenIn::New(_) | TakenIn::Replaced(_));
+    if !is_news || !taken.message().message.is_unheard() {
+        return Ok(false);
+    }
+    jobs::add_again(tx, &JobPayload::Transcribe { at: MessageAt::of(taken.message()) }, now)?;
+    Ok(true)
 }
 
 /// The closing of a forum topic ends its session.

@@ -6,12 +6,9 @@ use crate::clock::Clock;
 use crate::config::{DailyTokens, Redaction};
 use crate::domain::{ChatKey, Conversation, Spent, TokenUse, UserId};
 use crate::gateway::run::{Ask, Gateway};
-use crate::gateway::{AskError, Economy, Purpose};
+use crate::gateway::{AskError, Budget, Economy, Purpose};
 use crate::llm::{AnswerFormat, Prompt, PromptMessage, PromptRole};
 use crate::privacy::redact;
-
-/// Background work leaves this share of each of the day's caps to answers, in percent.
-const LEFT_TO_ANSWERS: u64 = 50;
 
 /// The model that writes summaries.
 pub struct SummaryModel {
@@ -37,10 +34,7 @@ impl SummaryModel {
 
     /// Whether the day's caps leave room for work that nobody waits for.
     pub(super) fn has_room(&self, spent: Spent) -> bool {
-        let is_under = |spent: u64, cap: Option<u64>| {
-            cap.is_none_or(|cap| u128::from(spent) * 100 < u128::from(cap) * u128::from(100 - LEFT_TO_ANSWERS))
-        };
-        is_under(spent.total, self.caps.total) && is_under(spent.of_chat, self.caps.per_chat)
+        Budget { caps: self.caps, prices: None }.has_room_unasked(spent)
     }
 
     /// Asks for a text about `material`, which members wrote.

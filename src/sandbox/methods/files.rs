@@ -11,6 +11,10 @@ use crate::sandbox::state::State;
 /// Before the name of a file in its path.
 const FOLDER: &str = "documents/";
 
+/// What every voice message is called, and every video note.
+const VOICE: &str = "voice.oga";
+const VIDEO_NOTE: &str = "video_note.mp4";
+
 pub(super) fn get_file(state: &mut State, params: &Params, _now: Timestamp) -> Answer {
     let id = params.text("file_id").unwrap_or_default();
     let Some(name) = name_of(state, id) else { return Err(ApiError::bad_request("invalid file_id")) };
@@ -30,6 +34,8 @@ fn name_of(state: &State, id: &str) -> Option<String> {
     let (chat, message) = (ChatId(chat.parse().ok()?), MessageId(message.parse().ok()?));
     match &state.chats.get(&chat)?.messages.get(&message)?.content {
         Content::Document { file_name } => Some(file_name.clone()),
+        Content::Voice { .. } => Some(VOICE.to_owned()),
+        Content::VideoNote { .. } => Some(VIDEO_NOTE.to_owned()),
         _ => None,
     }
 }

@@ -1,0 +1,157 @@
+//! Voice messages and video notes: what is said in them is read as other messages are.
+
+use std::time::Duration;
+
+use chime::domain::{ChatId, MessageId, UserId};
+use chime::sandbox::{Content, NewChat, NewMember, Post};
+use chime::store::{chats, usage};
+use chime::testkit::World;
+
+const LISTENS: &[(&str, &str)] = &[("MODEL_TRANSCRIBE", "ears"), ("MEMORY", "on")];
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A member speaks for 12 seconds.
+fn speak(w: &World, name: &str) -> MessageId {
+    speak_in(w, w.chat, name)
+}
+
+fn speak_in(w: &World, chat: ChatId, name: &str) -> MessageId {
+    w.telegram.put_file("voice.oga", "OggS, and what is heard");
+    let member = w.telegram.add_member(chat, NewMember::named(name));
+    w.telegram.say(chat, Post::new(member, "", w.clock.now()).with(Content::Voice { seconds: 12 }))
+}
+
+async fn until_heard(w: &World, chat: ChatId, id: MessageId) {
+    w.until("the voice message has words", move |conn| {
+        Ok(chime::store::messages::find(conn, chat, id)?.is_some_and(|stored| !stored.message.text.is_empty()))
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_spoken_is_read_in_the_question_after_it() {
+    World::with(LISTENS, async |w| {
+        // A chat that nobody asks is not listened to.
+        let early = speak(w, "ann");
+        w.settled().await;
+        w.quiet(MINUTE).await;
+        assert!(w.model.recordings().is_empty(), "{:?}", w.model.recordings());
+        w.model.always("Noted.");
+        w.model.hear(["See you all at the boat house"]);
+        let tag = w.reply("ben", early, "@bot what is that about?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("[voice 0:12] See you all at the boat house"), "{prompt}");
+        // From now on it is, before anybody asks.
+        w.model.hear(["The key is under the plant"]);
+        let said = speak(w, "ann");
+        until_heard(w, w.chat, said).await;
+        let sent = w.model.recordings();
+        assert_eq!(sent.len(), 2, "{sent:?}");
+        assert!(sent[1].contains("OggS, and what is heard") && sent[1].contains("voice.ogg"), "{sent:?}");
+        assert!(sent[1].contains("ears"), "{sent:?}");
+        for name in ["cat", "dan", "eve"] {
+            w.say(name, "pizza on friday?");
+        }
+        let tag = w.say("ben", "@bot where is the key?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(2).await;
+        assert!(prompt.contains("[voice 0:12] The key is under the plant"), "{prompt}");
+        let chat = w.chat;
+        let now = w.clock.now();
+        let spent = w
+            .read_store(move |conn| {
+                let key = chats::find(conn, chat)?.expect("the chat").key;
+                usage::spent(conn, now, key, UserId(0))
+            })
+            .await;
+        assert!(spent.of_member >= 120, "what nobody asked for is counted for nobody: {spent:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_spoken_question_in_private_is_answered() {
+    World::with(LISTENS, async |w| {
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        w.model.always("At eight.");
+        w.model.hear(["When does the ferry leave on Friday?"]);
+        let asked = speak_in(w, private, "ann");
+        assert!(w.answer_to(asked).await.text.starts_with("At eight."));
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("When does the ferry leave on Friday?"), "{prompt}");
+        assert!(!prompt.contains("points at the conversation"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_nobody_understands_costs_no_answer() {
+    World::with(LISTENS, async |w| {
+        let said = speak(w, "ann");
+        w.model.script(["I cannot hear it."]);
+        let tag = w.reply("ben", said, "@bot what does she say?");
+        assert!(w.answer_to(tag).await.text.starts_with("I cannot hear it."));
+        assert!(w.prompt(1).await.contains("[voice 0:12]"));
+        // The next who asks has it heard.
+        w.model.hear(["Bring the blue rope"]);
+        w.model.script(["A rope."]);
+        let tag = w.reply("ben", said, "@bot and now?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(2).await;
+        assert!(prompt.contains("[voice 0:12] Bring the blue rope"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn where_memory_is_off_only_what_is_asked_about_is_listened_to() {
+    World::with(&[("MODEL_TRANSCRIBE", "ears")], async |w| {
+        w.model.always("Noted.");
+        let tag = w.say("ben", "@bot hello?");
+        w.answer_to(tag).await;
+        let said = speak(w, "ann");
+        w.settled().await;
+        w.quiet(MINUTE).await;
+        assert!(w.model.recordings().is_empty());
+        w.model.hear(["Bring the blue rope"]);
+        let tag = w.reply("ben", said, "@bot ^");
+        w.answer_to(tag).await;
+        assert!(w.prompt(2).await.contains("Bring the blue rope"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_gone_with_its_words_and_who_opted_out_is_not_heard() {
+    World::with(LISTENS, async |w| {
+        w.model.always("Noted.");
+        let tag = w.say("ben", "@bot hello?");
+        w.answer_to(tag).await;
+        w.model.hear(["The code is 4711"]);
+        let said = speak(w, "ann");
+        until_heard(w, w.chat, said).await;
+        let forget = w.reply("ann", said, "/forget@bot");
+        w.answer_to(forget).await;
+        w.settled().await;
+        assert!(w.all_stored(w.chat).await.iter().all(|stored| !stored.message.text.contains("4711")));
+        let out = w.say("ann", "/optout@bot");
+        w.answer_to(out).await;
+        let said = speak(w, "ann");
+        let tag = w.reply("ben", said, "@bot what does she say?");
+        w.answer_to(tag).await;
+        w.settled().await;
+        assert_eq!(w.model.recordings().len(), 1, "nobody listens to who opted out");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn members_are_told_where_their_voice_goes() {
+    World::with(LISTENS, async |w| {
+        let asked = w.say("ann", "/privacy@bot");
+        let told = w.answer_to(asked).await.text;
+        assert!(told.contains("Voice messages go there too, to be written down."), "{told}");
+    })
+    .await;
+}
