@@ -94,6 +94,8 @@ pub struct AskValues<'a> {
     pub quoted: Option<&'a str>,
     /// Where two matters are open: the messages of the one to answer about, `m3, m5`.
     pub taken: Option<&'a str>,
+    /// The messages whose photos follow the prompt, `[m3], [m5]`.
+    pub photos: Option<&'a str>,
     /// Whether it was answered before, about another matter than the one that is meant.
     pub another: bool,
     /// `u2`.

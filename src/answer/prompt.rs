@@ -36,6 +36,8 @@ pub struct PromptInput<'a> {
     pub grounding: Grounding,
     /// What the forum topic is called that the trigger stands in.
     pub topic: Option<&'a str>,
+    /// The messages whose photos are shown below the prompt.
+    pub photos: &'a [Seq],
     /// Who spoke here lately.
     pub people: &'a [Person],
     pub now: Timestamp,
@@ -323,6 +325,8 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> R
     let taken = taken(input);
     let line = scribe.line(input.trigger, anchor_seq, &input.trigger.message.rendered_with(or_bare(input.ask)));
     let ask_id = citation_id(input.trigger.seq);
+    let photos: Vec<String> = input.photos.iter().map(|seq| format!("[{}]", citation_id(*seq))).collect();
+    let photos = (!photos.is_empty()).then(|| photos.join(", "));
     let text = prompts.ask(&AskValues {
         fence: input.fence,
         anchor: anchor_text.as_deref(),
@@ -330,6 +334,7 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> R
         anchor_withheld: input.window.anchor_withheld,
         quoted: quoted.as_deref(),
         taken: taken.as_deref(),
+        photos: photos.as_deref(),
         another: input.matter == Matter::Second,
         asker: &scribe.author(input.trigger),
         ask_id: &ask_id,
@@ -420,6 +425,7 @@ mod tests {
             chat_kind: ChatKind::Supergroup,
             grounding: Grounding::Open,
             topic: Some("Lake trip"),
+            photos: &[],
             people: &Person::of_talk(&history.recent, moment("-7d 00:00")),
             now: trigger.message.sent_at,
             zone: Zone::UTC,
@@ -539,6 +545,7 @@ mod tests {
             chat_kind: ChatKind::Group,
             grounding: Grounding::Open,
             topic: None,
+            photos: &[],
             people: &[],
             now: trigger.message.sent_at,
             zone: Zone::UTC,
@@ -674,6 +681,7 @@ mod tests {
             chat_kind: ChatKind::Group,
             grounding: Grounding::Open,
             topic: None,
+            photos: &[],
             people: &[],
             now: trigger.message.sent_at,
             zone: Zone::UTC,

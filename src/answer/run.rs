@@ -19,6 +19,7 @@ mod notes;
 mod open;
 mod own_message;
 mod owners;
+mod photos;
 mod press;
 mod question;
 mod reading;

@@ -175,7 +175,9 @@ impl Gateway {
         let estimated = ask.prompt.estimated_tokens();
         match completed {
             Ok(completion) => {
-                let counted = completion.tokens_counted.then_some((estimated, completion.tokens.prompt));
+                // Servers disagree about what a picture takes: it says nothing about how words are counted.
+                let is_telling = completion.tokens_counted && ask.prompt.pictures.is_empty();
+                let counted = is_telling.then_some((estimated, completion.tokens.prompt));
                 let call = self.call(&ask, completion.tokens);
                 let (server, tool_refusals) = (model.host().to_owned(), model.tool_refusals());
                 let bill = Bill { call, model: completion.model.clone(), counted, server, tool_refusals };

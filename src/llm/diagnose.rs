@@ -34,6 +34,17 @@ const BAD_KEY: &[&str] = &["api_key_invalid", "api key not valid"];
 const FILTERED: &[&str] =
     &["content_filter", "content management policy", "content_policy", "requires moderation", "input was flagged"];
 
+/// How servers say that a model sees no pictures, or takes nothing but text.
+const SEES_NOTHING: &[&str] =
+    &["image", "vision", "multimodal", "multi-modal", "must be a string", "expected a string"];
+
+/// What a prompt holds that a model may not take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extras {
+    pub tools: bool,
+    pub pictures: bool,
+}
+
 /// The error that a failed call amounts to.
 pub fn diagnose(failure: Failure) -> LlmError {
     match failure {
@@ -53,14 +64,17 @@ pub fn diagnose_body(body: &Value) -> LlmError {
 }
 
 /// How to say it to this server instead, when all it objects to is the form of the request.
-pub fn other_dialect(failure: &Failure, spoken: Dialect, offers_tools: bool) -> Option<Dialect> {
+pub fn other_dialect(failure: &Failure, spoken: Dialect, extras: Extras) -> Option<Dialect> {
     let Failure::Refusal(Refusal { status, body, .. }) = failure else { return None };
     let complaint = Complaint::parse(body);
     let is_too_long = TOO_LONG.iter().any(|phrase| complaint.text.contains(phrase));
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
     // Refused with 400, with 404 by gateways that find nobody for it, with 500 by servers that read it too late.
-    if offers_tools && !spoken.no_tools && !is_too_long && matches!(status, 400 | 404 | 422 | 500 | 501) {
-        let objects = ["tool", "function call"].iter().any(|word| complaint.text.contains(word));
-        if objects {
+    if !is_too_long && matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
+        if extras.pictures && !spoken.no_pictures && says(SEES_NOTHING) {
+            return Some(Dialect { no_pictures: true, ..spoken });
+        }
+        if extras.tools && !spoken.no_tools && says(&["tool", "function call"]) {
             return Some(Dialect { no_tools: true, ..spoken });
         }
     }
@@ -282,13 +296,46 @@ mod tests {
         let plain = Dialect::default();
         let newer = Dialect { completion_limit: true, ..plain };
         let newest = Dialect { default_temperature: true, ..newer };
-        let other_dialect = |failure, spoken| other_dialect(failure, spoken, false);
+        let other_dialect = |failure, spoken| other_dialect(failure, spoken, Extras::default());
         assert_eq!(other_dialect(&limit, plain), Some(newer));
         assert_eq!(other_dialect(&limit, newer), None);
         assert_eq!(other_dialect(&temperature, newer), Some(newest));
         assert_eq!(other_dialect(&temperature, newest), None);
         assert_eq!(other_dialect(&Failure::NotJson, plain), None);
     }
+
+    #[test]
+    fn models_that_see_nothing_are_asked_without_pictures() {
+        let refusal =
+            |status, body: &str| Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() });
+        let refused = [
+            (
+                400,
+                r#"{"error":{"message":"Invalid content type. image_url is only supported by certain models.","type":"invalid_request_error"}}"#,
+            ),
+            (404, r#"{"error":{"message":"No endpoints found that support image input","code":404}}"#),
+            (400, r#"{"object":"error","message":"llama is not a multimodal model","code":400}"#),
+            (
+                500,
+                r#"{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}"#,
+            ),
+            (400, r#"{"error":{"message":"'messages.1.content' : value must be a string"}}"#),
+            (
+                422,
+                r#"{"error":{"message":"Failed to deserialize the JSON body: unknown variant `image_url`, expected `text`"}}"#,
+            ),
+        ];
+        let (plain, blind) = (Dialect::default(), Dialect { no_pictures: true, ..Dialect::default() });
+        for (status, body) in refused {
+            let other =
+                |spoken, pictures| other_dialect(&refusal(status, body), spoken, Extras { pictures, tools: true });
+            assert_eq!(other(plain, true), Some(blind), "{body}");
+            assert_eq!(other(blind, true), None, "{body}");
+            assert_eq!(other(plain, false), None, "{body}");
+        }
+    }
+
+    const TOOLS: Extras = Extras { tools: true, pictures: false };
 
     #[test]
     fn servers_without_tools_are_asked_without_them() {
@@ -309,11 +356,11 @@ mod tests {
         let plain = Dialect::default();
         let without = Dialect { no_tools: true, ..plain };
         for (status, body) in refused {
-            assert_eq!(other_dialect(&refusal(status, body), plain, true), Some(without), "{body}");
-            assert_eq!(other_dialect(&refusal(status, body), without, true), None, "{body}");
-            assert_eq!(other_dialect(&refusal(status, body), plain, false), None, "{body}");
+            assert_eq!(other_dialect(&refusal(status, body), plain, TOOLS), Some(without), "{body}");
+            assert_eq!(other_dialect(&refusal(status, body), without, TOOLS), None, "{body}");
+            assert_eq!(other_dialect(&refusal(status, body), plain, Extras::default()), None, "{body}");
         }
         let too_long = r#"{"error":{"message":"maximum context length is 8192 tokens, 300 of them in the tools"}}"#;
-        assert_eq!(other_dialect(&refusal(400, too_long), plain, true), None);
+        assert_eq!(other_dialect(&refusal(400, too_long), plain, TOOLS), None);
     }
 }

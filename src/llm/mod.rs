@@ -28,6 +28,6 @@ pub use embeddings::{Embeddings, Prepare};
 pub use error::{Check, LlmError, Recovery};
 pub use openai::OpenAi;
 pub use progress::Progress;
-pub use prompt::{AnswerFormat, Completion, Prompt, PromptMessage, PromptRole};
+pub use prompt::{AnswerFormat, Completion, Picture, Prompt, PromptMessage, PromptRole};
 pub use tools::{Tool, ToolCall, ToolRound, Tools};
 pub use transcriptions::{Audio, Transcript, Transcriptions};

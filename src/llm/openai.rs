@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::domain::{Timestamp, TokenUse, estimate_tokens, is_blank};
-use crate::llm::diagnose::{diagnose, other_dialect};
+use crate::llm::diagnose::{Extras, diagnose, other_dialect};
 use crate::llm::stream::Assembly;
 use crate::llm::thinking::without_thinking_so_far;
 use crate::llm::transport::{Failure, Incoming, Server};
@@ -20,8 +20,8 @@ use crate::resilience::{RetryPolicy, random, within};
 const RETRIES: RetryPolicy =
     RetryPolicy { max_retries: 2, base: Duration::from_millis(500), cap: Duration::from_secs(15) };
 
-/// A model that takes no tools is offered some again after this: servers are updated.
-const TOOLS_STAY_REFUSED: Duration = Duration::from_secs(24 * 60 * 60);
+/// A model that takes no tools or sees no pictures is given some again after this: servers are updated.
+const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A server and the models to ask there.
 #[derive(Debug)]
@@ -42,6 +42,8 @@ struct Model {
     dialect: Mutex<Dialect>,
     /// When it last said that it takes no tools.
     refused_tools_at: Mutex<Option<Timestamp>>,
+    /// When it last said that it sees no pictures.
+    refused_pictures_at: Mutex<Option<Timestamp>>,
     /// Whether its thoughts come without a sign at their start: then nothing can be shown before the end.
     thinks_unannounced: AtomicBool,
 }
@@ -281,20 +283,26 @@ impl Model {
             name,
             dialect: Mutex::default(),
             refused_tools_at: Mutex::default(),
+            refused_pictures_at: Mutex::default(),
             thinks_unannounced: AtomicBool::new(false),
         }
     }
 
     fn dialect(&self, now: Timestamp) -> Dialect {
-        let no_tools = lock(&self.refused_tools_at).is_some_and(|at| now.since(at) < TOOLS_STAY_REFUSED);
-        Dialect { no_tools, ..*lock(&self.dialect) }
+        let is_refused = |at: &Mutex<Option<Timestamp>>| lock(at).is_some_and(|at| now.since(at) < REFUSALS_STAY);
+        let no_tools = is_refused(&self.refused_tools_at);
+        Dialect { no_tools, no_pictures: is_refused(&self.refused_pictures_at), ..*lock(&self.dialect) }
     }
 
     /// Takes to another dialect where that is all that is wrong. Ends, because nothing is unlearned within one call.
     fn learn_from(&self, failure: Failure, spoken: Dialect, prompt: &Prompt, now: Timestamp) -> Result<(), Failure> {
-        let Some(other) = other_dialect(&failure, spoken, prompt.tools.are_offered()) else { return Err(failure) };
+        let extras = Extras { tools: prompt.tools.are_offered(), pictures: !prompt.pictures.is_empty() };
+        let Some(other) = other_dialect(&failure, spoken, extras) else { return Err(failure) };
         if other.no_tools && !spoken.no_tools {
             *lock(&self.refused_tools_at) = Some(now);
+        }
+        if other.no_pictures && !spoken.no_pictures {
+            *lock(&self.refused_pictures_at) = Some(now);
         }
         *lock(&self.dialect) = other;
         Ok(())

@@ -4,6 +4,8 @@
 //! comes in parts. So a field of an unexpected shape counts as absent, and only what is needed for an answer
 //! is insisted on: text, and a sign that it is complete.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use crate::domain::{TokenUse, is_blank};
 use crate::llm::diagnose::diagnose_body;
 use crate::llm::thinking::{thinks_unannounced, without_thinking};
 use crate::llm::tools::{self, CallPiece, ToolCall};
-use crate::llm::{AnswerFormat, LlmError, Prompt};
+use crate::llm::{AnswerFormat, LlmError, Picture, Prompt};
 
 /// Which form of the request a model takes. The default suits most servers, and refusals teach the rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Dialect {
     pub uncounted_stream: bool,
     /// Tools cannot be offered.
     pub no_tools: bool,
+    /// Pictures cannot be shown.
+    pub no_pictures: bool,
 }
 
 /// The text of a completion and what is known about it.
@@ -50,6 +54,9 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
         "stream": false,
         limit: prompt.max_answer_tokens,
     });
+    if !dialect.no_pictures {
+        show(&prompt.pictures, &mut body["messages"]);
+    }
     let with_tools = prompt.tools.are_offered() && !dialect.no_tools;
     let looked_up = if with_tools { prompt.tools.messages() } else { prompt.tools.told().into_iter().collect() };
     if let Some(messages) = body["messages"].as_array_mut() {
@@ -69,6 +76,19 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
         body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
     }
     body
+}
+
+/// Puts pictures below the words of the last message, each below its label.
+fn show(pictures: &[Picture], messages: &mut Value) {
+    let last = messages.as_array_mut().and_then(|messages| messages.last_mut());
+    let Some(last) = last.filter(|_| !pictures.is_empty()) else { return };
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let mut parts = vec![text(last["content"].as_str().unwrap_or_default())];
+    for Picture { label, media_type, bytes } in pictures {
+        let url = format!("data:{media_type};base64,{}", BASE64_STANDARD.encode(bytes));
+        parts.extend([text(label), json!({"type": "image_url", "image_url": {"url": url}})]);
+    }
+    last["content"] = Value::Array(parts);
 }
 
 /// The same for an answer that comes as it is written.

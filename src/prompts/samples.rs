@@ -80,6 +80,7 @@ impl Template {
                 anchor_withheld: anchor.is_none(),
                 quoted,
                 taken: quoted,
+                photos: quoted,
                 another: generic,
                 asker: "u1",
                 ask_id: "m2",

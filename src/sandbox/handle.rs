@@ -101,7 +101,8 @@ impl Sandbox {
         self.world.change(|state| posts.into_iter().map(|post| state.say(chat, post)).collect())
     }
 
-    /// What stands in every document of this name. Voice messages are called `voice.oga`, video notes `video_note.mp4`.
+    /// What stands in every document of this name. Photos are called `photo.jpg`, voice
+    /// messages `voice.oga`, video notes `video_note.mp4`.
     pub fn put_file(&self, file_name: &str, bytes: impl Into<Vec<u8>>) {
         self.world.change(|state| state.files.insert(file_name.to_owned(), bytes.into()));
     }

@@ -36,6 +36,26 @@ pub fn recording(raw: &str, enclosed: bool) -> Option<Recording> {
     })
 }
 
+/// A photo, in the size that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Photo {
+    /// By which Telegram gives it to this bot.
+    pub id: String,
+}
+
+/// The photo of the message of an update, or of the one that it encloses where that is `enclosed`: in the largest size of at most
+/// `most_dots` in width and height, or else the smallest.
+pub fn photo(raw: &str, enclosed: bool, most_dots: u64) -> Option<Photo> {
+    let update: Value = serde_json::from_str(raw).ok()?;
+    let message = message_of(&update)?;
+    let said = if enclosed { &message["reply_to_message"] } else { message };
+    let dots = |size: &Value| size["width"].as_u64().unwrap_or(0).max(size["height"].as_u64().unwrap_or(0));
+    let sizes = said["photo"].as_array()?;
+    let fitting = sizes.iter().filter(|size| dots(size) <= most_dots).max_by_key(|size| dots(size));
+    let size = fitting.or_else(|| sizes.iter().min_by_key(|size| dots(size)))?;
+    Some(Photo { id: size["file_id"].as_str()?.to_owned() })
+}
+
 /// The file of the message in an update: its own, or that of the message it replies to. What is kept of the update is
 /// enough: a file is no part of any row.
 pub fn attached_file(raw: &str) -> Option<AttachedFile> {
@@ -58,6 +78,18 @@ fn message_of(update: &Value) -> Option<&Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_photo_comes_in_the_largest_size_that_is_wanted() {
+        let raw = r#"{"message":{"photo":[{"file_id":"s","width":90,"height":60},{"file_id":"x","width":1280,"height":960},
+            {"file_id":"w","width":2560,"height":1920}],"reply_to_message":{"photo":[{"file_id":"b","width":2000,"height":90}]}}}"#;
+        let found = |enclosed, dots| photo(raw, enclosed, dots).map(|photo| photo.id);
+        assert_eq!(found(false, 1280).as_deref(), Some("x"));
+        assert_eq!(found(false, 5000).as_deref(), Some("w"));
+        assert_eq!(found(false, 10).as_deref(), Some("s"));
+        assert_eq!(found(true, 1280).as_deref(), Some("b"));
+        assert_eq!(photo(r#"{"message":{"photo":[]}}"#, false, 1280), None);
+    }
 
     #[test]
     fn a_recording_is_that_of_the_message_that_is_asked_for() {

@@ -7,7 +7,7 @@
 //! in, `privacy`, `consent` and `provenance` who wants to be forgotten, `trust` looks at what is posted of what a model wrote,
 //! `operator` looks after it, `showcase` types into the demo, `embedding` has a server make its vectors, `eval` measures how well it chooses, `follow_up` goes on with
 //! suggestions, `concepts` keeps named things in mind, `recap` tells what was said, `tools` looks things up, `time_zone` reads
-//! the clock, `size` weighs the file, `languages` listens, `voice` hears what is spoken, `grounding` asks for sources, `streaming` watches
+//! the clock, `size` weighs the file, `languages` listens, `voice` hears what is spoken, `photos` looks at what is shown, `grounding` asks for sources, `streaming` watches
 //! answers being written, `injection` tries to make the bot act for others, `notes` saves texts, `memory`, `sessions` and
 //! `topics` remember what was said long before, `busy_group` lives through five weeks (the longest test, which begins early
 //! since tests start in the order of their names), and `criteria` holds the promises of the chat workflow.
@@ -39,6 +39,7 @@ mod matter;
 mod memory;
 mod notes;
 mod operator;
+mod photos;
 mod privacy;
 mod process;
 mod provenance;

@@ -156,12 +156,16 @@ impl Answering {
             (None, None, Allowance::Tight) => Backend::Thrifty,
             (None, None, Allowance::Over(because)) => Backend::Spent(because),
         };
+        if backend == Backend::Model {
+            question.photos = self.look_at(&question).await;
+        }
         let mut built = self.prompt(&question, None)?;
         let mut step = begin(job.attempts, backend);
         let draft = loop {
             step = match step {
                 Step::Ask(asking) => {
                     if asking.window == WindowSize::Halved {
+                        question.photos.clear();
                         self.halve(&mut question).await?;
                         built = self.prompt(&question, Some(built.tokens() / 2))?;
                     }
@@ -228,6 +232,7 @@ impl Answering {
                 chat_kind: question.chat.chat.kind,
                 grounding: question.grounding,
                 topic: question.topic.as_deref(),
+                photos: &question.photos.iter().map(|shown| shown.seq).collect::<Vec<_>>(),
                 people: &question.people,
                 now: self.parts.clock.now(),
                 zone: question.zone,

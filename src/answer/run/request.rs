@@ -1,10 +1,14 @@
 //! A prompt on its way to the model.
 
+use std::sync::Arc;
+
 use ulid::Ulid;
 
 use crate::answer::prompt::BuiltPrompt;
+use crate::answer::run::photos::Shown;
+use crate::domain::SourceId;
 use crate::gateway::Purpose;
-use crate::llm::{Prompt, PromptMessage, PromptRole};
+use crate::llm::{Picture, Prompt, PromptMessage, PromptRole};
 
 /// A code that nobody outside this process has seen when the members wrote their messages.
 pub fn new_fence() -> String {
@@ -13,8 +17,14 @@ pub fn new_fence() -> String {
 }
 
 /// The prompt as it goes to the model.
-pub fn asked(built: &BuiltPrompt) -> Prompt {
+pub fn asked(built: &BuiltPrompt, photos: &[Shown]) -> Prompt {
     let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
     let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
-    Prompt::new(messages, Purpose::Answer.max_answer_tokens())
+    let picture = |shown: &Shown| Picture {
+        label: format!("[{}]", SourceId::message(shown.seq.0)),
+        media_type: "image/jpeg",
+        bytes: Arc::clone(&shown.bytes),
+    };
+    let pictures = photos.iter().map(picture).collect();
+    Prompt { pictures, ..Prompt::new(messages, Purpose::Answer.max_answer_tokens()) }
 }

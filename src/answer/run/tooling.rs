@@ -39,7 +39,7 @@ impl Answering {
         asking: Asking,
     ) -> Result<(Completion, Bill), Failure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
-        let mut prompt = Prompt { until: Some(until), ..asked(built) };
+        let mut prompt = Prompt { until: Some(until), ..asked(built, &question.photos) };
         question.looked_up = LookedUp::default();
         let mut spent = TokenUse::default();
         loop {

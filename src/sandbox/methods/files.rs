@@ -11,7 +11,8 @@ use crate::sandbox::state::State;
 /// Before the name of a file in its path.
 const FOLDER: &str = "documents/";
 
-/// What every voice message is called, and every video note.
+/// What every photo is called, every voice message and every video note.
+const PHOTO: &str = "photo.jpg";
 const VOICE: &str = "voice.oga";
 const VIDEO_NOTE: &str = "video_note.mp4";
 
@@ -34,6 +35,7 @@ fn name_of(state: &State, id: &str) -> Option<String> {
     let (chat, message) = (ChatId(chat.parse().ok()?), MessageId(message.parse().ok()?));
     match &state.chats.get(&chat)?.messages.get(&message)?.content {
         Content::Document { file_name } => Some(file_name.clone()),
+        Content::Photo => Some(PHOTO.to_owned()),
         Content::Voice { .. } => Some(VOICE.to_owned()),
         Content::VideoNote { .. } => Some(VIDEO_NOTE.to_owned()),
         _ => None,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::domain::{Class, Job, MessageId, Timestamp};
 use crate::sandbox::{BotAction, SandboxMessage};
 use crate::store::{Reader, Result, jobs};
@@ -50,7 +52,10 @@ impl World {
         self.model.wait_for_requests(number).await.unwrap_or_else(|error| panic!("{error}\n{}", self.what_was_seen()));
         let requests = self.model.requests();
         let messages = requests.get(number - 1).and_then(|request| request["messages"].as_array());
-        let words = messages.into_iter().flatten().filter_map(|message| message["content"].as_str());
+        let words = messages.into_iter().flatten().flat_map(|message| match &message["content"] {
+            Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+            content => content.as_str().into_iter().collect::<Vec<_>>(),
+        });
         words.collect::<Vec<_>>().join("\n\n")
     }
 

@@ -1,0 +1,94 @@
+//! The photos that a question is about, for models that see.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+
+use crate::answer::run::Answering;
+use crate::answer::run::question::Question;
+use crate::config::Redaction;
+use crate::domain::{Kind, Origin, Seq, StoredMessage};
+use crate::resilience::within;
+use crate::store::{self, Reader, inbox, messages};
+use crate::telegram::{Photo, TelegramError, photo};
+
+/// Photos that are shown for one answer, at most.
+const MOST: usize = 3;
+/// Dots in width and height: what is written on a menu can be read, and a larger size costs more tokens.
+const MOST_DOTS: u64 = 1_280;
+const MOST_BYTES: usize = 5 * 1024 * 1024;
+/// Longer no answer waits for photos.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A photo that the model is shown.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// Its message.
+    pub seq: Seq,
+    pub bytes: Arc<[u8]>,
+}
+
+impl Answering {
+    /// The photos of the trigger, of what it replies to, and the newest of the focus. They only enrich. A photo cannot be
+    /// redacted: where everything that leaves is, none does.
+    pub(super) async fn look_at(&self, question: &Question) -> Vec<Shown> {
+        let candidates = candidates(question);
+        if candidates.is_empty() || self.parts.redaction == Redaction::All {
+            return Vec::new();
+        }
+        let found = self.parts.store.read(move |conn| find(conn, &candidates)).await;
+        let found = found.unwrap_or_else(|error| {
+            tracing::warn!(%error, "no photo is shown");
+            Vec::new()
+        });
+        let fetching = join_all(found.into_iter().map(|(seq, photo)| self.fetch(seq, photo)));
+        let fetched = within(&self.parts.clock, PATIENCE, fetching).await.unwrap_or_default();
+        fetched.into_iter().flatten().collect()
+    }
+
+    async fn fetch(&self, seq: Seq, photo: Photo) -> Option<Shown> {
+        let fetched: Result<_, TelegramError> = self.parts.telegram.download(&photo.id, MOST_BYTES).await;
+        match fetched {
+            Ok(bytes) => bytes.map(|bytes| Shown { seq, bytes: bytes.into() }),
+            Err(error) => {
+                tracing::warn!(%error, "a photo cannot be fetched and is not shown");
+                None
+            }
+        }
+    }
+}
+
+/// Messages that may have a photo to show, the first ones first. Of an album the others are found later.
+fn candidates(question: &Question) -> Vec<StoredMessage> {
+    let trigger = question.trigger();
+    let anchor = question.window.anchor_entry().map(|entry| &entry.message);
+    let focus: Vec<&StoredMessage> = question.window.focus().map(|entry| &entry.message).collect();
+    let all = [Some(trigger), anchor].into_iter().flatten().chain(focus.into_iter().rev());
+    all.filter(|stored| stored.message.kind == Kind::Photo).cloned().collect()
+}
+
+/// The photos of `candidates` and of their albums, as far as their files are known.
+fn find(conn: &Reader, candidates: &[StoredMessage]) -> store::Result<Vec<(Seq, Photo)>> {
+    let mut found: Vec<(Seq, Photo)> = Vec::new();
+    for candidate in candidates {
+        let mut near = vec![candidate.clone()];
+        if let Some(album) = &candidate.message.album {
+            near.extend(messages::album(conn, candidate.message.chat, album)?);
+        }
+        for stored in near {
+            let is_known = found.iter().any(|(seq, _)| *seq == stored.seq);
+            if found.len() < MOST && !is_known {
+                found.extend(of_message(conn, &stored)?.map(|photo| (stored.seq, photo)));
+            }
+        }
+    }
+    found.sort_unstable_by_key(|(seq, _)| *seq);
+    Ok(found)
+}
+
+fn of_message(conn: &Reader, stored: &StoredMessage) -> store::Result<Option<Photo>> {
+    let raw = inbox::of_message(conn, stored.message.chat, stored.message.id)?;
+    // What came with a reply to it stands in the update of that reply.
+    Ok(raw.and_then(|raw| photo(&raw, stored.message.origin == Origin::Snapshot, MOST_DOTS)))
+}

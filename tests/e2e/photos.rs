@@ -1,0 +1,82 @@
+//! Photos: a question that is about one shows it to the model.
+
+use chime::domain::MessageId;
+use chime::sandbox::{Content, Post};
+use chime::testkit::{Reply, World};
+use serde_json::Value;
+
+/// A member shows a photo, perhaps with words below it and as part of an album.
+fn show(w: &World, name: &str, caption: &str, album: Option<&str>) -> MessageId {
+    w.telegram.put_file("photo.jpg", "what is seen");
+    let post = Post::new(w.member(name), caption, w.clock.now()).with(Content::Photo);
+    let post = match album {
+        Some(album) => post.in_album(album),
+        None => post,
+    };
+    w.telegram.say(w.chat, post)
+}
+
+/// The parts of the last message of the `number`th request, from 1 on: texts, and pictures by their address.
+async fn parts(w: &World, number: usize) -> Vec<String> {
+    w.prompt(number).await;
+    let requests = w.model.requests();
+    let content = &requests[number - 1]["messages"][1]["content"];
+    let part =
+        |part: &Value| part["image_url"]["url"].as_str().or(part["text"].as_str()).unwrap_or_default().to_owned();
+    content.as_array().map_or_else(|| vec![content.to_string()], |parts| parts.iter().map(part).collect())
+}
+
+const SEEN: &str = "data:image/jpeg;base64,d2hhdCBpcyBzZWVu";
+
+#[tokio::test]
+async fn a_question_about_a_photo_shows_it() {
+    World::run(async |w| {
+        w.model.script(["A boat.", "Two boats.", "Friday."]);
+        let photo = show(w, "ann", "look at that", None);
+        let tag = w.reply("ben", photo, "@bot what is it?");
+        assert!(w.answer_to(tag).await.text.starts_with("A boat."));
+        let shown = parts(w, 1).await;
+        assert_eq!(&shown[1..], ["[m1]", SEEN], "{shown:?}");
+        assert!(shown[0].contains("Below come the photos of [m1]"), "{}", shown[0]);
+        // Its own with all of its album, and the one of the talk before.
+        show(w, "ann", "@bot and these?", Some("a"));
+        show(w, "ann", "", Some("a"));
+        w.answer_to(MessageId(photo.0 + 3)).await;
+        let shown = parts(w, 2).await;
+        assert_eq!(shown.iter().filter(|part| *part == SEEN).count(), 3, "{shown:?}");
+        // What is about something else is asked without.
+        let said = w.say("dan", "the ferry leaves on friday at eight");
+        let tag = w.reply("ben", said, "@bot when does the ferry leave?");
+        w.answer_to(tag).await;
+        assert_eq!(parts(w, 3).await.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_model_that_sees_nothing_is_asked_without_from_then_on() {
+    World::run(async |w| {
+        let refusal = r#"{"error":{"message":"image_url is only supported by certain models","code":"invalid"}}"#;
+        w.model.script([Reply::Status(400, refusal.to_owned()), Reply::text("I cannot see it."), Reply::text("No.")]);
+        let photo = show(w, "ann", "look at that", None);
+        let tag = w.reply("ben", photo, "@bot what is it?");
+        assert!(w.answer_to(tag).await.text.starts_with("I cannot see it."));
+        assert_eq!((parts(w, 1).await.len(), parts(w, 2).await.len()), (3, 1));
+        let tag = w.reply("ben", photo, "@bot and now?");
+        w.answer_to(tag).await;
+        assert_eq!(parts(w, 3).await.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn where_all_that_leaves_is_redacted_no_photo_does() {
+    World::with(&[("REDACT", "all")], async |w| {
+        w.model.script(["A boat."]);
+        let photo = show(w, "ann", "look at that", None);
+        let tag = w.reply("ben", photo, "@bot what is it?");
+        w.answer_to(tag).await;
+        assert_eq!(parts(w, 1).await.len(), 1);
+    })
+    .await;
+}
