@@ -211,7 +211,7 @@ impl Parts {
 
     fn crew(&self, wake: &Wake, gateway: &Gateway) -> Result<Crew, AppError> {
         let lanes = Lanes::default();
-        let listener = self.listener()?;
+        let listener = self.listener(wake)?;
         let answering = Answering::new(AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -240,7 +240,7 @@ impl Parts {
             redaction: self.config.memory.redaction,
             idle: self.config.memory.idle,
             strands: memory::strands(&self.config.memory),
-            listener: listener.clone(),
+            listener: Arc::clone(&listener),
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -286,17 +286,17 @@ impl Parts {
         Ok(Crew { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, listener })
     }
 
-    fn listener(&self) -> Result<Option<Arc<Listener>>, AppError> {
-        let hearing = models::hearing(&self.config, &self.store, &self.clock)?;
-        Ok(hearing.map(|hearing| {
-            Arc::new(Listener {
-                store: self.store.clone(),
-                telegram: self.telegram.clone(),
-                clock: self.clock.clone(),
-                hearing,
-                remembers: self.config.memory.is_on,
-                under_way: UnderWay::default(),
-            })
+    fn listener(&self, wake: &Wake) -> Result<Arc<Listener>, AppError> {
+        Ok(Arc::new(Listener {
+            store: self.store.clone(),
+            telegram: self.telegram.clone(),
+            clock: self.clock.clone(),
+            wake: wake.clone(),
+            hearing: models::hearing(&self.config, &self.store, &self.clock)?,
+            remembers: self.config.memory.is_on,
+            announces: self.config.privacy.announces,
+            access: self.config.access.clone(),
+            under_way: UnderWay::default(),
         }))
     }
 

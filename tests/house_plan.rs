@@ -49,7 +49,11 @@ const ROOMS: &[Room] = &[
         // Privacy: the first answer in a chat tells what is kept.
         &["store", "embed", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy", "voice"],
     ),
-    room("voice", &["domain", "telegram"], &["store", "gateway", "llm", "clock", "scheduler", "memory"]),
+    room(
+        "voice",
+        &["domain", "telegram"],
+        &["config", "access", "store", "gateway", "llm", "clock", "scheduler", "memory"],
+    ),
     room(
         "recap",
         &["domain", "config", "texts", "access", "memory", "answer"],

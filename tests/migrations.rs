@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-const SAMPLES: [&str; 34] = [
+const SAMPLES: [&str; 35] = [
     include_str!("data/migrations/0001.sql"),
     include_str!("data/migrations/0002.sql"),
     include_str!("data/migrations/0003.sql"),
@@ -42,8 +42,9 @@ const SAMPLES: [&str; 34] = [
     include_str!("data/migrations/0032.sql"),
     include_str!("data/migrations/0033.sql"),
     include_str!("data/migrations/0034.sql"),
+    include_str!("data/migrations/0035.sql"),
 ];
-const MIGRATIONS: [&str; 34] = [
+const MIGRATIONS: [&str; 35] = [
     include_str!("../migrations/0001_chats_and_messages.sql"),
     include_str!("../migrations/0002_inbox_and_jobs.sql"),
     include_str!("../migrations/0003_answers_and_outbox.sql"),
@@ -78,6 +79,7 @@ const MIGRATIONS: [&str; 34] = [
     include_str!("../migrations/0032_revisions.sql"),
     include_str!("../migrations/0033_answer_uses_by_block.sql"),
     include_str!("../migrations/0034_own_language.sql"),
+    include_str!("../migrations/0035_own_budget_and_askers.sql"),
 ];
 
 /// A database as an older Chime left it: migrated up to `version`, each step with its sample data.

@@ -19,7 +19,7 @@ pub enum Allowance {
 pub fn allowance(spent: Spent, caps: DailyTokens) -> Allowance {
     let budgets = [
         (spent.total, caps.total, Because::DailyTokens),
-        (spent.of_chat, caps.per_chat, Because::DailyTokensOfChat),
+        (spent.of_chat, cap_of_chat(spent, caps), Because::DailyTokensOfChat),
         (spent.of_member, caps.per_member, Because::DailyTokensOfMember),
     ];
     let limited = budgets.into_iter().filter_map(|(spent, cap, because)| Some((spent, cap?, because)));
@@ -35,6 +35,11 @@ pub fn allowance(spent: Spent, caps: DailyTokens) -> Allowance {
     allowance
 }
 
+/// The smaller of what the operator and the admins of the chat let it take in a day.
+pub fn cap_of_chat(spent: Spent, caps: DailyTokens) -> Option<u64> {
+    [caps.per_chat, spent.own_cap_of_chat].into_iter().flatten().min()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,7 +48,19 @@ mod tests {
 
     #[track_caller]
     fn check((total, of_chat, of_member): (u64, u64, u64), caps: DailyTokens, expected: Allowance) {
-        assert_eq!(allowance(Spent { total, of_chat, of_member }, caps), expected);
+        assert_eq!(allowance(Spent { total, of_chat, of_member, own_cap_of_chat: None }, caps), expected);
+    }
+
+    #[test]
+    fn a_chat_may_take_less_than_the_operator_lets_it_and_never_more() {
+        let told = |of_chat, own| {
+            let spent = Spent { of_chat, own_cap_of_chat: Some(own), ..Spent::default() };
+            (allowance(spent, CAPS), allowance(spent, DailyTokens { per_chat: None, ..CAPS }))
+        };
+        let over = Allowance::Over(Because::DailyTokensOfChat);
+        assert_eq!(told(50, 50), (over, over));
+        assert_eq!(told(49, 50), (Allowance::Tight, Allowance::Tight));
+        assert_eq!(told(100, 1000), (over, Allowance::Ample));
     }
 
     #[test]

@@ -62,6 +62,7 @@ pub fn subject(because: Because, conversation: Conversation, user: UserId, at: T
         Because::Member | Because::Flood => format!("rate:{chat}:{thread}:{user}"),
         Because::DailyTokens | Because::DailyTokensOfChat => format!("tokens:{chat}:{day}"),
         Because::DailyTokensOfMember => format!("tokens:{chat}:{day}:{user}"),
+        Because::AdminsOnly => format!("askers:{chat}:{day}:{user}"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who may use the bot, where, how often, and for how many tokens a day.
 //!
-//! *Owns*: the decision whether a chat is served, the code that makes the first owner, the words for who is not let in,
+//! *Owns*: the decision whether a chat is served, the code that makes the first owner,
 //! whether a trigger is one too many, what the day's budget still allows.
 //! *Never*: IO outside its driver; what a member asked.
 //! *Entry*: [`run::served`] fetches what [`chat_access`] decides by; [`admit`], [`allowance`].
@@ -10,9 +10,8 @@ mod chats;
 mod claim;
 mod limits;
 pub mod run;
-pub mod wording;
 
-pub use budget::{Allowance, allowance};
+pub use budget::{Allowance, allowance, cap_of_chat};
 pub use chats::{Access, Known, chat_access, is_unclaimed};
 pub use claim::ClaimCode;
 pub use limits::{Decision, Recent, admit, subject, tell};

@@ -36,6 +36,7 @@ rows! {
         daily_tokens: String,
         daily_tokens_of_chat: String,
         daily_tokens_of_member: String,
+        admins_ask: String,
         ask_again_now: String,
         ask_again: String,
         until_then: String,
@@ -95,6 +96,8 @@ impl Notices {
             Because::DailyTokens => &self.daily_tokens,
             Because::DailyTokensOfChat => &self.daily_tokens_of_chat,
             Because::DailyTokensOfMember => &self.daily_tokens_of_member,
+            // No time brings the right to ask.
+            Because::AdminsOnly => return self.admins_ask.clone(),
         };
         match wait {
             Duration::ZERO => format!("{why} {}", self.ask_again_now),
@@ -158,9 +161,10 @@ mod tests {
                 assert!(matches!(wait.0, 0 | 2) || wait.1.contains(|c: char| c.is_ascii_digit()), "{wait:?}");
             }
             let ten_minutes = Duration::from_secs(600);
-            let mut said = vec![words.silent_until("10:30"), words.missed(12, "12").unwrap()];
+            let not_them = words.refused_until(Because::AdminsOnly, ten_minutes, "👀");
+            let mut said = vec![words.silent_until("10:30"), words.missed(12, "12").unwrap(), not_them];
             assert!(said[0].contains("10:30") && said[1].contains("12"), "{said:?}");
-            for because in Because::ALL {
+            for because in Because::ALL.into_iter().filter(|because| *because != Because::AdminsOnly) {
                 let toast = words.refused(because, ten_minutes);
                 assert!(toast.chars().count() <= TOAST_CHARS && toast.contains("10"), "{toast}");
                 let told = words.refused_until(because, ten_minutes, "👀");
@@ -200,6 +204,7 @@ mod tests {
             I have used up what I may spend on answers today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
             This chat has used up what I may spend on it today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
             You have used up what I may spend on your questions today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
+            In this chat only admins may tag me. They change that with /settings.
             You have used up what I may spend on your questions today. Please ask again.
             I leave further tags unanswered until 10:30."#]]
         .assert_eq(&told.collect::<Vec<_>>().join("\n"));

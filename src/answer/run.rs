@@ -1,6 +1,7 @@
 //! Drives answers: reads, asks the model, writes down, sends.
 
 mod ask;
+mod askers;
 
 mod capture;
 mod concepts;

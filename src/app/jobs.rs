@@ -23,8 +23,7 @@ pub struct Crew {
     pub memory: Arc<Memory>,
     pub recaps: Recaps,
     pub vectors: VectorKeeper,
-    /// None: nobody listens to what is spoken.
-    pub listener: Option<Arc<Listener>>,
+    pub listener: Arc<Listener>,
 }
 
 impl Crew {
@@ -82,10 +81,7 @@ impl Crew {
                 let conversation = Conversation { chat: *key, thread: thread.map(ThreadId) };
                 self.recaps.run_subscribed(&job, conversation, (*since, *until)).await
             }
-            JobPayload::Transcribe { at } => match &self.listener {
-                Some(listener) => listener.run(&job, *at).await,
-                None => Outcome::Failed(format!("{job}: no model listens")),
-            },
+            JobPayload::Transcribe { at } => self.listener.run(&job, *at).await,
             JobPayload::Recaps {} => self.recaps.start_due().await,
             JobPayload::Retention {} => self.keeper.run().await,
         }

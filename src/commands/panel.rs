@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{Button, Grounding, Language};
+use crate::domain::{Askers, Button, Grounding, Language, grouped};
 use crate::texts::{self, Texts, filled};
 
 /// What stands for the language of the chat's messages in the data of a button.
@@ -16,6 +16,10 @@ const IDLES: [Duration; 4] = [
     Duration::from_secs(3600),
     Duration::from_secs(3 * 3600),
 ];
+/// The caps on a day's tokens that the panel offers. A full answer takes about 7,000.
+const BUDGETS: [u64; 3] = [300_000, 100_000, 30_000];
+/// What stands for no cap of the chat's own in the data of a button.
+const NO_CAP: &str = "none";
 /// Languages in a row of buttons: their names fit on a small screen.
 const LANGUAGES_A_ROW: usize = 3;
 /// Before the choice that holds.
@@ -32,6 +36,10 @@ pub struct Panel {
     pub session_idle: Duration,
     /// Of what the bot says of itself. None: that of the chat's messages.
     pub language: Option<Language>,
+    /// Who may tag the bot. Nobody else is in a private chat.
+    pub askers: Askers,
+    /// Tokens that the chat may take in a day, where it has a cap of its own.
+    pub daily_tokens: Option<u64>,
     pub is_private: bool,
 }
 
@@ -44,6 +52,9 @@ pub enum Change {
     SessionIdle(Duration),
     /// None: that of the chat's messages.
     Language(Option<Language>),
+    Askers(Askers),
+    /// None: as the operator has it.
+    DailyTokens(Option<u64>),
     /// Nothing: the panel is to be shown again, as things stand.
     Nothing,
 }
@@ -57,6 +68,9 @@ impl Change {
             Self::Streaming(is_on) => format!("{PREFIX}:streaming:{}", on_off(is_on)),
             Self::SessionIdle(idle) => format!("{PREFIX}:idle:{}", idle.as_secs()),
             Self::Language(language) => format!("{PREFIX}:language:{}", language.map_or(OF_CHAT, Language::code)),
+            Self::Askers(askers) => format!("{PREFIX}:askers:{}", askers.as_str()),
+            Self::DailyTokens(None) => format!("{PREFIX}:tokens:{NO_CAP}"),
+            Self::DailyTokens(Some(tokens)) => format!("{PREFIX}:tokens:{tokens}"),
             Self::Nothing => format!("{PREFIX}:show:again"),
         }
     }
@@ -72,6 +86,12 @@ impl Change {
             "language" => {
                 let (code, _) = texts::languages().find(|(code, _)| *code == value)?;
                 Some(Self::Language(Some(Language::from_code(code))))
+            }
+            "askers" => Askers::parse(value).map(Self::Askers),
+            "tokens" if value == NO_CAP => Some(Self::DailyTokens(None)),
+            "tokens" => {
+                let tokens: u64 = value.parse().ok()?;
+                BUDGETS.contains(&tokens).then_some(Self::DailyTokens(Some(tokens)))
             }
             "show" => (value == "again").then_some(Self::Nothing),
             "idle" => {
@@ -107,7 +127,19 @@ impl Panel {
             None => words.language_of_chat.clone(),
             Some(language) => filled(&words.language, &[("name", &texts::texts(language.code()).name)]),
         };
-        format!("{} {who}\n\n- {grounding}\n- {memory}\n- {streaming}\n- {sessions}\n- {language}", words.head)
+        let askers = match self.askers {
+            Askers::Everybody => &words.everybody_asks,
+            Askers::Admins => &words.admins_ask,
+        };
+        let askers = (!self.is_private).then(|| askers.clone());
+        let budget = match self.daily_tokens {
+            None => words.no_budget.clone(),
+            Some(tokens) => filled(&words.budget, &[("n", &grouped(tokens))]),
+        };
+        let lines = [Some(grounding.clone()), Some(memory.clone()), Some(streaming.clone()), Some(sessions)];
+        let lines = lines.into_iter().chain([askers, Some(budget), Some(language)]).flatten();
+        let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
+        format!("{} {who}\n\n{}", words.head, lines.join("\n"))
     }
 
     /// A row for each setting, and several for the languages.
@@ -132,13 +164,22 @@ impl Panel {
             .map(|(is_on, label)| button(label, Change::Streaming(is_on), is_on == self.streaming));
         let idle = IDLES.map(|idle| button(&shown(idle, texts), Change::SessionIdle(idle), idle == self.session_idle));
         let memory = memory.map(|row| row.to_vec());
+        let askers = [(Askers::Everybody, &words.everybody_asks_button), (Askers::Admins, &words.admins_ask_button)]
+            .map(|(askers, label)| button(label, Change::Askers(askers), askers == self.askers));
+        let askers = (!self.is_private).then(|| askers.to_vec());
+        let budgets = BUDGETS.map(|tokens| (Some(tokens), format!("{}k", tokens / 1000)));
+        let budgets = [(None, words.no_budget_button.clone())].into_iter().chain(budgets);
+        let budgets = budgets
+            .map(|(tokens, label)| button(&label, Change::DailyTokens(tokens), tokens == self.daily_tokens))
+            .collect();
         let of_chat = button(&words.language_button, Change::Language(None), self.language.is_none());
         let named: Vec<Button> = texts::languages()
             .map(|(code, name)| (Some(Language::from_code(code)), name))
             .map(|(language, name)| button(name, Change::Language(language), self.language == language))
             .collect();
-        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), Some(idle.to_vec()), Some(vec![of_chat])]
+        [Some(grounding.to_vec()), memory, Some(streaming.to_vec()), Some(idle.to_vec())]
             .into_iter()
+            .chain([askers, Some(budgets), Some(vec![of_chat])])
             .flatten()
             .chain(named.chunks(LANGUAGES_A_ROW).map(<[Button]>::to_vec))
             .collect()
@@ -172,20 +213,33 @@ mod tests {
         streaming: false,
         session_idle: Duration::from_secs(3600),
         language: None,
+        askers: Askers::Everybody,
+        daily_tokens: None,
         is_private: false,
     };
 
     #[test]
     fn every_button_leads_to_its_change_and_marks_what_holds() {
         let buttons = PANEL.buttons(texts("eng"));
-        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 4, 1, 3, 3, 3, 3]);
+        assert_eq!(buttons.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 4, 2, 4, 1, 3, 3, 3, 3]);
         for button in buttons.iter().flatten() {
             assert!(Change::parse(&button.data).is_some_and(|change| change.data() == button.data), "{button:?}");
             assert!(button.data.len() <= 64);
         }
         let chosen: Vec<&str> =
             buttons.iter().flatten().filter_map(|button| button.label.strip_prefix(CHOSEN)).collect();
-        assert_eq!(chosen, ["Open answers", "Memory on", "Streaming off", "60 min", "Language of the chat"]);
+        assert_eq!(
+            chosen,
+            [
+                "Open answers",
+                "Memory on",
+                "Streaming off",
+                "60 min",
+                "Everybody asks",
+                "No own cap",
+                "Language of the chat"
+            ]
+        );
     }
 
     #[test]
@@ -198,6 +252,8 @@ mod tests {
             "other",
             "settings:grounding:",
             "settings:language:lat",
+            "settings:askers:nobody",
+            "settings:tokens:1",
         ] {
             assert_eq!(Change::parse(data), None, "{data}");
         }
@@ -206,11 +262,13 @@ mod tests {
     #[test]
     fn without_memory_anywhere_there_is_no_button_for_it() {
         let panel = Panel { memory: None, ..PANEL };
-        assert_eq!(panel.buttons(texts("eng")).len(), 8);
+        assert_eq!(panel.buttons(texts("eng")).len(), 10);
         assert!(panel.markdown(true, texts("eng")).contains("off for every chat"));
         assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
         let alone = Panel { is_private: true, ..panel };
         assert!(alone.markdown(true, texts("eng")).contains("You change them"));
+        assert!(!alone.markdown(true, texts("eng")).contains("Tags"), "nobody else is there");
+        assert_eq!(alone.buttons(texts("eng")).len(), 9);
     }
 
     #[test]

@@ -197,6 +197,8 @@ pub struct Spent {
     pub total: u64,
     pub of_chat: u64,
     pub of_member: u64,
+    /// What the chat lets itself take in a day, where its admins chose a cap.
+    pub own_cap_of_chat: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

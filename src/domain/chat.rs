@@ -115,3 +115,12 @@ pub fn parse_message_link(link: &str) -> Option<MessagePlace> {
         _ => None,
     }
 }
+
+/// What a notice tells beside what is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Announced {
+    /// Talks are summarized in the background.
+    pub memory: bool,
+    /// Voice messages are written down.
+    pub voice: bool,
+}

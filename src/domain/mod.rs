@@ -37,7 +37,9 @@ pub use answer::{
     Alternative, AnswerRecord, AnswerStatus, Chosen, FoundSource, LegScores, Matter, Omitted, Part, Reason, SlotUse,
     SourceRef, Spent, TokenUse,
 };
-pub use chat::{BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link};
+pub use chat::{
+    Announced, BotIdentity, Chat, ChatKind, Conversation, Heard, MessagePlace, message_link, parse_message_link,
+};
 pub use command::{Addressing, CommandName, CommandSpec};
 pub use concept::{Captured, Concept, ConversationContext};
 pub use display::{clip, grouped, span_in_words};
@@ -57,7 +59,7 @@ pub use message::{Borrowed, Kind, Message, Origin, Role, Sender, StoredMessage};
 pub use outgoing::{Button, Outgoing, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;
-pub use refusal::{Because, Refusal, Tell, Told};
+pub use refusal::{Askers, Because, Refusal, Tell, Told};
 pub use repair::repair;
 pub use session::{
     Bullet, Closed, Rolling, Session, SessionCut, SessionId, SessionMessage, Summary, SummaryMethod, TOPIC_CLOSED,

@@ -15,6 +15,31 @@ pub enum Because {
     DailyTokens,
     DailyTokensOfChat,
     DailyTokensOfMember,
+    /// The admins of the chat let nobody else ask.
+    AdminsOnly,
+}
+
+/// Who may tag the bot in a group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Askers {
+    #[default]
+    Everybody,
+    Admins,
+}
+
+impl Askers {
+    pub const ALL: [Self; 2] = [Self::Everybody, Self::Admins];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Everybody => "everybody",
+            Self::Admins => "admins",
+        }
+    }
+
+    pub fn parse(raw: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|askers| askers.as_str() == raw)
+    }
 }
 
 /// Every refusal is told.
@@ -49,13 +74,14 @@ pub struct Refusal {
 }
 
 impl Because {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Conversation,
         Self::Member,
         Self::Flood,
         Self::DailyTokens,
         Self::DailyTokensOfChat,
         Self::DailyTokensOfMember,
+        Self::AdminsOnly,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -66,6 +92,7 @@ impl Because {
             Self::DailyTokens => "daily_tokens",
             Self::DailyTokensOfChat => "daily_tokens_of_chat",
             Self::DailyTokensOfMember => "daily_tokens_of_member",
+            Self::AdminsOnly => "admins_only",
         }
     }
 
@@ -76,7 +103,7 @@ impl Because {
     /// Whether it concerns the asking member alone, and not everybody in the chat.
     pub fn is_personal(self) -> bool {
         match self {
-            Self::Member | Self::Flood | Self::DailyTokensOfMember => true,
+            Self::Member | Self::Flood | Self::DailyTokensOfMember | Self::AdminsOnly => true,
             Self::Conversation | Self::DailyTokens | Self::DailyTokensOfChat => false,
         }
     }

@@ -24,7 +24,7 @@ impl Budget {
         let is_under = |spent: u64, cap: Option<u64>| {
             cap.is_none_or(|cap| u128::from(spent) * 100 < u128::from(cap) * u128::from(100 - LEFT_TO_ANSWERS))
         };
-        is_under(spent.total, self.caps.total) && is_under(spent.of_chat, self.caps.per_chat)
+        is_under(spent.total, self.caps.total) && is_under(spent.of_chat, access::cap_of_chat(spent, self.caps))
     }
 
     /// In millionths of the operator's currency; 0 where no prices are set.

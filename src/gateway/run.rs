@@ -98,6 +98,14 @@ impl Gateway {
         self.0.models.answer.is_offline()
     }
 
+    /// Whether the answering model may be shown pictures.
+    pub fn sees_pictures(&self) -> bool {
+        match self.llm(Purpose::Answer) {
+            Llm::OpenAi(model) => model.sees_pictures(self.0.clock.now()),
+            Llm::Offline => false,
+        }
+    }
+
     /// The name of the model that is asked first, or `offline`.
     pub fn model_name(&self, purpose: Purpose) -> &str {
         self.llm(purpose).model_name()

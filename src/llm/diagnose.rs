@@ -35,8 +35,18 @@ const FILTERED: &[&str] =
     &["content_filter", "content management policy", "content_policy", "requires moderation", "input was flagged"];
 
 /// How servers say that a model sees no pictures, or takes nothing but text.
-const SEES_NOTHING: &[&str] =
-    &["image", "vision", "multimodal", "multi-modal", "must be a string", "expected a string"];
+const SEES_NOTHING: &[&str] = &[
+    "image_url is only supported",
+    "support image input",
+    "image input is not supported",
+    "data required for image input",
+    "not a multimodal",
+    "unknown variant `image_url`",
+    "must be a string",
+];
+
+/// What else they say of a picture that they do not take: too many, too large, damaged.
+const OF_PICTURES: &[&str] = &["image", "multimodal", "multi-modal"];
 
 /// What a prompt holds that a model may not take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,7 +81,8 @@ pub fn other_dialect(failure: &Failure, spoken: Dialect, extras: Extras) -> Opti
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
     // Refused with 400, with 404 by gateways that find nobody for it, with 500 by servers that read it too late.
     if !is_too_long && matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
-        if extras.pictures && !spoken.no_pictures && says(SEES_NOTHING) {
+        let is_of_pictures = says(SEES_NOTHING) || says(OF_PICTURES) && !says(FILTERED);
+        if extras.pictures && !spoken.no_pictures && is_of_pictures {
             return Some(Dialect { no_pictures: true, ..spoken });
         }
         if extras.tools && !spoken.no_tools && says(&["tool", "function call"]) {
@@ -95,6 +106,13 @@ pub fn other_dialect(failure: &Failure, spoken: Dialect, extras: Extras) -> Opti
         return Some(Dialect { default_temperature: true, ..spoken });
     }
     None
+}
+
+/// Whether the model takes no picture at all, by the word of its server.
+pub fn sees_nothing(failure: &Failure) -> bool {
+    let Failure::Refusal(Refusal { body, .. }) = failure else { return false };
+    let complaint = Complaint::parse(body);
+    SEES_NOTHING.iter().any(|phrase| complaint.text.contains(phrase))
 }
 
 fn of_refusal(refusal: &Refusal, complaint: &Complaint) -> LlmError {
@@ -330,9 +348,22 @@ mod tests {
             let other =
                 |spoken, pictures| other_dialect(&refusal(status, body), spoken, Extras { pictures, tools: true });
             assert_eq!(other(plain, true), Some(blind), "{body}");
+            assert!(sees_nothing(&refusal(status, body)), "{body}");
             assert_eq!(other(blind, true), None, "{body}");
             assert_eq!(other(plain, false), None, "{body}");
         }
+    }
+
+    #[test]
+    fn one_picture_that_is_refused_says_nothing_of_the_next() {
+        let refusal = |body: &str| Failure::Refusal(Refusal { status: 400, retry_after: None, body: body.to_owned() });
+        let plain = Dialect::default();
+        let shown = Extras { pictures: true, tools: false };
+        let many = refusal(r#"{"error":{"message":"At most 1 image(s) may be provided in one request."}}"#);
+        assert_eq!(other_dialect(&many, plain, shown), Some(Dialect { no_pictures: true, ..plain }));
+        assert!(!sees_nothing(&many));
+        let filtered = refusal(r#"{"error":{"message":"The image was rejected","code":"content_filter"}}"#);
+        assert_eq!(other_dialect(&filtered, plain, shown), None);
     }
 
     const TOOLS: Extras = Extras { tools: true, pictures: false };

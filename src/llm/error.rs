@@ -81,6 +81,19 @@ impl fmt::Display for Check {
 }
 
 impl LlmError {
+    /// Whether the server is well, and will say the same again of this request alone.
+    pub fn is_about_the_request(&self) -> bool {
+        match self {
+            Self::PromptTooLong | Self::Filtered | Self::Empty | Self::Malformed { .. } => true,
+            Self::Refused { check, .. } => *check == Check::Request,
+            Self::Throttled { .. }
+            | Self::Unavailable { .. }
+            | Self::Unreachable(_)
+            | Self::TimedOut
+            | Self::NotConfigured(_) => false,
+        }
+    }
+
     pub fn recovery(&self) -> Recovery {
         match self {
             Self::Throttled { retry_after } | Self::Unavailable { retry_after, .. } => {

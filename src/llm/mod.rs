@@ -30,4 +30,4 @@ pub use openai::OpenAi;
 pub use progress::Progress;
 pub use prompt::{AnswerFormat, Completion, Picture, Prompt, PromptMessage, PromptRole};
 pub use tools::{Tool, ToolCall, ToolRound, Tools};
-pub use transcriptions::{Audio, Transcript, Transcriptions};
+pub use transcriptions::{Audio, Transcript, Transcriptions, tokens_of};

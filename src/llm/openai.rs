@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::domain::{Timestamp, TokenUse, estimate_tokens, is_blank};
-use crate::llm::diagnose::{Extras, diagnose, other_dialect};
+use crate::llm::diagnose::{Extras, diagnose, other_dialect, sees_nothing};
 use crate::llm::stream::Assembly;
 use crate::llm::thinking::without_thinking_so_far;
 use crate::llm::transport::{Failure, Incoming, Server};
@@ -93,6 +93,11 @@ impl OpenAi {
         for known in self.models().filter(|known| known.name == model) {
             *lock(&known.refused_tools_at) = Some(at);
         }
+    }
+
+    /// Whether the model that is asked first may be shown pictures.
+    pub fn sees_pictures(&self, now: Timestamp) -> bool {
+        !self.primary.dialect(now).no_pictures
     }
 
     fn models(&self) -> impl Iterator<Item = &Model> {
@@ -249,22 +254,22 @@ impl OpenAi {
 
     /// Sends the prompt, and once more in another form for each form that the model turns out not to take.
     async fn post(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<serde_json::Value, Failure> {
+        let mut dialect = model.dialect(now);
         loop {
-            let dialect = model.dialect(now);
             match self.server.post(&wire::request(&model.name, prompt, dialect)).await {
                 Ok(body) => return Ok(body),
-                Err(failure) => model.learn_from(failure, dialect, prompt, now)?,
+                Err(failure) => dialect = model.learn_from(failure, dialect, prompt, now)?,
             }
         }
     }
 
     /// The same for a stream.
     async fn open(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<Incoming, Failure> {
+        let mut dialect = model.dialect(now);
         loop {
-            let dialect = model.dialect(now);
             match self.server.open(&wire::streaming_request(&model.name, prompt, dialect)).await {
                 Ok(incoming) => return Ok(incoming),
-                Err(failure) => model.learn_from(failure, dialect, prompt, now)?,
+                Err(failure) => dialect = model.learn_from(failure, dialect, prompt, now)?,
             }
         }
     }
@@ -294,18 +299,25 @@ impl Model {
         Dialect { no_tools, no_pictures: is_refused(&self.refused_pictures_at), ..*lock(&self.dialect) }
     }
 
-    /// Takes to another dialect where that is all that is wrong. Ends, because nothing is unlearned within one call.
-    fn learn_from(&self, failure: Failure, spoken: Dialect, prompt: &Prompt, now: Timestamp) -> Result<(), Failure> {
+    /// The dialect to say it in instead, where that is all that is wrong. Ends, because nothing is unlearned within one call.
+    fn learn_from(
+        &self,
+        failure: Failure,
+        spoken: Dialect,
+        prompt: &Prompt,
+        now: Timestamp,
+    ) -> Result<Dialect, Failure> {
         let extras = Extras { tools: prompt.tools.are_offered(), pictures: !prompt.pictures.is_empty() };
         let Some(other) = other_dialect(&failure, spoken, extras) else { return Err(failure) };
         if other.no_tools && !spoken.no_tools {
             *lock(&self.refused_tools_at) = Some(now);
         }
-        if other.no_pictures && !spoken.no_pictures {
+        // Another one may please it: only who takes none at all is shown none from now on.
+        if other.no_pictures && !spoken.no_pictures && sees_nothing(&failure) {
             *lock(&self.refused_pictures_at) = Some(now);
         }
         *lock(&self.dialect) = other;
-        Ok(())
+        Ok(other)
     }
 
     fn thinks_unannounced(&self) -> bool {

@@ -14,6 +14,8 @@ use crate::resilience::within;
 
 /// Tokens that a second of speech counts as, where the server counts none.
 const TOKENS_A_SECOND: u64 = 10;
+/// Characters of a transcript that are kept: models repeat themselves without end where there is only noise.
+const MOST_CHARS: usize = 12_000;
 /// Seconds of the silence that a probe sends: some servers refuse less than a tenth.
 const PROBE_SECONDS: u32 = 1;
 
@@ -40,6 +42,8 @@ pub struct Transcript {
     /// Empty where nobody says anything.
     pub text: String,
     pub tokens: TokenUse,
+    /// Whether the server counted them. Many are paid by the minute, which no price of tokens tells.
+    pub is_counted: bool,
 }
 
 impl Transcriptions {
@@ -84,15 +88,20 @@ impl Transcriptions {
     }
 }
 
+/// What so many seconds of speech count as, where the server counts nothing.
+pub fn tokens_of(seconds: u32) -> u64 {
+    u64::from(seconds) * TOKENS_A_SECOND
+}
+
 fn read(body: &Value, seconds: u32) -> Result<Transcript, LlmError> {
     let text = body["text"].as_str().ok_or(LlmError::Malformed { what: "no text" })?.trim();
-    let text = if is_blank(text) { String::new() } else { text.to_owned() };
+    let text: String = if is_blank(text) { String::new() } else { text.chars().take(MOST_CHARS).collect() };
     let counted = |name: &str| body["usage"][name].as_u64();
     let tokens = TokenUse {
-        prompt: counted("input_tokens").unwrap_or(u64::from(seconds) * TOKENS_A_SECOND),
+        prompt: counted("input_tokens").unwrap_or_else(|| tokens_of(seconds)),
         completion: counted("output_tokens").unwrap_or(estimate_tokens(&text) as u64),
     };
-    Ok(Transcript { text, tokens })
+    Ok(Transcript { text, tokens, is_counted: counted("input_tokens").is_some() })
 }
 
 /// A WAV file in which nothing is heard: one channel of 8,000 samples a second, a byte each.
@@ -134,10 +143,10 @@ mod tests {
 
     #[test]
     fn the_text_is_read_with_or_without_a_count_of_tokens() {
-        check(json!({"text": " See you on Friday. "}), Some(("See you on Friday.", 120, 5)));
+        check(json!({"text": " See you on Friday. "}), Some(("See you on Friday.", 120, 8)));
         let usage = json!({"type": "tokens", "input_tokens": 14, "output_tokens": 6, "total_tokens": 20});
         check(json!({"text": "See you on Friday.", "usage": usage}), Some(("See you on Friday.", 14, 6)));
-        check(json!({"text": "Hi", "usage": {"type": "duration", "seconds": 3}}), Some(("Hi", 120, 1)));
+        check(json!({"text": "Hi", "usage": {"type": "duration", "seconds": 3}}), Some(("Hi", 120, 2)));
     }
 
     #[test]

@@ -31,6 +31,7 @@ rows! {
         remembers_here: String,
         remembers_private: String,
         news: String,
+        news_voice: String,
         goes_nowhere: String,
         kept_for: String,
         kept_for_good: String,
@@ -39,15 +40,24 @@ rows! {
     }
 }
 
-/// The notice for a chat whose language has this ISO 639-3 `code`; English where there is none in it. `retention` is the
-/// chat's, none for good. Markdown.
-pub fn joined(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
-    notice(promise, retention, code, |words| &words.opening)
+/// What is new to a chat in its notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    Everything,
+    /// It was told before there were summaries.
+    Memory,
+    /// It was told before voice messages were written down.
+    Voice,
 }
 
-/// The notice for a chat that was told what is kept before there were summaries. The rest as for [`joined`].
-pub fn joined_before(promise: &Promise, retention: Option<Duration>, code: &str) -> String {
-    notice(promise, retention, code, |words| &words.news)
+/// The notice for a chat whose language has this ISO 639-3 `code`; English where there is none in it. `retention` is the
+/// chat's, none for good. Markdown.
+pub fn joined(promise: &Promise, retention: Option<Duration>, news: News, code: &str) -> String {
+    notice(promise, retention, code, |words| match news {
+        News::Everything => &words.opening,
+        News::Memory => &words.news,
+        News::Voice => &words.news_voice,
+    })
 }
 
 /// As [`joined`], for a private chat.
@@ -56,7 +66,7 @@ pub fn joined_in_private(promise: &Promise, retention: Option<Duration>, code: &
     in_words(promise, retention, words, (&words.opening_private, words.remembers_private.clone()))
 }
 
-fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: fn(&Words) -> &String) -> String {
+fn notice(promise: &Promise, retention: Option<Duration>, code: &str, opening: impl Fn(&Words) -> &String) -> String {
     let Some(words) = in_language(code) else { return String::new() };
     let remembers = match &promise.model_host {
         Some(host) => words.remembers.replace("{host}", &format!("`{host}`")),
@@ -162,7 +172,7 @@ mod tests {
             - I keep messages for 365 days.
             - I am run by @ann\_o.
             - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]]
-        .assert_eq(&joined(&promise(), promise().retention, "eng"));
+        .assert_eq(&joined(&promise(), promise().retention, News::Everything, "eng"));
         let quiet = Promise { model_host: None, contact: None, ..promise() };
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
@@ -170,7 +180,7 @@ mod tests {
             - Nothing leaves the machine I run on.
             - I keep messages until somebody has them forgotten.
             - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]]
-        .assert_eq(&joined(&quiet, None, "a language that nobody speaks"));
+        .assert_eq(&joined(&quiet, None, News::Everything, "a language that nobody speaks"));
     }
 
     #[test]
@@ -183,19 +193,20 @@ mod tests {
             - I summarize talks in the background, to know later what was said. Where nobody tags me that happens without `api.example.org`. Admins switch it off with /memory@chime\_bot off.
             - I keep messages for 365 days.
             - I am run by @ann\_o.
-            - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]].assert_eq(&joined(&promise, promise.retention, "eng"));
+            - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]].assert_eq(&joined(&promise, promise.retention, News::Everything, "eng"));
         for words in all() {
-            let told = joined_before(&promise, promise.retention, &words.code);
+            let told = joined(&promise, promise.retention, News::Memory, &words.code);
             assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
         }
-        let here = joined(&Promise { model_host: None, ..promise.clone() }, None, "deu");
+        let here = joined(&Promise { model_host: None, ..promise.clone() }, None, News::Everything, "deu");
         assert!(here.contains("/memory@chime\\_bot off") && !here.contains("{host}"), "{here}");
     }
 
     #[test]
     fn it_says_that_voice_messages_are_written_down_where_they_are() {
         for words in all() {
-            let told = |listens| joined(&Promise { listens, ..promise() }, None, &words.code);
+            let told = |listens| joined(&Promise { listens, ..promise() }, None, News::Voice, &words.code);
+            assert!(told(true).starts_with(&words.news_voice));
             assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
         }
     }
@@ -205,7 +216,7 @@ mod tests {
         assert_eq!(all().len(), 12);
         for (words, sends_all) in all().iter().flat_map(|words| [(words, false), (words, true)]) {
             let promise = Promise { sends_all, remembers: sends_all, ..promise() };
-            let said = joined(&promise, promise.retention, &words.code);
+            let said = joined(&promise, promise.retention, News::Everything, &words.code);
             for part in ["api.example.org", "365", "@ann\\_o", "/optout", "/forget me", "/privacy@chime\\_bot"] {
                 assert!(said.contains(part), "{}: no {part} in {said}", words.code);
             }

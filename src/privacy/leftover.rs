@@ -77,11 +77,24 @@ pub fn leftover(mut update: Value) -> Option<String> {
     fields.remove("update_id");
     for field in fields.values_mut() {
         if let Value::Object(message) = field {
-            take_out(message, MESSAGE);
+            take_out_of_message(message);
         }
     }
     fields.retain(|_, field| !is_empty(field));
     (!fields.is_empty()).then(|| update.to_string())
+}
+
+/// Of a message of which anything is left, its ids stay too: they tell whose photo or recording it is.
+fn take_out_of_message(message: &mut Map<String, Value>) {
+    let ids = (message.get("message_id").cloned(), message.get("chat").and_then(|chat| chat.get("id")).cloned());
+    take_out(message, MESSAGE);
+    if let ((Some(id), Some(chat)), false) = (ids, message.is_empty()) {
+        message.insert("message_id".to_owned(), id);
+        let left = message.entry("chat").or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(left) = left {
+            left.insert("id".to_owned(), chat);
+        }
+    }
 }
 
 fn take_out(object: &mut Map<String, Value>, held: &[(&str, Held)]) {
@@ -101,7 +114,7 @@ fn is_all_held(value: &mut Value, held: &Held) -> bool {
             object.is_empty()
         }
         (Message, Value::Object(object)) => {
-            take_out(object, MESSAGE);
+            take_out_of_message(object);
             object.is_empty()
         }
         (Each(held), Value::Array(elements)) => {
@@ -148,7 +161,7 @@ mod tests {
                 "entities":[{"type":"bold","offset":0,"length":4},{"type":"custom_emoji","offset":0,"length":1,"custom_emoji_id":"5"}],
                 "reply_to_message":{"message_id":7,"chat":{"id":-100},"text":"a","voice":{"file_id":"AwAD"}}}}"#,
             expect![[
-                r#"{"message":{"entities":[{"custom_emoji_id":"5"}],"from":{"is_premium":true},"novelty":{"words":"of 2030"},"photo":[{"file_id":"AgAD","width":90}],"reply_to_message":{"voice":{"file_id":"AwAD"}}}}"#
+                r#"{"message":{"chat":{"id":-100},"entities":[{"custom_emoji_id":"5"}],"from":{"is_premium":true},"message_id":8,"novelty":{"words":"of 2030"},"photo":[{"file_id":"AgAD","width":90}],"reply_to_message":{"chat":{"id":-100},"message_id":7,"voice":{"file_id":"AwAD"}}}}"#
             ]],
         );
     }

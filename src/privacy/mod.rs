@@ -17,7 +17,7 @@ mod strip;
 mod traces;
 pub mod wording;
 
-pub use joined::{joined, joined_before, joined_in_private, language_of_app};
+pub use joined::{News, joined, joined_in_private, language_of_app};
 pub use leftover::leftover;
 pub use redact::{Masks, redact};
 pub use repeats::repeats;

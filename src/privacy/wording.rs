@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{ChatId, ChatKind, grouped, span_in_words};
+use crate::domain::{Announced, ChatId, ChatKind, grouped, span_in_words};
 use crate::privacy::Refusal;
 use crate::privacy::joined::{Terms, terms_in};
 use crate::texts::{Texts, filled, texts};
@@ -23,6 +23,13 @@ pub struct Promise {
     /// The operator's; none keeps messages for good.
     pub retention: Option<Duration>,
     pub contact: Option<String>,
+}
+
+impl Promise {
+    /// What its notice tells beside what is kept.
+    pub fn announces(&self) -> Announced {
+        Announced { memory: self.remembers, voice: self.listens }
+    }
 }
 
 /// How far an opt-out reaches.

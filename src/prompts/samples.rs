@@ -68,30 +68,30 @@ impl Template {
                 .map(sample)
                 .to_vec(),
             Self::Summary(_) => SummaryValues::samples().map(sample).to_vec(),
-            Self::Ask => [
-                (Some("text"), Some("m1"), Some("part"), true),
-                (Some("text"), None, None, false),
-                (None, None, None, true),
-            ]
-            .map(|(anchor, anchor_id, quoted, generic)| AskValues {
-                fence: "CODE",
-                anchor,
-                anchor_id,
-                anchor_withheld: anchor.is_none(),
-                quoted,
-                taken: quoted,
-                photos: quoted,
-                another: generic,
-                asker: "u1",
-                ask_id: "m2",
-                ask: "thoughts?",
-                generic,
-                nothing_known: anchor.is_none(),
-            })
-            .map(sample)
-            .to_vec(),
+            Self::Ask => asks(),
         }
     }
+}
+
+fn asks() -> Vec<Value> {
+    [(Some("text"), Some("m1"), Some("part"), true), (Some("text"), None, None, false), (None, None, None, true)]
+        .map(|(anchor, anchor_id, quoted, generic)| AskValues {
+            fence: "CODE",
+            anchor,
+            anchor_id,
+            anchor_withheld: anchor.is_none(),
+            quoted,
+            taken: quoted,
+            photos: quoted,
+            another: generic,
+            asker: "u1",
+            ask_id: "m2",
+            ask: "thoughts?",
+            generic,
+            nothing_known: anchor.is_none(),
+        })
+        .map(sample)
+        .to_vec()
 }
 
 fn sample(values: impl Serialize) -> Value {

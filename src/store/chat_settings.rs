@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, named_params};
 
 use super::{Language, Reader, Result, Writer, row};
-use crate::domain::{ChatKey, Grounding};
+use crate::domain::{Askers, ChatKey, Grounding};
 
 /// What the admins of a chat have set. None: as the operator has it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,23 +16,29 @@ pub struct ChatSettings {
     pub memory: Option<bool>,
     /// The silence that ends a session.
     pub session_idle: Option<Duration>,
+    /// Tokens that it may take in a day.
+    pub daily_tokens: Option<u64>,
 }
 
 pub fn load(conn: &Reader, chat: ChatKey) -> Result<ChatSettings> {
     let found = conn
-        .prepare_cached("SELECT grounding, streaming, memory, session_idle FROM chat WHERE chat_key = :chat")?
+        .prepare_cached(
+            "SELECT grounding, streaming, memory, session_idle, daily_tokens FROM chat WHERE chat_key = :chat",
+        )?
         .query_row(named_params! { ":chat": chat.0 }, |raw| {
             let grounding: Option<String> = raw.get("grounding")?;
             let idle: Option<i64> = raw.get("session_idle")?;
-            Ok((grounding, raw.get("streaming")?, raw.get("memory")?, idle))
+            let tokens: Option<i64> = raw.get("daily_tokens")?;
+            Ok((grounding, raw.get("streaming")?, raw.get("memory")?, idle, tokens))
         })
         .optional()?;
-    let Some((grounding, streaming, memory, idle)) = found else { return Ok(ChatSettings::default()) };
+    let Some((grounding, streaming, memory, idle, tokens)) = found else { return Ok(ChatSettings::default()) };
     Ok(ChatSettings {
         grounding: grounding.map(|word| row::word(&word, "grounding", Grounding::parse)).transpose()?,
         streaming,
         memory,
         session_idle: idle.map(|secs| row::number(secs, "session_idle").map(Duration::from_secs)).transpose()?,
+        daily_tokens: tokens.map(|tokens| row::number(tokens, "daily_tokens")).transpose()?,
     })
 }
 
@@ -53,5 +59,19 @@ pub fn set_grounding(tx: &Writer<'_>, chat: ChatKey, grounding: Grounding) -> Re
 pub fn set_streaming(tx: &Writer<'_>, chat: ChatKey, is_on: bool) -> Result<()> {
     tx.prepare_cached("UPDATE chat SET streaming = :on WHERE chat_key = :chat")?
         .execute(named_params! { ":on": is_on, ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// Caps what the chat may take in a day. None: as the operator has it.
+pub fn set_daily_tokens(tx: &Writer<'_>, chat: ChatKey, tokens: Option<u64>) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET daily_tokens = :tokens WHERE chat_key = :chat")?
+        .execute(named_params! { ":tokens": tokens, ":chat": chat.0 })?;
+    Ok(())
+}
+
+/// Read with the chat, as its language is.
+pub fn set_askers(tx: &Writer<'_>, chat: ChatKey, askers: Askers) -> Result<()> {
+    tx.prepare_cached("UPDATE chat SET askers = :askers WHERE chat_key = :chat")?
+        .execute(named_params! { ":askers": askers.as_str(), ":chat": chat.0 })?;
     Ok(())
 }

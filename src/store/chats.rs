@@ -11,7 +11,8 @@ use super::search::Indexed;
 use super::{Reader, Result, Writer, messages, row, search, sessions};
 use crate::config::retention;
 use crate::domain::{
-    Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, Timestamp, UserId, Zone,
+    Announced, Askers, Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, Timestamp,
+    UserId, Zone,
 };
 
 /// A chat as kept.
@@ -25,6 +26,8 @@ pub struct ChatRow {
     pub own_language: Option<Language>,
     /// Its own time zone, where it named one.
     pub time_zone: Option<Zone>,
+    /// Who may tag the bot in it.
+    pub askers: Askers,
     /// Whether the bot is in it, as far as it was told.
     pub is_present: bool,
 }
@@ -42,7 +45,7 @@ impl ChatRow {
 }
 
 const COLUMNS: &str = "chat.chat_key, chat.telegram_chat_id, chat.kind, chat.title, chat.username, chat.language, \
-                       chat.own_language, chat.time_zone, chat.is_member";
+                       chat.own_language, chat.time_zone, chat.askers, chat.is_member";
 
 fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
     Ok((
@@ -54,12 +57,14 @@ fn from_row(raw: &Row<'_>) -> rusqlite::Result<RawChat> {
         row::get(raw, "language")?,
         row::get(raw, "own_language")?,
         row::get(raw, "time_zone")?,
+        row::get(raw, "askers")?,
         row::get(raw, "is_member")?,
     ))
 }
 
 /// The columns of a chat before they are checked.
-type RawChat = (i64, i64, String, Option<String>, Option<String>, String, Option<String>, Option<String>, bool);
+type RawChat =
+    (i64, i64, String, Option<String>, Option<String>, String, Option<String>, Option<String>, Option<String>, bool);
 
 /// Finds a chat by any of Telegram's ids for it, present or former.
 pub fn find(conn: &Reader, id: ChatId) -> Result<Option<ChatRow>> {
@@ -94,13 +99,14 @@ pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
 }
 
 fn to_chat(raw: RawChat) -> Result<ChatRow> {
-    let (key, id, kind, title, username, language, own_language, time_zone, is_present) = raw;
+    let (key, id, kind, title, username, language, own_language, time_zone, askers, is_present) = raw;
     Ok(ChatRow {
         key: ChatKey(row::number(key, "chat_key")?),
         chat: Chat { id: ChatId(id), kind: row::word(&kind, "kind", ChatKind::parse)?, title, username },
         language: Language::from_code(&language),
         own_language: own_language.as_deref().map(Language::from_code),
         time_zone: time_zone.as_deref().and_then(Zone::parse),
+        askers: askers.map_or(Ok(Askers::default()), |word| row::word(&word, "askers", Askers::parse))?,
         is_present,
     })
 }
@@ -136,6 +142,7 @@ fn create(tx: &Writer<'_>, chat: &Chat) -> Result<ChatRow> {
         language: Language::DEFAULT,
         own_language: None,
         time_zone: None,
+        askers: Askers::default(),
         is_present: true,
     })
 }
@@ -331,10 +338,22 @@ pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Durati
     days.map(|days| Ok(retention(row::number(days, "retention_days")?))).transpose()
 }
 
-pub fn set_announced(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET announced_at = :now WHERE chat_key = :key")?
-        .execute(named_params! { ":now": now.millis(), ":key": key.0 })?;
+pub fn set_announced(tx: &Writer<'_>, key: ChatKey, announced: Announced, now: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE chat SET announced_at = :now, memory_told_at = iif(:memory, :now, memory_told_at),
+                         voice_told_at = iif(:voice, :now, voice_told_at) WHERE chat_key = :key",
+    )?
+    .execute(named_params! {
+        ":now": now.millis(), ":memory": announced.memory, ":voice": announced.voice, ":key": key.0,
+    })?;
     Ok(())
+}
+
+/// Whether a chat was told that voice messages are written down.
+pub fn is_told_of_voice(conn: &Reader, key: ChatKey) -> Result<bool> {
+    Ok(conn
+        .prepare_cached("SELECT voice_told_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?
+        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("told"))?)
 }
 
 /// Remembers who writes in a chat, by their present name.

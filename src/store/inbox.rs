@@ -127,6 +127,17 @@ pub fn of_message(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Opt
         .flatten())
 }
 
+/// What is kept of every update that holds a message, beside the rows, newest first.
+pub fn that_hold(conn: &Reader, chat: ChatId, message: MessageId) -> Result<Vec<String>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT raw FROM inbox_message JOIN inbox USING (update_id, received_day)
+         WHERE telegram_chat_id = :chat AND message_id = :message AND raw IS NOT NULL
+         ORDER BY received_at DESC, update_id DESC LIMIT 20",
+    )?;
+    let rows = statement.query_map(named_params! { ":chat": chat.0, ":message": message.0 }, |raw| raw.get("raw"))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The offset to ask for next. None at the very start, and when the last update is older than `max_age`: Telegram
 /// counts anew after a quiet week, and an offset from before would be a number of another series.
 pub fn next_offset(conn: &Reader, now: Timestamp, max_age: Duration) -> Result<Option<i64>> {

@@ -95,13 +95,6 @@ pub fn standing(conn: &Reader, chat: ChatKey) -> Result<ChatStanding> {
     Ok(found.unwrap_or(ChatStanding { own_setting: None, is_present: false, told_at: None, asked_at: None }))
 }
 
-/// The chat was told that summaries are made in the background.
-pub fn set_told(tx: &Writer<'_>, chat: ChatKey, now: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE chat SET memory_told_at = :now WHERE chat_key = :chat")?
-        .execute(named_params! { ":now": now.millis(), ":chat": chat.0 })?;
-    Ok(())
-}
-
 /// The silence that ends a session in a chat, where it said so itself.
 pub fn own_idle(conn: &Reader, chat: ChatKey) -> Result<Option<Duration>> {
     let secs: Option<i64> = conn

@@ -13,7 +13,9 @@ use super::derived::{self, Cause};
 use super::search::Indexed;
 use super::{Reader, Result, Writer, row, search};
 use crate::domain::Language;
-use crate::domain::{ChatId, ChatKey, Message, MessageId, Origin, Sender, Seq, StoredMessage, Timestamp, UserId};
+use crate::domain::{
+    ChatId, ChatKey, Message, MessageAt, MessageId, Origin, Sender, Seq, StoredMessage, Timestamp, UserId,
+};
 
 /// What may be read: no stubs, and nothing of members who opted out, whenever they wrote it and whoever forwarded it. The
 /// plus keeps SQLite from making a table of the two keys for each row that it looks at.
@@ -57,12 +59,19 @@ pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<Tak
     if is_stub(tx, message.chat, message.id)? || !supersedes(message, &known.message) {
         return Ok(TakenIn::Known(known));
     }
-    change(tx, chat, known, message.clone()).map(TakenIn::Replaced)
+    let mut message = message.clone();
+    if message.is_unheard() && known.message.origin == Origin::Snapshot {
+        // What was heard of it stays written down.
+        message.text.clone_from(&known.message.text);
+    }
+    change(tx, chat, known, message).map(TakenIn::Replaced)
 }
 
 /// Writes down what is said in a spoken message without words. Gives it with its words, where they are news.
-pub fn write_down(tx: &Writer<'_>, chat: &ChatRow, id: MessageId, words: &str) -> Result<Option<StoredMessage>> {
-    let Some(known) = find(tx, chat.chat.id, id)?.filter(|known| known.message.is_unheard()) else { return Ok(None) };
+pub fn write_down(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> Result<Option<StoredMessage>> {
+    let Some(known) = find(tx, at.chat, at.message)?.filter(|known| known.message.is_unheard()) else {
+        return Ok(None);
+    };
     let heard = Message { text: words.to_owned(), ..known.message.clone() };
     change(tx, chat, known, heard).map(Some)
 }

@@ -83,12 +83,18 @@ pub fn spent(conn: &Reader, at: Timestamp, chat: ChatKey, user: UserId) -> Resul
     Ok(conn
         .prepare_cached(&format!(
             "SELECT coalesce(sum(tokens), 0) AS total, coalesce(sum(tokens) FILTER (WHERE chat_key = :chat), 0) AS of_chat,
-                    coalesce(sum(tokens) FILTER (WHERE user_id = :user), 0) AS of_member
+                    coalesce(sum(tokens) FILTER (WHERE user_id = :user), 0) AS of_member,
+                    (SELECT daily_tokens FROM chat WHERE chat.chat_key = :chat) AS own_cap
              FROM (SELECT chat_key, user_id, min(prompt_tokens, {MOST}) + min(completion_tokens, {MOST}) AS tokens
                    FROM token_usage WHERE day = :day)"
         ))?
         .query_row(named_params! { ":day": at.day(), ":chat": chat.0, ":user": user.0 }, |raw| {
-            Ok(Spent { total: raw.get("total")?, of_chat: raw.get("of_chat")?, of_member: raw.get("of_member")? })
+            Ok(Spent {
+                total: raw.get("total")?,
+                of_chat: raw.get("of_chat")?,
+                of_member: raw.get("of_member")?,
+                own_cap_of_chat: raw.get("own_cap")?,
+            })
         })?)
 }
 

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::domain::MessageAt;
+
 /// A file as an update names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedFile {
@@ -23,11 +25,10 @@ pub struct Recording {
     pub bytes: Option<u64>,
 }
 
-/// What is spoken in the message of an update, or in the one that it encloses where that is `enclosed`.
-pub fn recording(raw: &str, enclosed: bool) -> Option<Recording> {
+/// What is spoken in the message `of`, which an update brings or encloses.
+pub fn recording(raw: &str, of: MessageAt) -> Option<Recording> {
     let update: Value = serde_json::from_str(raw).ok()?;
-    let message = message_of(&update)?;
-    let said = if enclosed { &message["reply_to_message"] } else { message };
+    let said = message_in(&update, of)?;
     let file = [&said["voice"], &said["video_note"]].into_iter().find(|it| it.is_object())?;
     Some(Recording {
         id: file["file_id"].as_str()?.to_owned(),
@@ -43,12 +44,11 @@ pub struct Photo {
     pub id: String,
 }
 
-/// The photo of the message of an update, or of the one that it encloses where that is `enclosed`: in the largest size of at most
-/// `most_dots` in width and height, or else the smallest.
-pub fn photo(raw: &str, enclosed: bool, most_dots: u64) -> Option<Photo> {
+/// The photo of the message `of`, which an update brings or encloses: in the largest size of at most `most_dots` in width and
+/// height, or else the smallest.
+pub fn photo(raw: &str, of: MessageAt, most_dots: u64) -> Option<Photo> {
     let update: Value = serde_json::from_str(raw).ok()?;
-    let message = message_of(&update)?;
-    let said = if enclosed { &message["reply_to_message"] } else { message };
+    let said = message_in(&update, of)?;
     let dots = |size: &Value| size["width"].as_u64().unwrap_or(0).max(size["height"].as_u64().unwrap_or(0));
     let sizes = said["photo"].as_array()?;
     let fitting = sizes.iter().filter(|size| dots(size) <= most_dots).max_by_key(|size| dots(size));
@@ -71,6 +71,15 @@ pub fn attached_file(raw: &str) -> Option<AttachedFile> {
     })
 }
 
+/// The message of an update, or the one that it replies to, whichever has these very ids: an update may hold others' files.
+fn message_in(update: &Value, of: MessageAt) -> Option<&Value> {
+    let message = message_of(update)?;
+    let is_it = |said: &&Value| {
+        said["message_id"].as_i64() == Some(of.message.0) && said["chat"]["id"].as_i64() == Some(of.chat.0)
+    };
+    [message, &message["reply_to_message"]].into_iter().find(is_it)
+}
+
 fn message_of(update: &Value) -> Option<&Value> {
     ["message", "edited_message", "channel_post", "edited_channel_post"].iter().find_map(|kind| update.get(kind))
 }
@@ -78,29 +87,42 @@ fn message_of(update: &Value) -> Option<&Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{ChatId, MessageId};
 
-    #[test]
-    fn a_photo_comes_in_the_largest_size_that_is_wanted() {
-        let raw = r#"{"message":{"photo":[{"file_id":"s","width":90,"height":60},{"file_id":"x","width":1280,"height":960},
-            {"file_id":"w","width":2560,"height":1920}],"reply_to_message":{"photo":[{"file_id":"b","width":2000,"height":90}]}}}"#;
-        let found = |enclosed, dots| photo(raw, enclosed, dots).map(|photo| photo.id);
-        assert_eq!(found(false, 1280).as_deref(), Some("x"));
-        assert_eq!(found(false, 5000).as_deref(), Some("w"));
-        assert_eq!(found(false, 10).as_deref(), Some("s"));
-        assert_eq!(found(true, 1280).as_deref(), Some("b"));
-        assert_eq!(photo(r#"{"message":{"photo":[]}}"#, false, 1280), None);
+    fn at(chat: i64, message: i64) -> MessageAt {
+        MessageAt { chat: ChatId(chat), message: MessageId(message) }
     }
 
     #[test]
-    fn a_recording_is_that_of_the_message_that_is_asked_for() {
-        let raw = r#"{"message":{"video_note":{"file_id":"a","duration":7,"file_size":9},
-            "reply_to_message":{"voice":{"file_id":"b","duration":12}}}}"#;
-        let found = |raw, enclosed| recording(raw, enclosed).map(|it| (it.id, it.seconds, it.bytes));
-        assert_eq!(found(raw, false), Some(("a".to_owned(), 7, Some(9))));
-        assert_eq!(found(raw, true), Some(("b".to_owned(), 12, None)));
-        for other in ["", r#"{"message":{"text":"x"}}"#, r#"{"message":{"voice":{"file_id":"a","duration":-1}}}"#] {
-            assert_eq!(found(other, false), None, "{other}");
-            assert_eq!(found(other, true), None, "{other}");
+    fn a_photo_comes_in_the_largest_size_that_is_wanted() {
+        let raw = r#"{"message":{"message_id":8,"chat":{"id":-1},"photo":[{"file_id":"s","width":90,"height":60},
+            {"file_id":"x","width":1280,"height":960},{"file_id":"w","width":2560,"height":1920}],
+            "reply_to_message":{"message_id":7,"chat":{"id":-1},"photo":[{"file_id":"b","width":2000,"height":90}]}}}"#;
+        let found = |message, dots| photo(raw, at(-1, message), dots).map(|photo| photo.id);
+        assert_eq!(found(8, 1280).as_deref(), Some("x"));
+        assert_eq!(found(8, 5000).as_deref(), Some("w"));
+        assert_eq!(found(8, 10).as_deref(), Some("s"));
+        assert_eq!(found(7, 1280).as_deref(), Some("b"));
+        assert_eq!(photo(r#"{"message":{"message_id":8,"chat":{"id":-1},"photo":[]}}"#, at(-1, 8), 1280), None);
+    }
+
+    #[test]
+    fn a_recording_is_that_of_the_very_message() {
+        let raw = r#"{"message":{"message_id":8,"chat":{"id":-1},"video_note":{"file_id":"a","duration":7,"file_size":9},
+            "external_reply":{"message_id":4,"chat":{"id":-3},"voice":{"file_id":"c","duration":3}},
+            "reply_to_message":{"message_id":7,"chat":{"id":-1},"voice":{"file_id":"b","duration":12}}}}"#;
+        let found = |raw, at| recording(raw, at).map(|it| (it.id, it.seconds, it.bytes));
+        assert_eq!(found(raw, at(-1, 8)), Some(("a".to_owned(), 7, Some(9))));
+        assert_eq!(found(raw, at(-1, 7)), Some(("b".to_owned(), 12, None)));
+        assert_eq!(found(raw, at(-2, 8)), None, "another chat's");
+        assert_eq!(found(raw, at(-3, 4)), None, "one that is only quoted");
+        for other in [
+            "",
+            r#"{"message":{"text":"x"}}"#,
+            r#"{"message":{"voice":{"file_id":"a","duration":1}}}"#,
+            r#"{"message":{"message_id":8,"chat":{"id":-1},"voice":{"file_id":"a","duration":-1}}}"#,
+        ] {
+            assert_eq!(found(other, at(-1, 8)), None, "{other}");
         }
     }
 

@@ -54,6 +54,8 @@ struct Play {
     embedded: Vec<String>,
     refuses_to_embed: bool,
     hears: VecDeque<String>,
+    always_hears: Option<String>,
+    refuses_to_hear: bool,
     recordings: Vec<String>,
     unexpected: Vec<String>,
 }
@@ -132,6 +134,16 @@ impl ModelServer {
     /// What is said in the recordings that are still to come, in their order. One for which nothing is left is not understood.
     pub fn hear<S: Into<String>>(&self, said: impl IntoIterator<Item = S>) {
         self.stage.play().hears.extend(said.into_iter().map(Into::into));
+    }
+
+    /// From now on hears this whenever nothing else is left to hear.
+    pub fn hear_always(&self, said: &str) {
+        self.stage.play().always_hears = Some(said.to_owned());
+    }
+
+    /// From now on refuses every recording as one that it cannot read.
+    pub fn refuse_to_hear(&self) {
+        self.stage.play().refuses_to_hear = true;
     }
 
     /// The bodies of all requests to write down a recording, oldest first.
@@ -240,7 +252,11 @@ async fn embed(State(stage): State<Arc<Stage>>, Json(request): Json<Value>) -> R
 async fn transcribe(State(stage): State<Arc<Stage>>, body: Bytes) -> Response {
     let mut play = stage.play();
     play.recordings.push(String::from_utf8_lossy(&body).into_owned());
-    match play.hears.pop_front() {
+    if play.refuses_to_hear {
+        let refusal = json!({"error": {"message": "Audio file is too short", "type": "invalid_request_error"}});
+        return Reply::Status(400, refusal.to_string()).into_response(&Value::Null);
+    }
+    match play.hears.pop_front().or_else(|| play.always_hears.clone()) {
         Some(text) => Reply::Body(json!({"text": text})).into_response(&Value::Null),
         None => Reply::Status(503, json!({"error": {"message": "overloaded"}}).to_string()).into_response(&Value::Null),
     }

@@ -10,6 +10,11 @@ rows! {
         pub only_members: String,
         pub your_id: String,
         pub claim: String,
+        /// The answer to `/claim` with the right code, or from an owner.
+        pub claimed: String,
+        pub wrong_code: String,
+        /// The answer in a group.
+        pub claim_in_private: String,
     }
 }
 
@@ -62,6 +67,10 @@ rows! {
         pub sessions: String,
         pub language_of_chat: String,
         pub language: String,
+        pub everybody_asks: String,
+        pub admins_ask: String,
+        pub no_budget: String,
+        pub budget: String,
         pub open_button: String,
         pub strict_button: String,
         pub memory_on_button: String,
@@ -69,5 +78,8 @@ rows! {
         pub streaming_on_button: String,
         pub streaming_off_button: String,
         pub language_button: String,
+        pub everybody_asks_button: String,
+        pub admins_ask_button: String,
+        pub no_budget_button: String,
     }
 }

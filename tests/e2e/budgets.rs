@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// A good answer for which the server counts so many tokens.
-fn answer_for(tokens: u64) -> Reply {
+pub fn answer_for(tokens: u64) -> Reply {
     Reply::Body(json!({
         "id": "c1", "object": "chat.completion", "created": 1_763_632_800, "model": "scripted",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Sure."}}],

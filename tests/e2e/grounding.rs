@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use chime::domain::{Grounding, Uncertainty, UserId};
+use chime::domain::{Grounding, MessageId, Uncertainty, UserId};
 use chime::sandbox::faults::Fault;
-use chime::sandbox::{BotAction, Cursor, NewMember, SandboxMessage, Standing};
+use chime::sandbox::{BotAction, Cursor, NewMember, Post, SandboxMessage, Standing};
 use chime::store::{chat_settings, chats};
-use chime::testkit::World;
+use chime::testkit::{Reply, World};
+
+use crate::budgets::answer_for;
 
 const GUARD: &str = "I don't have sufficiently relevant messages to answer confidently. Please add more context or save a \
                      note.";
@@ -186,6 +188,65 @@ async fn a_strict_chat_is_answered_about_the_message_that_a_tag_replies_to() {
         w.model.script(["Twelve rolls and a loaf [source: m3].\n[uncertainty: low]"]);
         let tag = w.reply("ben", said, "@bot translate");
         assert!(w.answer_to(tag).await.text.starts_with("Twelve rolls and a loaf [1]."));
+    })
+    .await;
+}
+
+/// An admin presses the button with this label below the panel.
+async fn choose(w: &World, panel: MessageId, admin: UserId, label: &str) -> SandboxMessage {
+    let shown = w.telegram.message(w.chat, panel).expect("the panel");
+    let before = w.telegram.cursor();
+    let pressed = w.telegram.press(w.chat, panel, admin, &data_of(&shown, label));
+    assert_eq!(outcome(w, before, &pressed).await, None);
+    w.telegram.message(w.chat, panel).expect("the panel")
+}
+
+#[tokio::test]
+async fn admins_choose_who_may_tag_the_bot() {
+    World::run(async |w| {
+        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(Standing::Administrator));
+        let by_ann = |text: &str| w.telegram.say(w.chat, Post::new(ann, text, w.clock.now()));
+        let panel = by_ann("/settings@bot");
+        let panel = w.answer_to(panel).await;
+        assert!(panel.text.contains("Tags: everybody may tag me"), "{}", panel.text);
+        let shown = choose(w, panel.id, ann, "Only admins ask").await;
+        assert!(shown.text.contains("Tags: only admins may tag me"), "{}", shown.text);
+        let refused = w.say("ben", "@bot thoughts?");
+        let told = w.answer_to(refused).await.text;
+        assert_eq!(told, "In this chat only admins may tag me. They change that with /settings.");
+        let again = w.say("ben", "@bot please?");
+        assert_eq!(w.next_reaction().await.0, again);
+        w.model.script(["At eight.", "At nine."]);
+        let asked = w.telegram.say(w.chat, Post::new(ann, "@bot when?", w.clock.now()));
+        assert!(w.answer_to(asked).await.text.starts_with("At eight."));
+        // Commands are for everybody.
+        let help = w.say("ben", "/help@bot");
+        w.answer_to(help).await;
+        choose(w, panel.id, ann, "Everybody asks").await;
+        let asked = w.say("ben", "@bot when?");
+        assert!(w.answer_to(asked).await.text.starts_with("At nine."));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn admins_cap_what_their_chat_takes_in_a_day() {
+    World::run(async |w| {
+        let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(Standing::Administrator));
+        let panel = w.telegram.say(w.chat, Post::new(ann, "/settings@bot", w.clock.now()));
+        let panel = w.answer_to(panel).await;
+        assert!(panel.text.contains("Budget: no cap of this chat's own"), "{}", panel.text);
+        let shown = choose(w, panel.id, ann, "30k").await;
+        assert!(shown.text.contains("Budget: at most 30,000 tokens a day"), "{}", shown.text);
+        w.model.script([answer_for(30_010), Reply::text("At nine.")]);
+        let asked = w.say("ben", "@bot when?");
+        assert!(w.answer_to(asked).await.text.starts_with("Sure."));
+        let asked = w.say("cat", "@bot and then?");
+        let told = w.answer_to(asked).await.text;
+        assert!(told.starts_with("This chat has used up what I may spend on it today."), "{told}");
+        choose(w, panel.id, ann, "No own cap").await;
+        let asked = w.say("dan", "@bot and then?");
+        assert!(w.answer_to(asked).await.text.starts_with("At nine."));
     })
     .await;
 }

@@ -14,6 +14,7 @@ use chime::testkit::{Reply, World};
 use serde_json::Value;
 
 use crate::memory::{DAY, HOUR, ON, talk, told_by_the_program};
+use crate::voice::speak;
 
 /// In which everything periodic has run, and no talk has ended.
 const A_WHILE: Duration = Duration::from_secs(20 * 60);
@@ -31,10 +32,12 @@ const RECAPS: &[JobKind] = &[JobKind::Recaps, JobKind::ChatRecap];
 const CONCEPTS: &[JobKind] = &[JobKind::Concepts];
 const FORGETTING: &[JobKind] = &[JobKind::Forget, JobKind::Scrub, JobKind::Vectors];
 const RETENTION: &[JobKind] = &[JobKind::Retention];
+const VOICE: &[JobKind] = &[JobKind::Transcribe];
 
 #[test]
 fn every_kind_of_background_work_is_killed_in_some_story() {
-    let stories = [SUMMARIES, FOLDING, TOPICS, TOPIC_SUMMARIES, RECAPS, CONCEPTS, FORGETTING, RETENTION].concat();
+    let stories =
+        [SUMMARIES, FOLDING, TOPICS, TOPIC_SUMMARIES, RECAPS, CONCEPTS, FORGETTING, RETENTION, VOICE].concat();
     let missing: Vec<&str> = JobKind::ALL
         .into_iter()
         .filter(|kind| kind.policy().class == Class::Background && !stories.contains(kind))
@@ -267,6 +270,25 @@ async fn killed_while_sessions_are_summarized() {
             w.answer_to(tag).await;
             w.settled().await;
             w.clock.advance(2 * HOUR);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn killed_while_a_voice_message_is_written_down() {
+    killed_in_the_middle_of(
+        VOICE,
+        &[ON, ("MODEL_TRANSCRIBE", "ears")],
+        async |w| {
+            let tag = w.say("bob", "@bot which tent?");
+            w.answer_to(tag).await;
+        },
+        async |w| {
+            w.model.hear_always("the red tent is in the cellar");
+            speak(w, "ann");
+            speak(w, "cat");
+            w.settled().await;
         },
     )
     .await;

@@ -11,7 +11,7 @@ const LISTENS: &[(&str, &str)] = &[("MODEL_TRANSCRIBE", "ears"), ("MEMORY", "on"
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A member speaks for 12 seconds.
-fn speak(w: &World, name: &str) -> MessageId {
+pub fn speak(w: &World, name: &str) -> MessageId {
     speak_in(w, w.chat, name)
 }
 
@@ -152,6 +152,72 @@ async fn members_are_told_where_their_voice_goes() {
         let asked = w.say("ann", "/privacy@bot");
         let told = w.answer_to(asked).await.text;
         assert!(told.contains("Voice messages go there too, to be written down."), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_recording_that_is_refused_is_sent_once() {
+    World::with(LISTENS, async |w| {
+        w.model.always("Noted.");
+        w.model.refuse_to_hear();
+        let said = speak(w, "ann");
+        for _ in 0..2 {
+            let tag = w.reply("ben", said, "@bot what does she say?");
+            w.answer_to(tag).await;
+        }
+        w.settled().await;
+        assert_eq!(w.model.recordings().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_group_that_became_a_supergroup_is_still_heard() {
+    World::with(LISTENS, async |w| {
+        let group = w.telegram.add_chat(NewChat::group("Before"));
+        let said = speak_in(w, group, "ann");
+        w.settled().await;
+        let supergroup = w.telegram.migrate(group);
+        w.model.always("Noted.");
+        w.model.hear(["The key is under the plant"]);
+        for name in ["ben", "cat"] {
+            let tag = w.say_in(supergroup, name, "@bot what did ann say?");
+            w.answer_to(tag).await;
+        }
+        w.settled().await;
+        assert_eq!(w.model.recordings().len(), 1, "it is bought once");
+        let kept = w.stored(group, said).await.expect("the voice message").message.text;
+        assert_eq!(kept, "The key is under the plant");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_chat_is_told_before_it_is_listened_to() {
+    World::with(&[("MEMORY", "on")], async |w| {
+        w.stop().await;
+        w.announce();
+        w.start().await;
+        w.model.always("Noted.");
+        let tag = w.say("ben", "@bot hello?");
+        let first = w.answer_to(tag).await.text;
+        assert!(
+            first.contains("I read this chat and keep its messages") && !first.contains("Voice messages"),
+            "{first}"
+        );
+        w.settled().await;
+        w.set("MODEL_TRANSCRIBE", "ears");
+        w.restart().await;
+        w.ignore_what_was_sent();
+        w.model.hear(["The key is under the plant"]);
+        speak(w, "ann");
+        let told = w.next_sent().await.text;
+        assert!(told.starts_with("News for everybody here: from now on I write voice messages down."), "{told}");
+        w.settled().await;
+        assert!(w.model.recordings().is_empty());
+        let said = speak(w, "ann");
+        until_heard(w, w.chat, said).await;
     })
     .await;
 }

@@ -38,7 +38,7 @@ use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
 use crate::context::Params;
 use crate::context::run::Readings;
 use crate::domain::{
-    AnswerStatus, BotIdentity, ChatId, Citable, Grounding, Job, MessageAt, ParsedTrigger, Seq, ThreadId, Zone,
+    AnswerStatus, Because, BotIdentity, ChatId, Citable, Grounding, Job, MessageAt, ParsedTrigger, Seq, ThreadId, Zone,
 };
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{AskError, Economy, Purpose};
@@ -95,8 +95,8 @@ pub struct AnsweringParts {
     pub idle: SessionIdle,
     /// What stands for the oldest part of a long strand. None: every strand is taken as it is.
     pub strands: Option<LongStrands>,
-    /// Writes down what is spoken. None: nobody listens.
-    pub listener: Option<Arc<Listener>>,
+    /// Writes down what is spoken.
+    pub listener: Arc<Listener>,
 }
 
 /// Answers triggers.
@@ -134,7 +134,7 @@ impl Answering {
 
     async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
         let watch = self.parts.clock.stopwatch();
-        self.have_heard(at).await;
+        self.have_heard(job, at, parsed).await;
         let mut question = match self.find(job, at, parsed).await? {
             Found::Ready(question) => question,
             Found::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
@@ -144,6 +144,10 @@ impl Answering {
             }
             Found::Answered => return Ok(self.close(job).await?),
         };
+        if !self.may_ask(&question.chat, question.asked_by).await? {
+            self.take_back(job).await?;
+            return Ok(self.refuse(job, question.trigger(), Because::AdminsOnly).await?);
+        }
         log::found(question.trigger(), &question.window, watch.elapsed());
         question.follow_up = self.resolve(&mut question).await;
         let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
@@ -156,7 +160,7 @@ impl Answering {
             (None, None, Allowance::Tight) => Backend::Thrifty,
             (None, None, Allowance::Over(because)) => Backend::Spent(because),
         };
-        if backend == Backend::Model {
+        if backend == Backend::Model && self.parts.gateway.sees_pictures() {
             question.photos = self.look_at(&question).await;
         }
         let mut built = self.prompt(&question, None)?;
@@ -349,6 +353,7 @@ impl Answering {
         let (made_for, job) = (job.clone(), job.payload.clone());
         let (chat, trigger) = (question.chat.chat.clone(), question.history.trigger.clone());
         let remembers = self.parts.introduction.promise.remembers;
+        let announced = self.parts.introduction.promise.announces();
         let (conversation, revision) = (question.trigger().conversation(), question.revision);
         let written = scheduler::run::record(&self.parts.store, &self.parts.clock, move |tx| {
             for bill in &bills {
@@ -366,7 +371,7 @@ impl Answering {
             let sums_up = oldest_part.see_to(tx, &chat, &trigger, now)?;
             outbox::add(tx, &reply, now)?;
             if let Some(introduced) = introduced {
-                introduced.note(tx, (&reply.key, record.chat), remembers, now)?;
+                introduced.note(tx, (&reply.key, record.chat), announced, now)?;
             }
             let finds_topic = remembers && topics::look_again(tx, chat.id, conversation, now)?;
             jobs::finish(tx, job.kind(), &job.key())?;

@@ -30,7 +30,7 @@ impl Answering {
             .context("working out what the trigger is about")?
     }
 
-    fn reading(&self) -> Reading {
+    pub(super) fn reading(&self) -> Reading {
         let now = self.parts.clock.now();
         Reading {
             params: self.parts.params.clone(),

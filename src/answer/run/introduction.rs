@@ -1,10 +1,10 @@
 //! The first answer in a chat that was never told what is kept of it tells it.
 
-use crate::domain::{ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
+use crate::domain::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf16_len};
 use crate::privacy::wording::Promise;
-use crate::privacy::{joined, joined_in_private};
+use crate::privacy::{News, joined, joined_in_private};
 use crate::store::chats::{self, ChatRow};
-use crate::store::{self, Reader, Store, Writer, memory, outbox};
+use crate::store::{self, Reader, Store, Writer, outbox};
 use crate::telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
 
 /// What a chat is promised with its first answer.
@@ -27,11 +27,14 @@ impl Introduction {
             return Ok(None);
         }
         let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.promise.retention);
+        let (promise, code) = (&self.promise, chat.speaks().code());
         let words = match chat.chat.kind {
-            ChatKind::Private => joined_in_private,
-            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => joined,
+            ChatKind::Private => joined_in_private(promise, retention, code),
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => {
+                joined(promise, retention, News::Everything, code)
+            }
         };
-        Ok(Some(to_entities(&words(&self.promise, retention, chat.speaks().code()))))
+        Ok(Some(to_entities(&words)))
     }
 }
 
@@ -44,17 +47,16 @@ pub struct Introduced {
 }
 
 impl Introduced {
-    /// Notes that `chat` is told by the reply `key`; `remembers`: of summaries made in the background too.
+    /// Notes that `chat` is told by the reply `key`, and of what.
     pub fn note(
         self,
         tx: &Writer<'_>,
         (key, chat): (&str, ChatKey),
-        remembers: bool,
+        announced: Announced,
         now: Timestamp,
     ) -> store::Result<()> {
         outbox::set_talk_end(tx, key, self.part, self.talk_end)?;
-        chats::set_announced(tx, chat, now)?;
-        if remembers { memory::set_told(tx, chat, now) } else { Ok(()) }
+        chats::set_announced(tx, chat, announced, now)
     }
 }
 

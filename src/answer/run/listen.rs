@@ -1,57 +1,56 @@
 //! What is spoken around a trigger is written down before it is answered.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use futures::future::join_all;
 
 use crate::answer::run::Answering;
-use crate::domain::{MessageAt, StoredMessage, UserId};
-use crate::resilience::within;
+use crate::answer::run::open::{Found, Opened};
+use crate::domain::{Job, MessageAt, ParsedTrigger, StoredMessage};
 use crate::store::{self, Reader, messages};
 
 /// Messages before a trigger among which spoken ones are listened to, where nobody has yet.
 const JUST_BEFORE: usize = 8;
 /// As many of them, at most: the newest.
 const MOST: usize = 3;
-/// Longer nobody waits for words that were spoken.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Answering {
-    /// Has the trigger `at`, what it replies to and what was said just before it written down, where they are spoken. It only
-    /// enriches.
-    pub(super) async fn have_heard(&self, at: MessageAt) {
-        let Some(listener) = &self.parts.listener else { return };
-        let unheard = self.parts.store.read(move |conn| unheard(conn, at)).await.unwrap_or_else(|error| {
+    /// Has the trigger `at`, what it replies to and what was said just before it written down, where they are spoken and the
+    /// trigger is to be answered. It only enriches, and takes no longer than a call of the model.
+    pub(super) async fn have_heard(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) {
+        if !self.parts.listener.listens() {
+            return;
+        }
+        if let Err(error) = self.hear_around(job, at, parsed).await {
             tracing::warn!(%error, "nobody knows what was spoken before the question");
-            None
+        }
+    }
+
+    async fn hear_around(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> store::Result<()> {
+        let (reading, parsed, matter) = (Arc::new(self.reading()), parsed.clone(), job.payload.matter());
+        let found = self.parts.store.read(move |conn| {
+            let Found::Ready(opened) = reading.open(conn, at, &parsed, matter)? else { return Ok(None) };
+            let spoken = unheard(conn, &opened.asked.trigger)?;
+            Ok((!spoken.is_empty()).then_some((opened, spoken)))
         });
-        let Some(Unheard { trigger, member, spoken }) = unheard else { return };
-        let listening = join_all(spoken.into_iter().map(|at| listener.hear_for(member, at)));
-        let thread = trigger.message.thread;
+        let Some((opened, spoken)) = found.await? else { return Ok(()) };
+        let Opened { chat, asked_by, asked, .. } = *opened;
+        if !self.may_ask(&chat, asked_by).await? {
+            return Ok(());
+        }
+        let listening = join_all(spoken.into_iter().map(|at| self.parts.listener.hear_for(asked_by, at)));
         tokio::select! {
-            heard = within(&self.parts.clock, PATIENCE, listening) => {
-                if heard.is_none() {
-                    tracing::warn!("what was spoken is not written down in time");
-                }
-            }
-            never = self.keep_typing(at.chat, thread) => match never {},
+            _ = listening => Ok(()),
+            never = self.keep_typing(at.chat, asked.trigger.message.thread) => match never {},
         }
     }
 }
 
-/// What is still to be heard for a trigger.
-struct Unheard {
-    trigger: StoredMessage,
-    member: UserId,
-    spoken: Vec<MessageAt>,
-}
-
-/// None where nothing is to be heard, or the trigger is not kept.
-fn unheard(conn: &Reader, at: MessageAt) -> store::Result<Option<Unheard>> {
-    let Some(trigger) = messages::find(conn, at.chat, at.message)? else { return Ok(None) };
-    let moment = (trigger.message.sent_at, trigger.message.id);
-    let parent = trigger.message.reply_to.map(|parent| messages::find(conn, at.chat, parent)).transpose()?.flatten();
-    let before = messages::before(conn, trigger.conversation(), moment, JUST_BEFORE)?;
+/// What is still to be heard for a trigger: itself, what it replies to, the newest before it.
+fn unheard(conn: &Reader, trigger: &StoredMessage) -> store::Result<Vec<MessageAt>> {
+    let message = &trigger.message;
+    let parent = message.reply_to.map(|parent| messages::find(conn, message.chat, parent)).transpose()?.flatten();
+    let before = messages::before(conn, trigger.conversation(), (message.sent_at, message.id), JUST_BEFORE)?;
     let near = [Some(trigger.clone()), parent].into_iter().flatten().chain(before.into_iter().rev());
     let mut spoken: Vec<MessageAt> = Vec::new();
     for at in near.filter(|stored| stored.message.is_unheard()).map(|stored| MessageAt::of(&stored)) {
@@ -60,6 +59,5 @@ fn unheard(conn: &Reader, at: MessageAt) -> store::Result<Option<Unheard>> {
         }
     }
     spoken.truncate(MOST);
-    let member = trigger.message.sender.id;
-    Ok((!spoken.is_empty()).then_some(Unheard { trigger, member, spoken }))
+    Ok(spoken)
 }

@@ -92,7 +92,7 @@ impl Reading {
 fn as_heard(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
     let mut parsed = parsed.clone();
     if trigger.message.kind.is_spoken() {
-        parsed.is_generic = trigger::is_generic(&trigger.message.text, Languages::shipped());
+        parsed.is_generic = trigger::is_generic(&trigger::ask_of(&trigger.message.text, &parsed), Languages::shipped());
     }
     parsed
 }

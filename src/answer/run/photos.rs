@@ -8,7 +8,7 @@ use futures::future::join_all;
 use crate::answer::run::Answering;
 use crate::answer::run::question::Question;
 use crate::config::Redaction;
-use crate::domain::{Kind, Origin, Seq, StoredMessage};
+use crate::domain::{Kind, MessageAt, Seq, StoredMessage};
 use crate::resilience::within;
 use crate::store::{self, Reader, inbox, messages};
 use crate::telegram::{Photo, TelegramError, photo};
@@ -88,7 +88,7 @@ fn find(conn: &Reader, candidates: &[StoredMessage]) -> store::Result<Vec<(Seq, 
 }
 
 fn of_message(conn: &Reader, stored: &StoredMessage) -> store::Result<Option<Photo>> {
-    let raw = inbox::of_message(conn, stored.message.chat, stored.message.id)?;
-    // What came with a reply to it stands in the update of that reply.
-    Ok(raw.and_then(|raw| photo(&raw, stored.message.origin == Origin::Snapshot, MOST_DOTS)))
+    // Its own update, or that of a reply to it: the newest first, since an edit may have brought another photo.
+    let raws = inbox::that_hold(conn, stored.message.chat, stored.message.id)?;
+    Ok(raws.iter().find_map(|raw| photo(raw, MessageAt::of(stored), MOST_DOTS)))
 }

@@ -111,7 +111,7 @@ fn may_look_up(asking: Asking, rounds: usize, most: usize) -> bool {
 
 fn after(spent: Spent, tokens: TokenUse) -> Spent {
     let more = tokens.prompt + tokens.completion;
-    Spent { total: spent.total + more, of_chat: spent.of_chat + more, of_member: spent.of_member + more }
+    Spent { total: spent.total + more, of_chat: spent.of_chat + more, of_member: spent.of_member + more, ..spent }
 }
 
 fn offered() -> Vec<llm::Tool> {

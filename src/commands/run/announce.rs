@@ -4,8 +4,8 @@ use crate::access::Access;
 use crate::access::run::served;
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, format, notices_of};
-use crate::domain::{ChatId, ChatKey, ChatKind, Job, ReplyTarget, Timestamp, UserId, grouped};
-use crate::privacy::{joined, joined_before, joined_in_private};
+use crate::domain::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, grouped};
+use crate::privacy::{News, joined, joined_in_private};
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, chats, memory};
@@ -36,7 +36,8 @@ impl Commands {
     }
 
     async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> store::Result<()> {
-        let (access, remembers) = (self.access.clone(), self.memory.is_on);
+        let access = self.access.clone();
+        let Announced { memory: remembers, voice: listens } = self.promise.announces();
         let found = self
             .store
             .read(move |conn| {
@@ -44,28 +45,30 @@ impl Commands {
                 let is_served = served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed;
                 let is_news = !chats::is_announced(conn, row.key)?;
                 let knows_of_memory = memory::standing(conn, row.key)?.told_at.is_some();
+                let knows_of_voice = chats::is_told_of_voice(conn, row.key)?;
                 let own_retention = chats::own_retention(conn, row.key)?;
-                let is_due = is_served && (is_news || remembers && !knows_of_memory);
-                Ok(is_due.then_some((row, own_retention, is_news)))
+                let is_memory_news = remembers && !knows_of_memory;
+                let news = match (is_news, is_memory_news) {
+                    (true, _) => News::Everything,
+                    (false, true) => News::Memory,
+                    (false, false) => News::Voice,
+                };
+                let is_due = is_served && (is_news || is_memory_news || listens && !knows_of_voice);
+                Ok(is_due.then_some((row, own_retention, news)))
             })
             .await?;
-        let Some((row, own_retention, is_news)) = found else { return self.finish(job).await };
+        let Some((row, own_retention, news)) = found else { return self.finish(job).await };
         let retention = own_retention.unwrap_or(self.promise.retention);
-        let words = match (row.chat.kind, is_news) {
-            (ChatKind::Private, _) => joined_in_private,
-            (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, true) => joined,
-            (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, false) => joined_before,
-        };
-        let notice = Notice::Own(words(&self.promise, retention, row.speaks().code()));
+        let (promise, code) = (&self.promise, row.speaks().code());
+        let notice = Notice::Own(match row.chat.kind {
+            ChatKind::Private => joined_in_private(promise, retention, code),
+            ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel => joined(promise, retention, news, code),
+        });
         let now = self.clock.now();
         let key = format!("announce:{}:{}", row.key, now.millis());
         let to = ReplyTarget { chat, thread: None, reply_to: None };
         let reply = NewReply::own(Purpose::Notice, key, to, format(&notice));
-        self.settle(job, reply, move |tx| tell(tx, row.key, remembers, now)).await
+        let announced = self.promise.announces();
+        self.settle(job, reply, move |tx| chats::set_announced(tx, row.key, announced, now)).await
     }
-}
-
-fn tell(tx: &store::Writer<'_>, chat: ChatKey, remembers: bool, now: Timestamp) -> store::Result<()> {
-    chats::set_announced(tx, chat, now)?;
-    if remembers { memory::set_told(tx, chat, now) } else { Ok(()) }
 }

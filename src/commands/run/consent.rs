@@ -1,7 +1,6 @@
 //! Commands that change what is kept of somebody, or who owns the bot.
 
 use crate::access::run::is_owner;
-use crate::access::wording as doorway;
 use crate::commands::notice::Notice;
 use crate::commands::run::{Commands, Order};
 use crate::domain::{ChatKind, CommandName, Job, MessageAt};
@@ -39,12 +38,13 @@ impl Commands {
     async fn welcome_owner(&self, job: &Job, order: Order) -> store::Result<()> {
         let (sender, access) = (order.message.message.sender.id, self.access.clone());
         let is_owner = self.store.read(move |conn| is_owner(conn, sender, &access)).await?;
+        let texts = &order.texts().access;
         let markdown = match (order.chat.chat.kind, is_owner) {
-            (ChatKind::Private, true) => doorway::claimed(),
-            (ChatKind::Private, false) => doorway::wrong_code(),
-            (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, _) => doorway::claim_in_private(),
+            (ChatKind::Private, true) => &texts.claimed,
+            (ChatKind::Private, false) => &texts.wrong_code,
+            (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, _) => &texts.claim_in_private,
         };
-        self.answer(job, &order.message, &Notice::Own(markdown), |_| Ok(())).await
+        self.answer(job, &order.message, &Notice::Own(markdown.clone()), |_| Ok(())).await
     }
 
     async fn explain_privacy(&self, job: &Job, order: Order) -> store::Result<()> {

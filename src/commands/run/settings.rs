@@ -78,6 +78,8 @@ impl Commands {
                         Change::Streaming(is_on) => chat_settings::set_streaming(tx, key, is_on)?,
                         Change::SessionIdle(idle) => memory::set_own_idle(tx, key, Some(idle))?,
                         Change::Language(language) => chat_settings::set_language(tx, key, language)?,
+                        Change::Askers(askers) => chat_settings::set_askers(tx, key, askers)?,
+                        Change::DailyTokens(tokens) => chat_settings::set_daily_tokens(tx, key, tokens)?,
                         Change::Nothing => {}
                     }
                     presses::ask_for(tx, &query, &Change::Nothing.data())
@@ -130,6 +132,8 @@ impl Commands {
             streaming: own.streaming.unwrap_or_else(|| self.streaming.in_chats_of(chat.chat.kind)),
             language: chat.own_language,
             session_idle: own.session_idle.unwrap_or_else(|| self.memory.idle.in_chats_of(chat.chat.kind)),
+            askers: chat.askers,
+            daily_tokens: own.daily_tokens,
             is_private: chat.chat.kind == ChatKind::Private,
         })
     }

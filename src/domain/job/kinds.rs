@@ -137,7 +137,7 @@ job_kinds! {
 
     /// Write down what is said in a spoken message.
     Transcribe { at: MessageAt }
-    = "transcribe", key at, lane at.chat.0, Policy::BACKGROUND;
+    = "transcribe", key at, lane at.chat.0, Policy { attempts: 6, ..Policy::BACKGROUND };
 
     /// Start the recaps that are due.
     Recaps {}

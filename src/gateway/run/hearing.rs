@@ -4,9 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::access::Allowance;
 use crate::clock::Clock;
-use crate::domain::{Because, Conversation, UserId};
+use crate::domain::{Because, Conversation, TokenUse, UserId};
 use crate::gateway::{AskError, Budget};
-use crate::llm::{Audio, LlmError, Transcriptions};
+use crate::llm::{Audio, LlmError, Transcriptions, tokens_of};
 use crate::resilience::{Admission, Breaker, Outcome};
 use crate::store::usage::{self, Call};
 use crate::store::{Priority, Store};
@@ -45,18 +45,20 @@ impl Hearing {
             return Err(AskError::OverBudget(Because::DailyTokens));
         }
         self.admit()?;
+        let unheard = TokenUse { prompt: tokens_of(audio.seconds), completion: 0 };
         let heard = self.model.transcribe(audio, &self.clock).await;
         self.settle(heard.as_ref().err());
-        let heard = heard.map_err(AskError::of_model)?;
-        let call = Call {
-            at: self.clock.now(),
-            chat,
-            user: on_behalf_of,
-            tokens: heard.tokens,
-            cost_micros: self.budget.cost_micros(heard.tokens),
+        let (tokens, is_counted) = match &heard {
+            Ok(heard) => (heard.tokens, heard.is_counted),
+            Err(error) if error.may_have_cost() => (unheard, false),
+            Err(_) => (TokenUse::default(), false),
         };
-        self.store.write(Priority::Background, move |tx| usage::add(tx, &call)).await?;
-        Ok(heard.text)
+        if tokens != TokenUse::default() {
+            let cost_micros = if is_counted { self.budget.cost_micros(tokens) } else { 0 };
+            let call = Call { at: self.clock.now(), chat, user: on_behalf_of, tokens, cost_micros };
+            self.store.write(Priority::Background, move |tx| usage::add(tx, &call)).await?;
+        }
+        heard.map(|heard| heard.text).map_err(AskError::of_model)
     }
 
     fn admit(&self) -> Result<(), AskError> {
@@ -72,7 +74,8 @@ impl Hearing {
     /// A server that answers is well, whatever it thinks of the recording.
     fn settle(&self, failure: Option<&LlmError>) {
         let outcome = match failure {
-            None | Some(LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty) => Outcome::Succeeded,
+            None => Outcome::Succeeded,
+            Some(error) if error.is_about_the_request() => Outcome::Succeeded,
             Some(_) => Outcome::Failed,
         };
         let mut breaker = self.lock();
