@@ -19,14 +19,7 @@ pub fn options(config: &Config) -> Option<LlmOptions> {
     let EmbeddingConfig::OpenAi(model) = &config.embedding else { return None };
     let llm = &config.llm;
     // Without a server of the operator's choice no text goes anywhere.
-    (!llm.is_offline()).then(|| LlmOptions {
-        api_key: llm.api_key.clone(),
-        base_url: llm.base_url.clone(),
-        model: model.clone(),
-        fallback: None,
-        timeout: llm.timeout,
-        deadline: llm.deadline,
-    })
+    (!llm.is_offline()).then(|| LlmOptions::of(llm, model))
 }
 
 /// The server; none where no server makes vectors. Personal data is taken out of everything that goes there.

@@ -173,7 +173,7 @@ impl Checkup<'_> {
     }
 
     async fn embeddings(&self, config: &LlmConfig, model: String, tell: &mut impl FnMut(Finding)) {
-        let options = options(config, &model);
+        let options = LlmOptions::of(config, &model);
         let watch = self.clock.stopwatch();
         let made = match Embeddings::new(&options, str::to_owned) {
             Ok(embeddings) => embeddings.embed(&["ready"], &self.clock).await,
@@ -186,7 +186,7 @@ impl Checkup<'_> {
     async fn transcriptions(&self, config: &LlmConfig, tell: &mut impl FnMut(Finding)) {
         let (Some(model), false) = (&config.model_transcribe, config.is_offline()) else { return };
         let watch = self.clock.stopwatch();
-        let heard = match Transcriptions::new(&options(config, model)) {
+        let heard = match Transcriptions::new(&LlmOptions::of(config, model)) {
             Ok(transcriptions) => transcriptions.probe(&self.clock).await,
             Err(error) => Err(error),
         };
@@ -195,7 +195,7 @@ impl Checkup<'_> {
 
     async fn model(&self, config: LlmConfig, tell: &mut impl FnMut(Finding)) {
         let Some(model) = config.model.clone() else { return tell(judge::no_model()) };
-        let options = LlmOptions { fallback: config.model_fallback.clone(), ..options(&config, &model) };
+        let options = LlmOptions { fallback: config.model_fallback.clone(), ..LlmOptions::of(&config, &model) };
         let server = match Llm::new(options) {
             Ok(Llm::OpenAi(server)) => server,
             Ok(Llm::Offline) => return tell(judge::no_model()),
@@ -211,18 +211,6 @@ impl Checkup<'_> {
             tell(judge::ability(Ability::Tools, &server.probe_tools(&self.clock).await));
             tell(judge::ability(Ability::Streaming, &server.probe_streaming(&self.clock).await));
         }
-    }
-}
-
-/// How `model` of the operator's server is asked, with no other behind it.
-fn options(config: &LlmConfig, model: &str) -> LlmOptions {
-    LlmOptions {
-        api_key: config.api_key.clone(),
-        base_url: config.base_url.clone(),
-        model: model.to_owned(),
-        fallback: None,
-        timeout: config.timeout,
-        deadline: config.deadline,
     }
 }
 

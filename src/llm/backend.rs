@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
+use crate::config::LlmConfig;
 use crate::llm::{LlmError, OpenAi};
 
 /// The model that answers. Cheap to clone; clones share their connections.
@@ -31,6 +32,20 @@ pub struct LlmOptions {
     pub timeout: Duration,
     /// `ANSWER_DEADLINE`: for all calls of one completion, with the waiting between them.
     pub deadline: Duration,
+}
+
+impl LlmOptions {
+    /// How to reach `model` at the operator's server, with no other behind it.
+    pub fn of(config: &LlmConfig, model: &str) -> Self {
+        Self {
+            api_key: config.api_key.clone(),
+            base_url: config.base_url.clone(),
+            model: model.to_owned(),
+            fallback: None,
+            timeout: config.timeout,
+            deadline: config.deadline,
+        }
+    }
 }
 
 impl Llm {
