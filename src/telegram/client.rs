@@ -244,6 +244,19 @@ impl Telegram {
         self.tell(&LeaveChat::new(request::chat_id(chat))).await
     }
 
+    /// Where somebody stands in a chat. In whose name they write may tell it without asking: ids of groups and channels are below
+    /// zero, those of people above.
+    pub async fn standing(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
+        match (chat.0 == user.0, user.0 < 0) {
+            // A private chat is its person's own.
+            (true, false) => Ok(MemberStatus::Owner),
+            // Only admins write in the name of their group.
+            (true, true) => Ok(MemberStatus::Admin),
+            (false, true) => Ok(MemberStatus::Outside),
+            (false, false) => self.get_chat_member(chat, user).await,
+        }
+    }
+
     pub async fn get_chat_member(&self, chat: ChatId, user: UserId) -> Result<MemberStatus, TelegramError> {
         let payload = GetChatMember::new(request::chat_id(chat), request::user_id(user)?);
         let member: dto::ChatMember = self.request(&payload).await?;

@@ -83,15 +83,7 @@ impl Commands {
     }
 
     pub(super) async fn standing(&self, chat: ChatId, user: UserId) -> Asked {
-        // Ids of groups and channels are below zero, those of people above.
-        match (chat.0 == user.0, user.0 < 0) {
-            (true, false) => return Asked::Standing(Standing::Creator),
-            // Only admins write in the name of their group.
-            (true, true) => return Asked::Standing(Standing::Admin),
-            (false, true) => return Asked::Standing(Standing::Outside),
-            (false, false) => {}
-        }
-        match self.telegram.get_chat_member(chat, user).await {
+        match self.telegram.standing(chat, user).await {
             Ok(MemberStatus::Owner) => Asked::Standing(Standing::Creator),
             Ok(MemberStatus::Admin) => Asked::Standing(Standing::Admin),
             Ok(MemberStatus::Member) => Asked::Standing(Standing::Member),
