@@ -43,7 +43,7 @@ use crate::scheduler::run::{Pool, Wake};
 use crate::store::{Store, StoreError};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
-use crate::voice::run::{Listener, UnderWay};
+use crate::voice::run::{UnderWay, Voice};
 
 /// A running Chime.
 pub struct App {
@@ -204,14 +204,14 @@ impl Parts {
                 languages: self.languages,
                 backlog_max_age: self.config.ingest.backlog_max_age,
                 rate: self.config.limits.rate,
-                listens: self.config.llm.listens(),
+                transcribes: self.config.llm.transcribes(),
             }),
         }
     }
 
     fn crew(&self, wake: &Wake, gateway: &Gateway) -> Result<Crew, AppError> {
         let lanes = Lanes::default();
-        let listener = self.listener(wake)?;
+        let voice = self.voice(wake)?;
         let answering = Answering::new(AnsweringParts {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
@@ -240,7 +240,7 @@ impl Parts {
             redaction: self.config.memory.redaction,
             idle: self.config.memory.idle,
             strands: memory::strands(&self.config.memory),
-            listener: Arc::clone(&listener),
+            voice: Arc::clone(&voice),
         });
         let commands = Commands {
             store: self.store.clone(),
@@ -283,16 +283,16 @@ impl Parts {
         let recaps = memory::recaps(self, wake, &memory);
         let source = memory::sources(&self.config, self.embedder.as_ref())?;
         let vectors = VectorKeeper::new(self.store.clone(), self.clock.clone(), source);
-        Ok(Crew { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, listener })
+        Ok(Crew { answering, commands, delivery, keeper, capturing, memory, recaps, vectors, voice })
     }
 
-    fn listener(&self, wake: &Wake) -> Result<Arc<Listener>, AppError> {
-        Ok(Arc::new(Listener {
+    fn voice(&self, wake: &Wake) -> Result<Arc<Voice>, AppError> {
+        Ok(Arc::new(Voice {
             store: self.store.clone(),
             telegram: self.telegram.clone(),
             clock: self.clock.clone(),
             wake: wake.clone(),
-            hearing: models::hearing(&self.config, &self.store, &self.clock)?,
+            transcriber: models::transcriber(&self.config, &self.store, &self.clock)?,
             remembers: self.config.memory.is_on,
             announces: self.config.privacy.announces,
             access: self.config.access.clone(),
@@ -307,7 +307,7 @@ impl Parts {
             model_host: self.config.llm.host(),
             sends_all: vectors::options(&self.config).is_some(),
             remembers: self.config.memory.is_on,
-            listens: self.config.llm.listens(),
+            transcribes: self.config.llm.transcribes(),
             retention: privacy.retention,
             contact: privacy.operator_contact.clone(),
         }

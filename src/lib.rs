@@ -20,7 +20,7 @@
 //!  Telegram <── telegram <── reply checked, sent, recorded in store
 //! ```
 //!
-//! `access` and `privacy` stand at the door of it: who is let in, and what may be kept of whom. `voice` writes down what is
+//! `access` and `privacy` stand at the door of it: who is let in, and what may be kept of whom. `voice` transcribes what is
 //! spoken.
 //!
 //! Three rules hold everywhere. *Deciding is pure, doing is thin*: IO lives in the `run.rs` of a room. *Memory enriches

@@ -51,8 +51,8 @@ const ROOMS: &[Room] = &[
     ),
     room(
         "voice",
-        &["domain", "telegram"],
-        &["config", "access", "store", "gateway", "llm", "clock", "scheduler", "memory"],
+        &["domain", "telegram", "memory"],
+        &["config", "access", "store", "gateway", "llm", "clock", "scheduler"],
     ),
     room(
         "recap",

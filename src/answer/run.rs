@@ -13,7 +13,6 @@ mod follow_up;
 mod gone;
 mod grounding;
 mod introduction;
-mod listen;
 mod log;
 mod long_strand;
 mod notes;
@@ -30,6 +29,8 @@ mod request;
 mod stream;
 mod tooling;
 mod traffic;
+mod transcribe;
+mod typing;
 mod unanswered;
 
 pub use ask::{Answering, AnsweringParts};

@@ -10,7 +10,7 @@ use crate::privacy::run::Keeper;
 use crate::recap::run::Recaps;
 use crate::retrieval::run::VectorKeeper;
 use crate::scheduler::run::Outcome;
-use crate::voice::run::Listener;
+use crate::voice::run::Voice;
 
 /// Everybody who can work.
 pub struct Crew {
@@ -23,7 +23,7 @@ pub struct Crew {
     pub memory: Arc<Memory>,
     pub recaps: Recaps,
     pub vectors: VectorKeeper,
-    pub listener: Arc<Listener>,
+    pub voice: Arc<Voice>,
 }
 
 impl Crew {
@@ -81,7 +81,7 @@ impl Crew {
                 let conversation = Conversation { chat: *key, thread: thread.map(ThreadId) };
                 self.recaps.run_subscribed(&job, conversation, (*since, *until)).await
             }
-            JobPayload::Transcribe { at } => self.listener.run(&job, *at).await,
+            JobPayload::Transcribe { at } => self.voice.run(&job, *at).await,
             JobPayload::Recaps {} => self.recaps.start_due().await,
             JobPayload::Retention {} => self.keeper.run().await,
         }

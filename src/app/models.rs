@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::app::AppError;
 use crate::clock::Clock;
-use crate::config::{Config, LlmConfig};
-use crate::gateway::run::{Gateway, GatewayParts, Hearing, Models};
+use crate::config::Config;
+use crate::gateway::run::{Gateway, GatewayParts, Models, Transcriber};
 use crate::gateway::{Budget, ModelGuard};
 use crate::llm::{Llm, LlmOptions, Transcriptions};
 use crate::store::Store;
@@ -25,12 +25,12 @@ pub fn gateway(config: &Config, store: &Store, clock: &Clock) -> Result<Gateway,
     Ok(Gateway::new(GatewayParts { store, clock, models, guard, budget }))
 }
 
-/// The model that writes down what is spoken, where the operator named one.
-pub fn hearing(config: &Config, store: &Store, clock: &Clock) -> Result<Option<Hearing>, AppError> {
+/// The model that transcribes, where the operator named one.
+pub fn transcriber(config: &Config, store: &Store, clock: &Clock) -> Result<Option<Transcriber>, AppError> {
     let (Some(model), false) = (&config.llm.model_transcribe, config.llm.is_offline()) else { return Ok(None) };
-    let options = LlmOptions { fallback: None, ..options(&config.llm, model, BACKGROUND_DEADLINE) };
+    let options = LlmOptions { deadline: BACKGROUND_DEADLINE, ..LlmOptions::of(&config.llm, model) };
     let model = Transcriptions::new(&options).map_err(|error| AppError::Http(error.to_string()))?;
-    Ok(Some(Hearing::new(store.clone(), clock.clone(), model, budget(config))))
+    Ok(Some(Transcriber::new(store.clone(), clock.clone(), model, budget(config))))
 }
 
 fn budget(config: &Config) -> Budget {
@@ -41,17 +41,10 @@ fn budget(config: &Config) -> Budget {
 fn model(config: &Config, name: Option<&String>, deadline: Duration) -> Result<Llm, AppError> {
     let config = &config.llm;
     let Some(answering) = &config.model else { return Ok(Llm::Offline) };
-    let options = options(config, name.unwrap_or(answering), deadline);
-    Llm::new(options).map_err(|error| AppError::Http(error.to_string()))
-}
-
-fn options(config: &LlmConfig, model: &str, deadline: Duration) -> LlmOptions {
-    LlmOptions {
-        api_key: config.api_key.clone(),
-        base_url: config.base_url.clone(),
-        model: model.to_owned(),
+    let options = LlmOptions {
         fallback: config.model_fallback.clone(),
-        timeout: config.timeout,
         deadline,
-    }
+        ..LlmOptions::of(config, name.unwrap_or(answering))
+    };
+    Llm::new(options).map_err(|error| AppError::Http(error.to_string()))
 }

@@ -302,9 +302,7 @@ pub fn embeddings(model: &str, dimension: Result<usize, &LlmError>, took: Durati
 pub fn transcriptions(model: &str, heard: Result<(), &LlmError>, took: Duration) -> Finding {
     const NAME: &str = "voice";
     match heard {
-        Ok(()) => {
-            Finding::ok(NAME, format!("{model} writes down what is spoken, silence in {}", format_duration(took)))
-        }
+        Ok(()) => Finding::ok(NAME, format!("{model} transcribes, a second of silence in {}", format_duration(took))),
         Err(error) => Finding::warn(
             NAME,
             format!("{model}: {error}; what is spoken stays `[voice 0:12]`"),

@@ -99,7 +99,7 @@ pub const MODEL_EXTRACT: Key = Key::new(
 pub const MODEL_TRANSCRIBE: Key = Key::new(
     "MODEL_TRANSCRIBE",
     "gpt-4o-mini-transcribe",
-    "The model of the same server that writes down voice messages and video notes; without it they are `[voice 0:12]` to Chime.",
+    "The model of the same server that transcribes voice messages and video notes; without it they are `[voice 0:12]` to Chime.",
 )
 .mistaken(&["MODEL_TRANSCRIPTION", "MODEL_WHISPER", "TRANSCRIBE_MODEL", "WHISPER_MODEL"]);
 

@@ -22,7 +22,7 @@ pub struct LlmConfig {
     pub model_summary: Option<String>,
     /// `MODEL_EXTRACT`, default `MODEL`.
     pub model_extract: Option<String>,
-    /// `MODEL_TRANSCRIBE`: without it nobody writes down what is spoken.
+    /// `MODEL_TRANSCRIBE`: without it nothing is transcribed.
     pub model_transcribe: Option<String>,
     /// `MODEL_TIMEOUT`, default 60s: one call.
     pub timeout: Duration,
@@ -60,7 +60,7 @@ impl LlmConfig {
         if !has_server && settings.raw(&keys::MODEL_TRANSCRIBE).is_some() {
             settings.warn(
                 &keys::MODEL_TRANSCRIBE,
-                "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; nothing is listened to",
+                "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; nothing is transcribed",
             );
         }
         let timeout = settings.duration(&keys::MODEL_TIMEOUT, range.clone());
@@ -87,8 +87,8 @@ impl LlmConfig {
         reqwest::Url::parse(&self.base_url).ok()?.host_str().map(str::to_owned)
     }
 
-    /// Whether what is spoken is written down.
-    pub fn listens(&self) -> bool {
+    /// Whether what is spoken is transcribed.
+    pub fn transcribes(&self) -> bool {
         !self.is_offline() && self.model_transcribe.is_some()
     }
 

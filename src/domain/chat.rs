@@ -121,6 +121,6 @@ pub fn parse_message_link(link: &str) -> Option<MessagePlace> {
 pub struct Announced {
     /// Talks are summarized in the background.
     pub memory: bool,
-    /// Voice messages are written down.
+    /// Voice messages are transcribed.
     pub voice: bool,
 }

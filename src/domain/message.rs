@@ -217,8 +217,8 @@ impl Origin {
 }
 
 impl Message {
-    /// Whether it is spoken, and nobody has written down what it says.
-    pub fn is_unheard(&self) -> bool {
+    /// Whether it is spoken, and what it says is not transcribed.
+    pub fn lacks_transcript(&self) -> bool {
         self.kind.is_spoken() && self.text.is_empty()
     }
 

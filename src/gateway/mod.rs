@@ -3,7 +3,7 @@
 //! *Owns*: the purposes with their models, limits and deadlines, the breakers, the day's budget, the ledger of calls and how
 //! each model counts tokens.
 //! *Never*: prompt text, what an answer is used for, the wire format (that is `llm`).
-//! *Entry*: [`run::Gateway`]; whoever wants an answer calls [`run::Gateway::ask`]. [`run::Hearing`] has spoken words written down.
+//! *Entry*: [`run::Gateway`]; whoever wants an answer calls [`run::Gateway::ask`]. [`run::Transcriber`] has recordings transcribed.
 
 mod budget;
 mod error;

@@ -1,8 +1,8 @@
 //! Asks: budget, breaker, model, ledger.
 
-mod hearing;
+mod transcriber;
 
-pub use hearing::Hearing;
+pub use transcriber::{Transcribed, Transcriber};
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! *Never*: prompts or policy, a log line with a prompt, an answer or a key in it.
 //! *Entry*: [`Llm`] is built once from [`LlmOptions`]; its [`OpenAi`] backend answers a [`Prompt`] with a
 //! [`Completion`] or an [`LlmError`] that says what the caller can do. [`Embeddings`] makes vectors,
-//! [`Transcriptions`] writes down what is spoken.
+//! [`Transcriptions`] transcribes recordings.
 
 mod backend;
 mod diagnose;

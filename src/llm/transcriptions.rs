@@ -1,4 +1,4 @@
-//! Spoken words written down by a server that speaks OpenAI's `/audio/transcriptions`.
+//! Transcripts from a server that speaks OpenAI's `/audio/transcriptions`.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const MOST_CHARS: usize = 12_000;
 /// Seconds of the silence that a probe sends: some servers refuse less than a tenth.
 const PROBE_SECONDS: u32 = 1;
 
-/// A model that writes down what it hears.
+/// A model that transcribes.
 #[derive(Debug)]
 pub struct Transcriptions {
     server: Server,
@@ -36,7 +36,7 @@ pub struct Audio {
     pub seconds: u32,
 }
 
-/// What was said, and what it took to write it down.
+/// What was said, and what it took to transcribe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
     /// Empty where nobody says anything.
@@ -47,7 +47,7 @@ pub struct Transcript {
 }
 
 impl Transcriptions {
-    /// `options.model` listens; there is no fallback.
+    /// `options.model` transcribes; there is no fallback.
     ///
     /// # Errors
     /// [`LlmError::NotConfigured`] for an address that is none and a key that cannot be sent.
@@ -63,7 +63,7 @@ impl Transcriptions {
         self.server.host()
     }
 
-    /// Has `audio` written down. One call, no retries.
+    /// Has `audio` transcribed. One call, no retries.
     ///
     /// # Errors
     /// As for a completion.
@@ -78,7 +78,7 @@ impl Transcriptions {
         read(&body, seconds)
     }
 
-    /// Has a moment of silence written down: whether the model can be asked at all.
+    /// Has a moment of silence transcribed: whether the model can be asked at all.
     ///
     /// # Errors
     /// As for a completion.

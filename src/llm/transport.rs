@@ -88,7 +88,7 @@ impl Server {
         serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
     }
 
-    /// Sends a recording to be written down. No retries.
+    /// Sends a recording to be transcribed. No retries.
     pub async fn transcription(&self, form: Form) -> Result<Value, Failure> {
         let sending = self.http.post(self.endpoint.url("/audio/transcriptions"));
         let body = read_body(&mut self.not_refused(sending.multipart(form)).await?).await?;

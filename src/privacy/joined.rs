@@ -46,7 +46,7 @@ pub enum News {
     Everything,
     /// It was told before there were summaries.
     Memory,
-    /// It was told before voice messages were written down.
+    /// It was told before voice messages were transcribed.
     Voice,
 }
 
@@ -114,7 +114,7 @@ fn terms(promise: &Promise, retention: Option<Duration>, words: &Words) -> Terms
                 (false, false) => &words.goes_to,
             };
             let told = told.replace("{host}", &format!("`{host}`"));
-            if promise.listens { format!("{told} {}", words.voice_too) } else { told }
+            if promise.transcribes { format!("{told} {}", words.voice_too) } else { told }
         }
         None => words.goes_nowhere.clone(),
     };
@@ -157,7 +157,7 @@ mod tests {
             model_host: Some("api.example.org".to_owned()),
             sends_all: false,
             remembers: false,
-            listens: false,
+            transcribes: false,
             retention: Some(DAY * 365),
             contact: Some("@ann_o".to_owned()),
         }
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn it_says_that_voice_messages_are_written_down_where_they_are() {
         for words in all() {
-            let told = |listens| joined(&Promise { listens, ..promise() }, None, News::Voice, &words.code);
+            let told = |transcribes| joined(&Promise { transcribes, ..promise() }, None, News::Voice, &words.code);
             assert!(told(true).starts_with(&words.news_voice));
             assert!(told(true).contains(&words.voice_too) && !told(false).contains(&words.voice_too), "{}", told(true));
         }

@@ -18,8 +18,8 @@ pub struct Promise {
     pub sends_all: bool,
     /// Whether talks are summarized in the background.
     pub remembers: bool,
-    /// Whether voice messages go to that host to be written down.
-    pub listens: bool,
+    /// Whether voice messages go to that host to be transcribed.
+    pub transcribes: bool,
     /// The operator's; none keeps messages for good.
     pub retention: Option<Duration>,
     pub contact: Option<String>,
@@ -28,7 +28,7 @@ pub struct Promise {
 impl Promise {
     /// What its notice tells beside what is kept.
     pub fn announces(&self) -> Announced {
-        Announced { memory: self.remembers, voice: self.listens }
+        Announced { memory: self.remembers, voice: self.transcribes }
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
             model_host: None,
             sends_all: false,
             remembers: true,
-            listens: false,
+            transcribes: false,
             retention: None,
             contact: None,
         };

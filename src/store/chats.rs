@@ -11,8 +11,7 @@ use super::search::Indexed;
 use super::{Reader, Result, Writer, messages, row, search, sessions};
 use crate::config::retention;
 use crate::domain::{
-    Announced, Askers, Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, Timestamp,
-    UserId, Zone,
+    Askers, Chat, ChatId, ChatKey, ChatKind, Conversation, Language, Migration, Sender, Seq, Timestamp, UserId, Zone,
 };
 
 /// A chat as kept.
@@ -323,37 +322,12 @@ pub fn set_removed(tx: &Writer<'_>, key: ChatKey, now: Timestamp) -> Result<()> 
     Ok(())
 }
 
-/// Whether the chat was told what is kept of it.
-pub fn is_announced(conn: &Reader, key: ChatKey) -> Result<bool> {
-    Ok(conn
-        .prepare_cached("SELECT announced_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?
-        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("told"))?)
-}
-
 /// How long the chat itself wants its messages kept, where it said so: outside none, inside none for good.
 pub fn own_retention(conn: &Reader, key: ChatKey) -> Result<Option<Option<Duration>>> {
     let days: Option<i64> = conn
         .prepare_cached("SELECT retention_days FROM chat WHERE chat_key = :key")?
         .query_row(named_params! { ":key": key.0 }, |raw| raw.get("retention_days"))?;
     days.map(|days| Ok(retention(row::number(days, "retention_days")?))).transpose()
-}
-
-pub fn set_announced(tx: &Writer<'_>, key: ChatKey, announced: Announced, now: Timestamp) -> Result<()> {
-    tx.prepare_cached(
-        "UPDATE chat SET announced_at = :now, memory_told_at = iif(:memory, :now, memory_told_at),
-                         voice_told_at = iif(:voice, :now, voice_told_at) WHERE chat_key = :key",
-    )?
-    .execute(named_params! {
-        ":now": now.millis(), ":memory": announced.memory, ":voice": announced.voice, ":key": key.0,
-    })?;
-    Ok(())
-}
-
-/// Whether a chat was told that voice messages are written down.
-pub fn is_told_of_voice(conn: &Reader, key: ChatKey) -> Result<bool> {
-    Ok(conn
-        .prepare_cached("SELECT voice_told_at IS NOT NULL AS told FROM chat WHERE chat_key = :key")?
-        .query_row(named_params! { ":key": key.0 }, |raw| raw.get("told"))?)
 }
 
 /// Remembers who writes in a chat, by their present name.

@@ -60,20 +60,20 @@ pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<Tak
         return Ok(TakenIn::Known(known));
     }
     let mut message = message.clone();
-    if message.is_unheard() && known.message.origin == Origin::Snapshot {
-        // What was heard of it stays written down.
+    if message.lacks_transcript() && known.message.origin == Origin::Snapshot {
+        // Its transcript stays.
         message.text.clone_from(&known.message.text);
     }
     change(tx, chat, known, message).map(TakenIn::Replaced)
 }
 
-/// Writes down what is said in a spoken message without words. Gives it with its words, where they are news.
-pub fn write_down(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> Result<Option<StoredMessage>> {
-    let Some(known) = find(tx, at.chat, at.message)?.filter(|known| known.message.is_unheard()) else {
+/// Sets the transcript of a spoken message that has none. Gives the message with its words, where they are news.
+pub fn set_transcript(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> Result<Option<StoredMessage>> {
+    let Some(known) = find(tx, at.chat, at.message)?.filter(|known| known.message.lacks_transcript()) else {
         return Ok(None);
     };
-    let heard = Message { text: words.to_owned(), ..known.message.clone() };
-    change(tx, chat, known, heard).map(Some)
+    let transcribed = Message { text: words.to_owned(), ..known.message.clone() };
+    change(tx, chat, known, transcribed).map(Some)
 }
 
 fn change(tx: &Writer<'_>, chat: &ChatRow, known: StoredMessage, message: Message) -> Result<StoredMessage> {
@@ -90,10 +90,10 @@ fn supersedes(incoming: &Message, kept: &Message) -> bool {
         (Origin::Snapshot, _) | (Origin::Import, Origin::Update) => false,
         // Edits also arrive for changes that nobody sees; only another text is news.
         (Origin::Update | Origin::Import, Origin::Update | Origin::Import) => {
-            let is_same_but_heard = incoming.is_unheard() && incoming.edited_at == kept.edited_at;
+            let is_same_with_transcript = incoming.lacks_transcript() && incoming.edited_at == kept.edited_at;
             // Not `>`: two edits within one second carry the same date.
             incoming.edited_at >= kept.edited_at
-                && !is_same_but_heard
+                && !is_same_with_transcript
                 && (incoming.text != kept.text || incoming.entities != kept.entities || incoming.detail != kept.detail)
         }
     }

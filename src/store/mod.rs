@@ -6,6 +6,7 @@
 //! *Entry*: [`Store::open`], then [`Store::write`] and [`Store::read`].
 
 pub mod admission;
+pub mod announcements;
 pub mod answers;
 pub mod backlog;
 pub mod backups;

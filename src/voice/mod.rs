@@ -1,21 +1,22 @@
-//! Voice messages and video notes: what is said in them is written down, so that they are read as other messages are.
+//! Voice messages and video notes: they are transcribed, so that they are read as other messages are.
 //!
-//! *Owns*: which recordings are listened to, when, and on whose account.
+//! *Owns*: which recordings are transcribed, when, and on whose account.
 //! *Never*: keeps a recording; decides what an answer is about.
-//! *Entry*: [`run::Listener`], for a `transcribe` job and for whoever asks about what was said.
+//! *Entry*: [`run::Voice`], for a `transcribe` job and for whoever asks about what was said.
 
 pub mod run;
 
-use crate::domain::{Kind, Message};
+use crate::domain::{Kind, Message, Timestamp};
+use crate::memory::policy::ASKED_LATELY;
 use crate::telegram::Recording;
 
-/// Longer recordings are not listened to: nobody speaks to a chat for that long, and each second costs.
+/// Longer recordings are not transcribed: nobody speaks to a chat for that long, and each second costs.
 pub const LONGEST_SECONDS: u32 = 10 * 60;
 /// Telegram gives larger files to no bot.
 pub const MOST_BYTES: usize = 20 * 1024 * 1024;
 
-/// Whether a recording is one that is listened to.
-pub fn is_heard(recording: &Recording) -> bool {
+/// Whether a recording is short enough to be transcribed.
+pub fn is_short_enough(recording: &Recording) -> bool {
     recording.seconds <= LONGEST_SECONDS && recording.bytes.is_none_or(|bytes| bytes <= MOST_BYTES as u64)
 }
 
@@ -27,19 +28,10 @@ pub fn file_name(message: &Message) -> &'static str {
     }
 }
 
-/// How a chat stands towards what nobody asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
-    /// The operator and the chat want it remembered what was said.
-    pub remembers: bool,
-    /// Somebody tagged the bot lately.
-    pub was_asked_lately: bool,
-}
-
-/// Whether a recording is written down before anybody asks about it. What is remembered of a chat, and what is read when it is
-/// tagged, rests on that; nobody pays for chats that nobody asks.
-pub fn is_written_down_unasked(standing: Standing) -> bool {
-    standing.remembers && standing.was_asked_lately
+/// Whether a recording is transcribed before anybody asks about it: where the chat is remembered, and was last answered at
+/// `asked_at`, a week ago at most. What is remembered and what a tag finds rests on that; nobody pays for chats that nobody asks.
+pub fn is_transcribed_unasked(is_remembered: bool, asked_at: Option<Timestamp>, now: Timestamp) -> bool {
+    is_remembered && asked_at.is_some_and(|at| now.since(at) < ASKED_LATELY)
 }
 
 #[cfg(test)]
@@ -48,14 +40,24 @@ mod tests {
 
     #[track_caller]
     fn check(seconds: u32, bytes: Option<u64>, expected: bool) {
-        assert_eq!(is_heard(&Recording { id: "a".to_owned(), seconds, bytes }), expected);
+        assert_eq!(is_short_enough(&Recording { id: "a".to_owned(), seconds, bytes }), expected);
     }
 
     #[test]
-    fn what_is_too_long_or_too_large_is_not_listened_to() {
+    fn what_is_too_long_or_too_large_is_not_transcribed() {
         check(12, None, true);
         check(600, Some(20 * 1024 * 1024), true);
         check(601, None, false);
         check(12, Some(20 * 1024 * 1024 + 1), false);
+    }
+
+    #[test]
+    fn a_chat_that_nobody_asks_is_not_transcribed_unasked() {
+        let now = Timestamp::from_secs(10_000_000);
+        let days_ago = |days: u64| Some(now.minus(std::time::Duration::from_secs(days * 24 * 3600)));
+        assert!(is_transcribed_unasked(true, days_ago(6), now));
+        assert!(!is_transcribed_unasked(true, days_ago(7), now));
+        assert!(!is_transcribed_unasked(true, None, now));
+        assert!(!is_transcribed_unasked(false, days_ago(1), now));
     }
 }

@@ -1,4 +1,4 @@
-//! Fetches a recording, has it written down, and stores the words.
+//! Fetches a recording, has it transcribed, and stores the transcript.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,23 +11,24 @@ use crate::clock::Clock;
 use crate::config::AccessConfig;
 use crate::domain::{Job, JobPayload, MessageAt, StoredMessage, UserId};
 use crate::gateway::AskError;
-use crate::gateway::run::Hearing;
+use crate::gateway::run::{Transcribed, Transcriber};
 use crate::llm::Audio;
-use crate::memory::policy::ASKED_LATELY;
-use crate::scheduler::run::{Outcome, Wake};
+use crate::scheduler::run::{Outcome, Wake, record};
 use crate::store::chats::ChatRow;
-use crate::store::{self, Priority, Reader, Store, StoreError, Writer, chats, inbox, jobs, memory, messages, sessions};
+use crate::store::{
+    self, Priority, Reader, Store, StoreError, Writer, announcements, chats, inbox, jobs, memory, messages, sessions,
+};
 use crate::telegram::{Recording, Telegram, TelegramError, recording};
-use crate::voice::{MOST_BYTES, Standing, file_name, is_heard, is_written_down_unasked};
+use crate::voice::{MOST_BYTES, file_name, is_short_enough, is_transcribed_unasked};
 
-/// Listens to voice messages and video notes.
-pub struct Listener {
+/// Transcribes voice messages and video notes.
+pub struct Voice {
     pub store: Store,
     pub telegram: Telegram,
     pub clock: Clock,
     pub wake: Wake,
-    /// None: nobody listens.
-    pub hearing: Option<Hearing>,
+    /// None: nothing is transcribed.
+    pub transcriber: Option<Transcriber>,
     /// Whether the operator lets chats be remembered.
     pub remembers: bool,
     /// Whether chats are told what is kept of them.
@@ -36,7 +37,7 @@ pub struct Listener {
     pub under_way: UnderWay,
 }
 
-/// The recordings that are being listened to: whoever wants the same one waits, and finds its words.
+/// The recordings that are being transcribed: whoever wants the same one waits, and finds its transcript.
 #[derive(Default)]
 pub struct UnderWay {
     turns: Mutex<HashMap<MessageAt, Arc<Turn<()>>>>,
@@ -47,22 +48,22 @@ pub struct UnderWay {
 /// Recordings that are remembered as silent.
 const MOST_SILENT: usize = 1_000;
 
-/// Whether a recording is to be written down unasked.
+/// Whether a recording is to be transcribed unasked.
 enum Wanted {
     Yes,
     No,
-    /// Once the chat was told that voice messages are written down.
+    /// Once the chat was told that voice messages are transcribed.
     Untold,
 }
 
-/// A spoken message whose words nobody wrote down yet.
-struct Unheard {
+/// A spoken message without a transcript.
+struct Untranscribed {
     message: StoredMessage,
     chat: ChatRow,
     recording: Recording,
 }
 
-/// Why a recording was not written down.
+/// Why a recording was not transcribed.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
@@ -73,11 +74,11 @@ enum Trouble {
     Model(#[from] AskError),
 }
 
-impl Listener {
+impl Voice {
     /// Works on a `transcribe` job.
     pub async fn run(&self, job: &Job, at: MessageAt) -> Outcome {
         let outcome = match self.is_wanted(at).await {
-            Ok(Wanted::Yes) => self.listen(at, None).await,
+            Ok(Wanted::Yes) => self.transcribe(at, None).await,
             Ok(Wanted::No) => Ok(()),
             Ok(Wanted::Untold) => self.have_told(at).await.map_err(Trouble::Store),
             Err(error) => Err(Trouble::Store(error)),
@@ -88,21 +89,21 @@ impl Listener {
         }
     }
 
-    /// Whether anybody listens at all.
-    pub fn listens(&self) -> bool {
-        self.hearing.is_some()
+    /// Whether anything is transcribed at all.
+    pub fn transcribes(&self) -> bool {
+        self.transcriber.is_some()
     }
 
-    /// Writes down what is said in the message `at`, for a member who waits for an answer about it. What goes wrong costs the
-    /// words and not the answer.
-    pub async fn hear_for(&self, member: UserId, at: MessageAt) {
-        if let Err(trouble) = self.listen(at, Some(member)).await {
-            tracing::warn!(error = %trouble, "a voice message could not be written down");
+    /// Transcribes the message `at` for a member who waits for an answer about it. What goes wrong costs the transcript and not the
+    /// answer.
+    pub async fn transcribe_for(&self, member: UserId, at: MessageAt) {
+        if let Err(trouble) = self.transcribe(at, Some(member)).await {
+            tracing::warn!(error = %trouble, "a voice message could not be transcribed");
         }
     }
 
     async fn is_wanted(&self, at: MessageAt) -> store::Result<Wanted> {
-        let (now, remembers, announces) = (self.clock.now(), self.remembers && self.listens(), self.announces);
+        let (now, remembers, announces) = (self.clock.now(), self.remembers && self.transcribes(), self.announces);
         let access = self.access.clone();
         self.store
             .read(move |conn| {
@@ -110,13 +111,11 @@ impl Listener {
                 let (Some(row), Some(message)) = (row, message) else { return Ok(Wanted::No) };
                 let is_served = served(conn, &row.chat, message.message.sender.id, &access)? == Access::Allowed;
                 let kept = memory::standing(conn, row.key)?;
-                let is_wanted = is_written_down_unasked(Standing {
-                    remembers: remembers && is_served && kept.own_setting != Some(false) && kept.is_present,
-                    was_asked_lately: kept.asked_at.is_some_and(|at| now.since(at) < ASKED_LATELY),
-                });
+                let is_remembered = remembers && is_served && kept.own_setting != Some(false) && kept.is_present;
+                let is_wanted = is_transcribed_unasked(is_remembered, kept.asked_at, now);
                 Ok(match is_wanted {
                     false => Wanted::No,
-                    true if announces && !chats::is_told_of_voice(conn, row.key)? => Wanted::Untold,
+                    true if announces && !announcements::is_told_of_voice(conn, row.key)? => Wanted::Untold,
                     true => Wanted::Yes,
                 })
             })
@@ -130,29 +129,30 @@ impl Listener {
         Ok(())
     }
 
-    async fn listen(&self, at: MessageAt, on_behalf_of: Option<UserId>) -> Result<(), Trouble> {
-        let Some(hearing) = &self.hearing else { return Ok(()) };
+    async fn transcribe(&self, at: MessageAt, on_behalf_of: Option<UserId>) -> Result<(), Trouble> {
+        let Some(transcriber) = &self.transcriber else { return Ok(()) };
         let turn = self.under_way.turn(at);
         let _turn = turn.lock().await;
         if self.under_way.is_silent(at) {
             return Ok(());
         }
-        // Not before it is our turn: whoever had it before may have written the words down.
-        let Some(unheard) = self.store.read(move |conn| find(conn, at)).await? else { return Ok(()) };
-        let Unheard { message, chat, recording } = unheard;
+        // Not before it is our turn: whoever had it before may have stored a transcript.
+        let Some(found) = self.store.read(move |conn| find(conn, at)).await? else { return Ok(()) };
+        let Untranscribed { message, chat, recording } = found;
         let Some(bytes) = self.fetch(&recording).await? else { return Ok(()) };
         let audio = Audio { file_name: file_name(&message.message), bytes, seconds: recording.seconds };
-        let words = match hearing.hear(message.conversation(), on_behalf_of, audio).await {
-            // The same recording will be refused again.
-            Err(AskError::TooLong) => String::new(),
-            Err(AskError::Final(error)) if error.is_about_the_request() => String::new(),
-            heard => heard?,
+        let transcribed = match transcriber.transcribe(message.conversation(), on_behalf_of, audio).await {
+            Err(error) if is_for_good(&error) => {
+                self.under_way.note_silent(at);
+                return Ok(());
+            }
+            transcribed => transcribed?,
         };
-        if words.is_empty() {
+        if transcribed.text.is_empty() {
             self.under_way.note_silent(at);
-            return Ok(());
         }
-        self.store.write(Priority::Answering, move |tx| write_down(tx, &chat, at, &words)).await?;
+        // It was paid for: however long the disk is full, it is not asked for once more.
+        record(&self.store, &self.clock, move |tx| write(tx, &chat, at, &transcribed)).await?;
         Ok(())
     }
 
@@ -174,12 +174,12 @@ impl Listener {
 
     async fn after(&self, job: &Job, trouble: Trouble) -> Outcome {
         match &trouble {
-            Trouble::Store(error) => Outcome::of_store(error, job),
+            Trouble::Store(error) | Trouble::Model(AskError::Store(error)) => Outcome::of_store(error, job),
             Trouble::Telegram(TelegramError::Throttled { retry_after }) => {
                 Outcome::WaitUntil(self.clock.now().plus(*retry_after))
             }
             Trouble::Telegram(error @ TelegramError::NotSent(_)) => Outcome::Hindered(format!("{job}: {error}")),
-            // The day's tokens are for those who ask. Asked about later, it is written down then.
+            // The day's tokens are for those who ask. Asked about later, it is transcribed then.
             Trouble::Model(AskError::OverBudget(_)) => self.finish(job).await,
             Trouble::Model(AskError::BreakerOpen { retry_after }) => {
                 Outcome::WaitUntil(self.clock.now().plus(*retry_after))
@@ -190,7 +190,7 @@ impl Listener {
 }
 
 impl UnderWay {
-    /// The turn of whoever listens to the message `at`.
+    /// The turn of whoever transcribes the message `at`.
     fn turn(&self, at: MessageAt) -> Arc<Turn<()>> {
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         turns.retain(|_, turn| Arc::strong_count(turn) > 1);
@@ -210,22 +210,36 @@ impl UnderWay {
     }
 }
 
-/// The message `at`, where it is spoken, without words yet, and short enough.
-fn find(conn: &Reader, at: MessageAt) -> store::Result<Option<Unheard>> {
-    let Some(message) = messages::find(conn, at.chat, at.message)?.filter(|found| found.message.is_unheard()) else {
+/// The message `at`, where it is spoken, without a transcript, and short enough.
+fn find(conn: &Reader, at: MessageAt) -> store::Result<Option<Untranscribed>> {
+    let Some(message) = messages::find(conn, at.chat, at.message)?.filter(|found| found.message.lacks_transcript())
+    else {
         return Ok(None);
     };
     let Some(chat) = chats::find(conn, at.chat)? else { return Ok(None) };
     // Its own update, or that of a reply to it.
     let raws = inbox::that_hold(conn, at.chat, at.message)?;
-    let recording = raws.iter().find_map(|raw| recording(raw, at)).filter(is_heard);
-    Ok(recording.map(|recording| Unheard { message, chat, recording }))
+    let recording = raws.iter().find_map(|raw| recording(raw, at)).filter(is_short_enough);
+    Ok(recording.map(|recording| Untranscribed { message, chat, recording }))
+}
+
+/// Whether the same recording will be refused again.
+fn is_for_good(error: &AskError) -> bool {
+    match error {
+        AskError::TooLong => true,
+        AskError::Final(error) => error.is_about_the_request(),
+        _ => false,
+    }
 }
 
 /// It is read from now on as if it had been written: sessions that hold it are told anew.
-fn write_down(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> store::Result<()> {
-    match messages::write_down(tx, chat, at, words)? {
-        Some(heard) => sessions::note(tx, heard.conversation(), heard.message.sent_at),
+fn write(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, transcribed: &Transcribed) -> store::Result<()> {
+    transcribed.write_bill(tx)?;
+    if transcribed.text.is_empty() {
+        return Ok(());
+    }
+    match messages::set_transcript(tx, chat, at, &transcribed.text)? {
+        Some(message) => sessions::note(tx, message.conversation(), message.message.sent_at),
         None => Ok(()),
     }
 }

@@ -1,6 +1,5 @@
 //! One answer, from the job to the reply in the outbox.
 
-use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,9 +36,7 @@ use crate::clock::{Clock, Stopwatch};
 use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
 use crate::context::Params;
 use crate::context::run::Readings;
-use crate::domain::{
-    AnswerStatus, Because, BotIdentity, ChatId, Citable, Grounding, Job, MessageAt, ParsedTrigger, Seq, ThreadId, Zone,
-};
+use crate::domain::{AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, MessageAt, ParsedTrigger, Seq, Zone};
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{AskError, Economy, Purpose};
 use crate::llm::{Completion, Prompt};
@@ -51,12 +48,7 @@ use crate::store::outbox::NewReply;
 use crate::store::{Store, StoreError, answers, jobs, outbox, topics};
 use crate::telegram::Telegram;
 use crate::trigger::Languages;
-use crate::voice::run::Listener;
-
-/// An answer that comes sooner than this needs no sign of work.
-const TYPING_AFTER: Duration = Duration::from_millis(300);
-/// Telegram shows the sign for five seconds.
-const TYPING_EVERY: Duration = Duration::from_millis(4500);
+use crate::voice::run::Voice;
 
 /// Questions that are worked out at once. Each holds two threads, and none of them waits for a model meanwhile.
 const WORKED_OUT_AT_ONCE: usize = 8;
@@ -95,8 +87,8 @@ pub struct AnsweringParts {
     pub idle: SessionIdle,
     /// What stands for the oldest part of a long strand. None: every strand is taken as it is.
     pub strands: Option<LongStrands>,
-    /// Writes down what is spoken.
-    pub listener: Arc<Listener>,
+    /// Transcribes what is spoken.
+    pub voice: Arc<Voice>,
 }
 
 /// Answers triggers.
@@ -134,7 +126,7 @@ impl Answering {
 
     async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
         let watch = self.parts.clock.stopwatch();
-        self.have_heard(job, at, parsed).await;
+        self.transcribe_nearby(job, at, parsed).await;
         let mut question = match self.find(job, at, parsed).await? {
             Found::Ready(question) => question,
             Found::Old(trigger) => return Ok(self.count_as_old(job, &trigger).await?),
@@ -290,17 +282,6 @@ impl Answering {
             self.tell_owners(error).await;
         }
         answered.map_err(|error| failure_of(&error))
-    }
-
-    /// Never returns; a failure never matters.
-    pub(super) async fn keep_typing(&self, chat: ChatId, thread: Option<ThreadId>) -> Infallible {
-        self.parts.clock.sleep(TYPING_AFTER).await;
-        loop {
-            if let Err(error) = self.parts.telegram.typing(chat, thread).await {
-                tracing::debug!(%error, "no sign of typing");
-            }
-            self.parts.clock.sleep(TYPING_EVERY).await;
-        }
     }
 
     /// Checks citations, formats, and stores answer, reply and the end of the job in one transaction.

@@ -4,7 +4,7 @@ use crate::domain::{Announced, ChatKey, ChatKind, FormattedText, Timestamp, utf1
 use crate::privacy::wording::Promise;
 use crate::privacy::{News, joined, joined_in_private};
 use crate::store::chats::{self, ChatRow};
-use crate::store::{self, Reader, Store, Writer, outbox};
+use crate::store::{self, Reader, Store, Writer, announcements, outbox};
 use crate::telegram::{MAX_ENTITIES, MAX_UNITS, to_entities};
 
 /// What a chat is promised with its first answer.
@@ -18,12 +18,12 @@ pub struct Introduction {
 impl Introduction {
     /// Whether the chat was not told yet, as things stand now.
     pub async fn is_due(&self, store: &Store, chat: ChatKey) -> store::Result<bool> {
-        store.read(move |conn| Ok(!chats::is_announced(conn, chat)?)).await
+        store.read(move |conn| Ok(!announcements::is_told(conn, chat)?)).await
     }
 
     /// The words for `chat`, unless it knows them.
     pub fn due(&self, conn: &Reader, chat: &ChatRow) -> store::Result<Option<FormattedText>> {
-        if !self.announces || chats::is_announced(conn, chat.key)? {
+        if !self.announces || announcements::is_told(conn, chat.key)? {
             return Ok(None);
         }
         let retention = chats::own_retention(conn, chat.key)?.unwrap_or(self.promise.retention);
@@ -56,7 +56,7 @@ impl Introduced {
         now: Timestamp,
     ) -> store::Result<()> {
         outbox::set_talk_end(tx, key, self.part, self.talk_end)?;
-        chats::set_announced(tx, chat, announced, now)
+        announcements::write(tx, chat, announced, now)
     }
 }
 

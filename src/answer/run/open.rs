@@ -81,7 +81,7 @@ impl Reading {
         }
         let revision = chats::revision(conn, trigger.chat)?.map(|now| now.number);
         let known = self.readings.known(conn, trigger.conversation())?;
-        let parsed = &as_heard(parsed, &trigger);
+        let parsed = &as_transcribed(parsed, &trigger);
         let (asked, generic) = asked(conn, trigger, (&chat, self.zone), parsed)?;
         let is_bare = parsed.is_generic;
         Ok(Found::Ready(Box::new(Opened { asked, chat, matter, asked_by, given, generic, is_bare, revision, known })))
@@ -89,7 +89,7 @@ impl Reading {
 }
 
 /// What was found out about `trigger` when it came in; where it is spoken, nobody knew its words then.
-fn as_heard(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
+fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
     let mut parsed = parsed.clone();
     if trigger.message.kind.is_spoken() {
         parsed.is_generic = trigger::is_generic(&trigger::ask_of(&trigger.message.text, &parsed), Languages::shipped());

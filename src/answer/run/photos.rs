@@ -11,19 +11,19 @@ use crate::config::Redaction;
 use crate::domain::{Kind, MessageAt, Seq, StoredMessage};
 use crate::resilience::within;
 use crate::store::{self, Reader, inbox, messages};
-use crate::telegram::{Photo, TelegramError, photo};
+use crate::telegram::{Photo, photo};
 
 /// Photos that are shown for one answer, at most.
 const MOST: usize = 3;
 /// Dots in width and height: what is written on a menu can be read, and a larger size costs more tokens.
 const MOST_DOTS: u64 = 1_280;
 const MOST_BYTES: usize = 5 * 1024 * 1024;
-/// Longer no answer waits for photos.
+/// Longer no answer waits for a photo.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A photo that the model is shown.
 #[derive(Debug, Clone)]
-pub struct Shown {
+pub struct ShownPhoto {
     /// Its message.
     pub seq: Seq,
     pub bytes: Arc<[u8]>,
@@ -32,7 +32,7 @@ pub struct Shown {
 impl Answering {
     /// The photos of the trigger, of what it replies to, and the newest of the focus. They only enrich. A photo cannot be
     /// redacted: where everything that leaves is, none does.
-    pub(super) async fn look_at(&self, question: &Question) -> Vec<Shown> {
+    pub(super) async fn look_at(&self, question: &Question) -> Vec<ShownPhoto> {
         let candidates = candidates(question);
         if candidates.is_empty() || self.parts.redaction == Redaction::All {
             return Vec::new();
@@ -42,15 +42,14 @@ impl Answering {
             tracing::warn!(%error, "no photo is shown");
             Vec::new()
         });
-        let fetching = join_all(found.into_iter().map(|(seq, photo)| self.fetch(seq, photo)));
-        let fetched = within(&self.parts.clock, PATIENCE, fetching).await.unwrap_or_default();
+        let fetched = join_all(found.into_iter().map(|(seq, photo)| self.fetch(seq, photo))).await;
         fetched.into_iter().flatten().collect()
     }
 
-    async fn fetch(&self, seq: Seq, photo: Photo) -> Option<Shown> {
-        let fetched: Result<_, TelegramError> = self.parts.telegram.download(&photo.id, MOST_BYTES).await;
-        match fetched {
-            Ok(bytes) => bytes.map(|bytes| Shown { seq, bytes: bytes.into() }),
+    async fn fetch(&self, seq: Seq, photo: Photo) -> Option<ShownPhoto> {
+        let fetching = self.parts.telegram.download(&photo.id, MOST_BYTES);
+        match within(&self.parts.clock, PATIENCE, fetching).await? {
+            Ok(bytes) => bytes.map(|bytes| ShownPhoto { seq, bytes: bytes.into() }),
             Err(error) => {
                 tracing::warn!(%error, "a photo cannot be fetched and is not shown");
                 None

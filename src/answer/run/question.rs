@@ -12,7 +12,7 @@ use crate::answer::run::follow_up::{self, GoingOn};
 use crate::answer::run::introduction::Introduction;
 use crate::answer::run::long_strand::{LongStrands, OldestPart};
 use crate::answer::run::open::Opened;
-use crate::answer::run::photos::Shown;
+use crate::answer::run::photos::ShownPhoto;
 use crate::answer::tools::LookedUp;
 use crate::config::{AccessConfig, SessionIdle};
 use crate::context::run::{Asked, Readings, gather, window_around};
@@ -100,7 +100,7 @@ pub struct Question {
     /// What the model looked up on its way to the answer.
     pub looked_up: LookedUp,
     /// The photos that the model is shown.
-    pub photos: Vec<Shown>,
+    pub photos: Vec<ShownPhoto>,
     pub earliest: Option<Timestamp>,
     /// What the chat was not told yet.
     pub introduction: Option<FormattedText>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ulid::Ulid;
 
 use crate::answer::prompt::BuiltPrompt;
-use crate::answer::run::photos::Shown;
+use crate::answer::run::photos::ShownPhoto;
 use crate::domain::SourceId;
 use crate::gateway::Purpose;
 use crate::llm::{Picture, Prompt, PromptMessage, PromptRole};
@@ -17,10 +17,10 @@ pub fn new_fence() -> String {
 }
 
 /// The prompt as it goes to the model.
-pub fn asked(built: &BuiltPrompt, photos: &[Shown]) -> Prompt {
+pub fn asked(built: &BuiltPrompt, photos: &[ShownPhoto]) -> Prompt {
     let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
     let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
-    let picture = |shown: &Shown| Picture {
+    let picture = |shown: &ShownPhoto| Picture {
         label: format!("[{}]", SourceId::message(shown.seq.0)),
         media_type: "image/jpeg",
         bytes: Arc::clone(&shown.bytes),

@@ -8,7 +8,7 @@ use crate::domain::{Announced, ChatId, ChatKind, Job, ReplyTarget, UserId, group
 use crate::privacy::{News, joined, joined_in_private};
 use crate::scheduler::run::Outcome;
 use crate::store::outbox::{NewReply, Purpose};
-use crate::store::{self, chats, memory};
+use crate::store::{self, announcements, chats, memory};
 
 impl Commands {
     /// Works on an `announce` job about a chat.
@@ -37,15 +37,15 @@ impl Commands {
 
     async fn tell_what_is_kept(&self, job: &Job, chat: ChatId) -> store::Result<()> {
         let access = self.access.clone();
-        let Announced { memory: remembers, voice: listens } = self.promise.announces();
+        let Announced { memory: remembers, voice: transcribes } = self.promise.announces();
         let found = self
             .store
             .read(move |conn| {
                 let Some(row) = chats::find(conn, chat)? else { return Ok(None) };
                 let is_served = served(conn, &row.chat, UserId(chat.0), &access)? == Access::Allowed;
-                let is_news = !chats::is_announced(conn, row.key)?;
+                let is_news = !announcements::is_told(conn, row.key)?;
                 let knows_of_memory = memory::standing(conn, row.key)?.told_at.is_some();
-                let knows_of_voice = chats::is_told_of_voice(conn, row.key)?;
+                let knows_of_voice = announcements::is_told_of_voice(conn, row.key)?;
                 let own_retention = chats::own_retention(conn, row.key)?;
                 let is_memory_news = remembers && !knows_of_memory;
                 let news = match (is_news, is_memory_news) {
@@ -53,7 +53,7 @@ impl Commands {
                     (false, true) => News::Memory,
                     (false, false) => News::Voice,
                 };
-                let is_due = is_served && (is_news || is_memory_news || listens && !knows_of_voice);
+                let is_due = is_served && (is_news || is_memory_news || transcribes && !knows_of_voice);
                 Ok(is_due.then_some((row, own_retention, news)))
             })
             .await?;
@@ -69,6 +69,6 @@ impl Commands {
         let to = ReplyTarget { chat, thread: None, reply_to: None };
         let reply = NewReply::own(Purpose::Notice, key, to, format(&notice));
         let announced = self.promise.announces();
-        self.settle(job, reply, move |tx| chats::set_announced(tx, row.key, announced, now)).await
+        self.settle(job, reply, move |tx| announcements::write(tx, row.key, announced, now)).await
     }
 }

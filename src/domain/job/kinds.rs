@@ -135,7 +135,7 @@ job_kinds! {
     ChatRecap { chat: ChatId, key: ChatKey, thread: Option<i64>, since: Timestamp, until: Timestamp }
     = "chat_recap", key format!("{key}:{}", until.millis()), lane chat.0, Policy::BACKGROUND;
 
-    /// Write down what is said in a spoken message.
+    /// Transcribe a spoken message.
     Transcribe { at: MessageAt }
     = "transcribe", key at, lane at.chat.0, Policy { attempts: 6, ..Policy::BACKGROUND };
 

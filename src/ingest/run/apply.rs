@@ -20,8 +20,8 @@ use crate::privacy::{Keep, strip};
 use crate::store::inbox::Received;
 use crate::store::messages::TakenIn;
 use crate::store::{
-    self, StoreError, Writer, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox, presses, sessions,
-    topic_names,
+    self, StoreError, Writer, announcements, borrowings, chats, consent, feedback, inbox, jobs, messages, outbox,
+    presses, sessions, topic_names,
 };
 use crate::trigger::Languages;
 
@@ -38,8 +38,8 @@ pub struct Setting {
     pub backlog_max_age: Duration,
     /// None: nobody asks too often.
     pub rate: Option<RateLimit>,
-    /// Whether what is spoken is written down.
-    pub listens: bool,
+    /// Whether what is spoken is transcribed.
+    pub transcribes: bool,
 }
 
 /// When a batch is taken in.
@@ -292,7 +292,7 @@ fn take_in_message(
             borrowings::note_named(tx, row.key, taken.message().seq, &arrival.named)?;
             chats::upsert_member(tx, row.key, &message.sender)?;
             language::judge_as_it_grows(tx, &row, &taken)?;
-            if setting.listens && remember::have_heard(tx, &taken, at.now)? {
+            if setting.transcribes && remember::start_transcript(tx, &taken, at.now)? {
                 applied.postponed = true;
             }
             if matches!(taken, TakenIn::New(_)) {
@@ -328,7 +328,7 @@ fn announce(
     applied: &mut Applied,
 ) -> store::Result<()> {
     let Some(row) = chats::find(tx, chat)? else { return Ok(()) };
-    if setting.announces && !chats::is_announced(tx, row.key)? {
+    if setting.announces && !announcements::is_told(tx, row.key)? {
         jobs::add_unless_due(tx, &JobPayload::Announce { chat }, now)?;
         applied.postponed = true;
     }
@@ -410,7 +410,7 @@ mod tests {
             languages: Languages::shipped(),
             backlog_max_age: config.ingest.backlog_max_age,
             rate: config.limits.rate,
-            listens: false,
+            transcribes: false,
         }
     }
 

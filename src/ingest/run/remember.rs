@@ -68,10 +68,10 @@ impl Turns {
     }
 }
 
-/// Has what is said in a spoken message written down. Gives whether there is anything to listen to.
-pub fn have_heard(tx: &Writer<'_>, taken: &TakenIn, now: Timestamp) -> store::Result<bool> {
+/// Starts the job that transcribes a spoken message. Gives whether there is anything to transcribe.
+pub fn start_transcript(tx: &Writer<'_>, taken: &TakenIn, now: Timestamp) -> store::Result<bool> {
     let is_news = matches!(taken, TakenIn::New(_) | TakenIn::Replaced(_));
-    if !is_news || !taken.message().message.is_unheard() {
+    if !is_news || !taken.message().message.lacks_transcript() {
         return Ok(false);
     }
     jobs::add_again(tx, &JobPayload::Transcribe { at: MessageAt::of(taken.message()) }, now)?;

@@ -1,4 +1,4 @@
-//! Has spoken words written down: budget, breaker, model, ledger.
+//! Has recordings transcribed: budget, breaker, model, ledger.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,10 +9,10 @@ use crate::gateway::{AskError, Budget};
 use crate::llm::{Audio, LlmError, Transcriptions, tokens_of};
 use crate::resilience::{Admission, Breaker, Outcome};
 use crate::store::usage::{self, Call};
-use crate::store::{Priority, Store};
+use crate::store::{self, Priority, Store, Writer};
 
-/// The model that writes down what is spoken, and whether it may be asked.
-pub struct Hearing {
+/// The model that transcribes, and whether it may be asked.
+pub struct Transcriber {
     store: Store,
     clock: Clock,
     model: Transcriptions,
@@ -20,21 +20,36 @@ pub struct Hearing {
     breaker: Mutex<Breaker>,
 }
 
-impl Hearing {
+/// A transcript, and what it took, to be written down in one transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "a call that is not written down is missing in the day's budget"]
+pub struct Transcribed {
+    /// Empty where nobody says anything.
+    pub text: String,
+    call: Call,
+}
+
+impl Transcribed {
+    pub fn write_bill(&self, tx: &Writer<'_>) -> store::Result<()> {
+        usage::add(tx, &self.call)
+    }
+}
+
+impl Transcriber {
     pub fn new(store: Store, clock: Clock, model: Transcriptions, budget: Budget) -> Self {
         Self { store, clock, model, budget, breaker: Mutex::default() }
     }
 
-    /// What is said in `audio`, which may be nothing. It is counted for the chat, and for the member who waits for it.
+    /// Has `audio` transcribed. It counts for the chat, and for the member who waits for it.
     ///
     /// # Errors
     /// Each says what the caller can do.
-    pub async fn hear(
+    pub async fn transcribe(
         &self,
         conversation: Conversation,
         on_behalf_of: Option<UserId>,
         audio: Audio,
-    ) -> Result<String, AskError> {
+    ) -> Result<Transcribed, AskError> {
         let (chat, now) = (conversation.chat, self.clock.now());
         let user = on_behalf_of.unwrap_or(UserId(0));
         let spent = self.store.read(move |conn| usage::spent(conn, now, chat, user)).await?;
@@ -45,20 +60,29 @@ impl Hearing {
             return Err(AskError::OverBudget(Because::DailyTokens));
         }
         self.admit()?;
-        let unheard = TokenUse { prompt: tokens_of(audio.seconds), completion: 0 };
-        let heard = self.model.transcribe(audio, &self.clock).await;
-        self.settle(heard.as_ref().err());
-        let (tokens, is_counted) = match &heard {
-            Ok(heard) => (heard.tokens, heard.is_counted),
-            Err(error) if error.may_have_cost() => (unheard, false),
-            Err(_) => (TokenUse::default(), false),
-        };
-        if tokens != TokenUse::default() {
-            let cost_micros = if is_counted { self.budget.cost_micros(tokens) } else { 0 };
-            let call = Call { at: self.clock.now(), chat, user: on_behalf_of, tokens, cost_micros };
-            self.store.write(Priority::Background, move |tx| usage::add(tx, &call)).await?;
+        let call = |tokens, cost_micros| Call { at: self.clock.now(), chat, user: on_behalf_of, tokens, cost_micros };
+        let of_failure = TokenUse { prompt: tokens_of(audio.seconds), completion: 0 };
+        let transcribed = self.model.transcribe(audio, &self.clock).await;
+        self.settle(transcribed.as_ref().err());
+        match transcribed {
+            Ok(transcript) => {
+                let cost = if transcript.is_counted { self.budget.cost_micros(transcript.tokens) } else { 0 };
+                Ok(Transcribed { call: call(transcript.tokens, cost), text: transcript.text })
+            }
+            Err(error) => {
+                if error.may_have_cost() {
+                    self.charge(call(of_failure, 0)).await;
+                }
+                Err(AskError::of_model(error))
+            }
         }
-        heard.map(|heard| heard.text).map_err(AskError::of_model)
+    }
+
+    /// Writes down a failed call. That the ledger cannot be written must not hide why the call failed.
+    async fn charge(&self, call: Call) {
+        if let Err(error) = self.store.write(Priority::Background, move |tx| usage::add(tx, &call)).await {
+            tracing::warn!(%error, "a failed transcription is missing in the day's budget");
+        }
     }
 
     fn admit(&self) -> Result<(), AskError> {
