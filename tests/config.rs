@@ -264,6 +264,19 @@ fn a_star_opens_every_chat_and_a_model_without_a_server_does_nothing_both_with_a
 }
 
 #[test]
+fn recordings_that_are_transcribed_are_not_redacted_and_without_a_server_there_are_none_both_with_a_warning() {
+    let warnings = |lines: &str| {
+        let config = load(&format!("{TOKEN}\nMODEL_TRANSCRIBE=whisper-1\n{lines}")).expect("a valid configuration");
+        config.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    expect!["MODEL_TRANSCRIBE: has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; nothing is transcribed"]
+        .assert_eq(&warnings("REDACT=all"));
+    expect!["MODEL_TRANSCRIBE: sends recordings as they are, although REDACT=all: nothing can be taken out of one"]
+        .assert_eq(&warnings("OPENAI_API_KEY=sk-x\nMODEL=m\nREDACT=all"));
+    expect![""].assert_eq(&warnings("OPENAI_API_KEY=sk-x\nMODEL=m"));
+}
+
+#[test]
 fn without_a_rate_limit_only_the_daily_caps_that_are_set_remain_with_a_warning() {
     let config = load(&format!("{TOKEN}\nRATE_LIMIT=off\nDAILY_TOKENS_PER_CHAT=70k")).expect("a valid configuration");
     let caps = config.limits.daily_tokens;

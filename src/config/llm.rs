@@ -63,6 +63,13 @@ impl LlmConfig {
                 "has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; nothing is transcribed",
             );
         }
+        let redacts_all = settings.raw(&keys::REDACT).is_some_and(|raw| raw.eq_ignore_ascii_case("all"));
+        if has_server && redacts_all && settings.raw(&keys::MODEL_TRANSCRIBE).is_some() {
+            settings.warn(
+                &keys::MODEL_TRANSCRIBE,
+                "sends recordings as they are, although REDACT=all: nothing can be taken out of one",
+            );
+        }
         let timeout = settings.duration(&keys::MODEL_TIMEOUT, range.clone());
         let deadline = settings.duration(&keys::ANSWER_DEADLINE, range);
         let tool_rounds = settings.count(&keys::TOOL_ROUNDS, 0..=10);
