@@ -43,16 +43,16 @@ pub enum PromptError {
     Engine(#[source] minijinja::Error),
 }
 
-/// What `role.md` and `strict.md` take: the part of the prompt that stays the same for a day, so that providers' caches hold.
+/// What `role.md` and `strict.md` take: the part of the prompt that stays the same, so that model servers can reuse it.
 #[derive(Debug, Serialize)]
 pub struct RoleValues<'a> {
     pub bot_name: &'a str,
     /// `group`, `group called "The lake"`, `private chat`.
     pub place: &'a str,
-    /// `Monday 5 January 2026`.
-    pub today: &'a str,
-    /// `Europe/Berlin`.
-    pub zone: &'a str,
+    /// The random delimiter around member text.
+    pub fence: &'a str,
+    /// Whether messages have numbers, which the answer cites.
+    pub numbered: bool,
 }
 
 /// What `recall.md` takes.
@@ -66,48 +66,53 @@ pub struct RecallValues<'a> {
 /// What `context.md` takes.
 #[derive(Debug, Serialize)]
 pub struct ContextValues<'a> {
-    /// `14:02`.
-    pub time: &'a str,
     pub fence: &'a str,
     /// The messages, a line each; empty when there are none.
     pub lines: &'a str,
-    /// Some of them seem to belong to the matter. Where there are others too, a mark stands before these.
-    pub has_focus: bool,
-    pub has_surroundings: bool,
     /// Since when the bot can read the chat, where that is known.
     pub earliest: Option<&'a str>,
-    /// Who spoke lately, `Ana (@ana_k), Ben`.
-    pub people: Option<&'a str>,
 }
 
 /// What `ask.md` takes.
 #[derive(Debug, Serialize)]
 pub struct AskValues<'a> {
     pub fence: &'a str,
+    /// `Monday 5 January 2026`.
+    pub today: &'a str,
+    /// `14:02`.
+    pub time: &'a str,
+    /// `Europe/Berlin`.
+    pub zone: &'a str,
+    /// The members whom the question names, `Ana (@ana_k), Ben`.
+    pub people: Option<&'a str>,
     /// The message replied to: its line, or what is known of it.
     pub anchor: Option<&'a str>,
-    /// `m12`; none when the message replied to is not of this chat.
-    pub anchor_id: Option<&'a str>,
+    /// Its number; none when it is not of this chat.
+    pub anchor_number: Option<usize>,
+    /// Whether messages have numbers, which the answer cites.
+    pub numbered: bool,
     /// Whether they reply to words that nobody may read.
     pub anchor_withheld: bool,
     /// The part of the anchor that the member marked.
     pub quoted: Option<&'a str>,
-    /// Where two matters are open: the messages of the one to answer about, `m3, m5`.
-    pub taken: Option<&'a str>,
-    /// The messages whose photos follow the prompt, `[m3], [m5]`.
+    /// Where two subjects are open: the messages of the one to answer about, `[3], [5]`.
+    pub subject: Option<&'a str>,
+    /// The messages whose photos follow the prompt, `[3], [5]`.
     pub photos: Option<&'a str>,
-    /// Whether it was answered before, about another matter than the one that is meant.
+    /// Whether it was answered before, about another subject than the one that is meant.
     pub another: bool,
-    /// `u2`.
+    /// `Ana`.
     pub asker: &'a str,
-    /// `m20`.
-    pub ask_id: &'a str,
-    /// The line of the ask.
+    /// The question, `Ana: when does it come?`
     pub ask: &'a str,
-    /// Whether the ask only points.
+    /// Whether the trigger has words of its own.
+    pub has_words: bool,
+    /// Whether the question only points.
     pub generic: bool,
     /// Whether there is nothing that it could point at.
     pub nothing_known: bool,
+    /// The language to answer in, `German`.
+    pub language: Option<&'a str>,
 }
 
 /// What `slot.md` takes: a slot of the memory, of notes, concepts or the reading of the ask.

@@ -91,6 +91,7 @@ rows! {
         pub wrong_key: String,
         pub wrong_model: String,
         pub refused_for_good: String,
+        pub no_answer: String,
         pub topics_none: String,
         pub topics_head: String,
         pub topics_now: String,

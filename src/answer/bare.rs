@@ -67,11 +67,6 @@ pub fn is_part_of_a_name(before: &str, behind: &str) -> bool {
     is_joined || before.ends_with(['/', '@', '#', '.', '=', '-', '_', '$'])
 }
 
-/// Whether an article of the languages in which it is no part of calling a message stands right before.
-pub fn is_called_a_thing(before: &str) -> bool {
-    has_article(before, &ARTICLES)
-}
-
 fn has_article(before: &str, articles: &[&str]) -> bool {
     let Some(words) = before.strip_suffix(' ') else { return false };
     let word = words.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();

@@ -1,7 +1,8 @@
-//! Citations: what the model cites, held against what it was given.
+//! Citations: what an answer rests on, as the model says and as its sentences show.
 //!
 //! A valid citation becomes a numbered link to the very message, an invalid one is removed and said to be removed, and
-//! one compact line at the end tells where the numbers lead. `tags` knows the forms in which models write them.
+//! one compact line at the end tells where the numbers lead. `tags` knows the forms in which models write them, `sources` adds
+//! those that the model left out and mends those that it got wrong.
 
 use std::sync::LazyLock;
 
@@ -13,16 +14,15 @@ use crate::answer::grounding::mark_unsourced;
 use crate::answer::material::{Material, TAG, is_written};
 use crate::answer::own_list;
 use crate::answer::plain::{clean_name, escape_markdown, one_line};
-use crate::answer::tags::{Piece, canonical, cited_as_code, pieces, unfenced, unticked};
+use crate::answer::sources::with_sources;
+use crate::answer::support::Support;
+use crate::answer::tags::{Piece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
 use crate::domain::{Citable, REMOVED_NOTE, SOURCES, SourceId, SourceRef, Timestamp, Zone};
 
 /// Characters of a source that are kept with the answer.
 const SOURCE_CHARS: usize = 160;
 /// Characters of a source that stand in the source line where there is no link to follow.
 const QUOTE_CHARS: usize = 60;
-/// Stands before a name that took the place of a member's number, until none stands there twice.
-const PUT: &str = "\u{1}";
-
 /// An answer whose citations have been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
@@ -44,20 +44,22 @@ static TAGS: LazyLock<Regex> =
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)[ \t]*{TAG}")));
 /// An id inside tags, past the word `source:`.
 static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bsources?:|([A-Za-z0-9_-]+)"));
-/// A member as the prompt numbers them, perhaps in brackets: `u3`, `[u3]`; or a tag.
-static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(r"(?i:{TAG})|(?P<open>[\[({{<]?)@?\bu(?P<number>[0-9]{{1,3}})\b(?P<close>[\])}}>]?)"))
-});
 /// `answer` with its valid citations as numbered links and without the others, as [`check`] has it but without what stands
 /// below.
 pub fn linked(answer: &str, material: Material<'_>) -> String {
-    link(answer, material).0
+    link(answer, material, None).0
 }
 
-/// Checks the citations of `answer` against what the model was given, and calls members by their names. `now` decides
-/// which times need their day. Where there is a `mark`, it stands behind each statement without a source.
-pub fn check(answer: &str, material: Material<'_>, (now, zone): (Timestamp, Zone), mark: Option<&str>) -> Checked {
-    let (linked, ledger) = link(answer, material);
+/// Checks the citations of `answer` against what the model was given. With `support`, sentences that rest on a source get its
+/// link. `now` decides which times need their day. Where there is a `mark`, it stands behind each statement without a source.
+pub fn check(
+    answer: &str,
+    material: Material<'_>,
+    support: Option<&Support<'_>>,
+    (now, zone): (Timestamp, Zone),
+    mark: Option<&str>,
+) -> Checked {
+    let (linked, ledger) = link(answer, material, support);
     let mut parts = vec![mark.map_or_else(|| linked.clone(), |mark| mark_unsourced(&linked, mark))];
     if !ledger.removed.is_empty() {
         parts.push(REMOVED_NOTE.to_owned());
@@ -77,9 +79,8 @@ pub fn check(answer: &str, material: Material<'_>, (now, zone): (Timestamp, Zone
     }
 }
 
-/// `answer` with its citations as links and members by their names, and what was cited.
-fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
-    let given = material.given;
+/// `answer` with its citations as links, and what was cited.
+fn link<'a>(answer: &str, material: Material<'a>, support: Option<&Support<'_>>) -> (String, Ledger<'a>) {
     let (body, own_list) = own_list::split(answer);
     let mut ledger = Ledger { material, generated: Vec::new(), valid: Vec::new(), removed: Vec::new() };
     let body = closed(unfenced(&unticked(&body)));
@@ -89,10 +90,11 @@ fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
             Piece::Code(code) => span_of_ids(code, material).unwrap_or_else(|| code.to_owned()),
         })
         .collect();
+    let tagged = support.map_or_else(|| tagged.clone(), |support| with_sources(&tagged, material, support));
     let linked: String = pieces(&tagged)
         .map(|piece| match piece {
             Piece::Prose(prose) => TAGS.replace_all(prose, |found: &Captures<'_>| match &found["tags"] {
-                tags if stays_as_written(given, tags) => found[0].to_owned(),
+                tags if stays_as_written(material, tags) => found[0].to_owned(),
                 tags => ledger.render(&found["blanks"], tags),
             }),
             Piece::Code(code) => ONE_TAG.replace_all(code, |tag: &Captures<'_>| ledger.note(&tag[0])),
@@ -104,71 +106,22 @@ fn link<'a>(answer: &str, material: Material<'a>) -> (String, Ledger<'a>) {
     (linked, ledger)
 }
 
-/// `prose` with every citation in the one form, and members by their names.
+/// `prose` with every citation in the one form.
 fn tagged_prose(prose: &str, material: Material<'_>) -> String {
-    let tagged = canonical(prose, |token| stays_as_written(material.given, token));
-    let tagged = bare::in_tags(&tagged, material);
-    with_names(&tagged, material.authors, material.given)
+    let numbered = numbers_in_tags(prose, |token| stays_as_written(material, token));
+    let tagged = canonical(&numbered, |token| stays_as_written(material, token));
+    bare::in_tags(&tagged, material)
 }
 
 /// What `code` is, a block or a span of it, if it is nothing but citations or numbers of the prompt.
 fn span_of_ids(code: &str, material: Material<'_>) -> Option<String> {
-    let Material { given, authors, .. } = material;
-    let is_written = |token: &str| stays_as_written(given, token);
+    let is_written = |token: &str| stays_as_written(material, token);
     let token = code.trim_matches('`').trim();
-    if let Some((_, name)) = authors.iter().find(|(number, _)| number == token && !is_written(token)) {
-        return Some(escape_markdown(name));
-    }
-    let is_source = SourceId::parse(token).is_some_and(|id| given.iter().any(|source| source.id == id));
+    let is_source = SourceId::parse(token).is_some_and(|id| material.given.iter().any(|source| source.id == id));
     if is_source && !is_written(token) {
         return Some(format!("[source: {token}]"));
     }
     cited_as_code(code, is_written)
-}
-
-/// `prose` with members by their names, where the model calls them by the numbers of its prompt.
-fn with_names(prose: &str, authors: &[(String, String)], given: &[Citable]) -> String {
-    let mut named = AUTHOR
-        .replace_all(prose, |found: &Captures<'_>| {
-            let whole = || found[0].to_owned();
-            let Some(number) = found.name("number").map(|number| format!("u{}", number.as_str())) else {
-                return whole();
-            };
-            let known = authors.iter().find(|(known, _)| *known == number && !is_written(given, &number));
-            let (before, behind) = found.get(0).map_or(("", ""), |it| (&prose[..it.start()], &prose[it.end()..]));
-            // "The u2 concert" is none of ours.
-            let is_thing = found["open"].is_empty()
-                && (bare::is_called_a_thing(before) || bare::is_part_of_a_name(before, behind));
-            let Some((_, name)) = known.filter(|_| !is_thing) else { return whole() };
-            let name = escape_markdown(name);
-            match (&found["open"], &found["close"]) {
-                ("(", ")") => format!("({PUT}{name})"),
-                ("[", "]") | ("{", "}") | ("<", ">") => format!("{PUT}{name}"),
-                (open, close) => format!("{open}{PUT}{name}{close}"),
-            }
-        })
-        .into_owned();
-    for (_, name) in authors {
-        named = once(&named, &escape_markdown(name));
-    }
-    named.replace(PUT, "")
-}
-
-/// `text` with `name` once where it was put beside itself: `Ana (u3)`, `u3 Ana`, `Ana [u3]`.
-fn once(text: &str, name: &str) -> String {
-    let put = format!("{PUT}{name}");
-    let text = text.replace(&format!("{name} ({put})"), name).replace(&format!("{put} ({name})"), name);
-    let text = text.replace(&format!("{name} {put}"), name);
-    let twice = format!("{put} {name}");
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some((before, behind)) = rest.split_once(&twice) {
-        let is_whole = !behind.starts_with(char::is_alphanumeric);
-        kept += before;
-        kept += if is_whole { name } else { &twice };
-        rest = behind;
-    }
-    kept + rest
 }
 
 /// The addresses that citing `source` may lead to.
@@ -178,16 +131,13 @@ pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
 
 /// Whether `token` stays because somebody in the talk wrote it just so, and means something else. What stands in square
 /// brackets and names what was given is a citation whoever wrote it before: nobody switches citations off.
-fn stays_as_written(given: &[Citable], token: &str) -> bool {
+fn stays_as_written(material: Material<'_>, token: &str) -> bool {
     let is_tag = token.starts_with(['[', '【']);
-    let was_given = |id: &str| source_id(id).is_some_and(|id| given.iter().any(|source| source.id == id));
+    let was_given = |id: &str| {
+        material.source_id(id).is_some_and(|id| material.given.iter().any(|source| source.id == id))
+    };
     let is_ours = is_tag && ID.captures_iter(token).filter_map(|it| it.get(1)).any(|id| was_given(id.as_str()));
-    !is_ours && is_written(given, token)
-}
-
-/// The source that an id in a tag names. A number alone is a message's.
-fn source_id(id: &str) -> Option<SourceId> {
-    SourceId::parse(id).or_else(|| id.parse().ok().map(SourceId::message))
+    !is_ours && is_written(material.given, token)
 }
 
 /// What has been cited so far.
@@ -202,7 +152,7 @@ struct Ledger<'a> {
 impl<'a> Ledger<'a> {
     /// Neighbouring `tags` as numbered links, after the blanks that were before them; nothing when none is valid.
     fn render(&mut self, blanks: &str, tags: &str) -> String {
-        let numbers = self.enter(ids(tags, self.material.authors).into_iter());
+        let numbers = self.enter(ids(tags, self.material).into_iter());
         if numbers.is_empty() {
             return String::new();
         }
@@ -212,7 +162,7 @@ impl<'a> Ledger<'a> {
 
     /// Notes `tags` where no link can stand.
     fn note(&mut self, tags: &str) -> String {
-        self.enter(ids(tags, self.material.authors).into_iter());
+        self.enter(ids(tags, self.material).into_iter());
         String::new()
     }
 
@@ -229,7 +179,7 @@ impl<'a> Ledger<'a> {
     }
 
     fn number(&mut self, id: &str) -> Option<usize> {
-        let parsed = source_id(id);
+        let parsed = self.material.source_id(id);
         if parsed.is_some() && parsed == self.material.ask {
             return None;
         }
@@ -246,13 +196,13 @@ impl<'a> Ledger<'a> {
 }
 
 /// The ids in `tags`. Beside one of ours, a word may be the name of who wrote it.
-fn ids<'t>(tags: &'t str, authors: &[(String, String)]) -> Vec<&'t str> {
+fn ids<'t>(tags: &'t str, material: Material<'_>) -> Vec<&'t str> {
     let cited: Vec<&str> = ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())).collect();
     let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
     let is_name = |id: &str| {
         has_ours
             && SourceId::parse(id).is_none()
-            && authors.iter().any(|(_, name)| name.split_whitespace().any(|word| word == id))
+            && material.labels.names().any(|name| name.split_whitespace().any(|word| word == id))
     };
     cited.into_iter().filter(|id| !is_name(id)).collect()
 }

@@ -5,11 +5,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::answer::support::telling_words;
+
 /// So many words in a row that stand in our own instructions too are no coincidence.
 const RUN: usize = 8;
 
-/// How a message begins in the prompt: `[m17 · u3 Ana`.
-static LINE_HEAD: LazyLock<Regex> = LazyLock::new(head);
+/// A numbered link of a checked citation.
+static NUMBERED: LazyLock<Regex> = LazyLock::new(numbered);
 
 /// `answer` without the lines that repeat `instructions` or the form of the prompt; none where nothing is left, or where
 /// the answer shows the mark of member text.
@@ -21,7 +23,7 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
     let runs: HashSet<&[String]> = instructions.windows(RUN).collect();
     let repeats = |line: &str| {
         let said = words(line);
-        LINE_HEAD.is_match(line) || said.windows(RUN).any(|run| runs.contains(run))
+        said.windows(RUN).any(|run| runs.contains(run))
     };
     // A sentence may be broken over lines.
     let whole = words(answer);
@@ -40,9 +42,29 @@ fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
+/// Whether `answer` only says once more what was asked: "Ana asks when the sweep comes."
+pub fn restates(answer: &str, question: &str, asker: &str) -> bool {
+    /// Words beside those of the question: "asks".
+    const MORE: usize = 1;
+    let (said, asked, name) = (telling_words(answer), telling_words(question), telling_words(asker));
+    let names_asker = !name.is_empty() && name.iter().any(|word| said.contains(word) && !asked.contains(word));
+    let shared = said.intersection(&asked).count();
+    names_asker && shared >= 1 && said.difference(&asked).filter(|word| !name.contains(*word)).count() <= MORE
+}
+
+/// Whether `text` has a letter or a digit.
+pub fn has_words(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
+/// `text` without the numbered links of its citations.
+pub fn without_numbers(text: &str) -> String {
+    NUMBERED.replace_all(text, "").into_owned()
+}
+
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test of this file compiles it")]
-fn head() -> Regex {
-    Regex::new(r"\[m[0-9]+ · u[0-9]+").expect("a valid pattern")
+fn numbered() -> Regex {
+    Regex::new(r"\[?\\\[[0-9]{1,3}\\\](?:\]\([^()\s]*\))?").expect("a valid pattern")
 }
 
 #[cfg(test)]
@@ -80,6 +102,20 @@ mod tests {
     fn the_form_of_the_prompt_is_never_shown() {
         check("<<<chat\nhello", None);
         check("The code is K7Q2X.", None);
-        check("[m17 · u3 Ana · 14:02] hello\nFriday.", Some("Friday."));
+    }
+
+    #[test]
+    fn a_question_said_again_is_no_answer() {
+        assert!(restates("Paul asks what a reverse proxy is.", "what is a reverse proxy?", "Paul"));
+        assert!(restates("Катя спрашивает, когда репетиция.", "когда репетиция?", "Катя"));
+        assert!(!restates("A reverse proxy stands before servers.", "what is a reverse proxy?", "Paul"));
+        assert!(!restates("Paul, it is on Thursday at nine.", "when is it?", "Paul"));
+        assert!(!restates("Yes, Thursday.", "is it thursday?", "Paul"));
+    }
+
+    #[test]
+    fn citations_are_no_words() {
+        assert!(!has_words(&without_numbers(r"[\[1\]](https://t.me/c/1/2)[\[2\]](https://t.me/c/1/3).")));
+        assert!(has_words(&without_numbers(r"At 9 \[1\].")));
     }
 }

@@ -119,7 +119,7 @@ fn mark_line(line: &str, mark: &str) -> String {
 }
 
 /// The sentences of a line, each with the citations behind it.
-fn sentences(line: &str) -> Vec<String> {
+pub fn sentences(line: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for piece in line.split_sentence_bounds() {
         match found.last_mut() {

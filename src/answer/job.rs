@@ -44,6 +44,8 @@ pub enum WindowSize {
     Full,
     /// Half of the budget: the day's tokens run low, or the model said that the prompt was too long.
     Halved,
+    /// The newest messages and the question, in the plainest prompt: the model gave nothing that can be shown.
+    Plainest,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,8 @@ pub enum Backend {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     PromptTooLong,
+    /// It answered, and nothing of that can be shown: a repetition of the prompt, thoughts, citations alone.
+    Unusable,
     /// It failed so often lately that it was not asked at all, or failed for good.
     Final(Blame),
 }
@@ -73,6 +77,8 @@ pub enum Failure {
 pub enum Blame {
     /// It may be over in a minute.
     Passing,
+    /// The model gave no answer that can be shown, twice.
+    NoAnswer,
     /// The server does not accept our key.
     Key,
     /// The server does not know our model.
@@ -103,6 +109,10 @@ impl Asking {
                 Step::Ask(Self { window: WindowSize::Halved, choice: self.choice })
             }
             (Err(Failure::PromptTooLong), _) => Step::Apologise(Blame::Passing),
+            (Err(Failure::Unusable), WindowSize::Full | WindowSize::Halved) => {
+                Step::Ask(Self { window: WindowSize::Plainest, choice: self.choice })
+            }
+            (Err(Failure::Unusable), WindowSize::Plainest) => Step::Apologise(Blame::NoAnswer),
             (Err(Failure::Final(blame)), _) => Step::Apologise(blame),
         }
     }

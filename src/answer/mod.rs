@@ -7,7 +7,8 @@
 //!
 //! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `recall` (old messages beside the window), `notes`,
 //! `tools` (what the model may look up),
-//! `lines` (the window as text), `citations` (with `tags`, their forms), `grounding` (what a strict chat asks of an answer), `uncertainty`, `used`
+//! `lines` (the window as text), `citations` (with `tags`, their forms), `sources` and
+//! `support` (what each sentence rests on), `grounding` (what a strict chat asks of an answer), `uncertainty`, `used`
 //! (what of memory an answer repeats), `echo` (a prompt that is repeated), `concepts`, `telling` (the messages to show
 //! when there is no model), `digest`, `wording`, `why`, `notices` (what is short,
 //! in the chat's language), `plain` (members' words made safe to show), `stream` (what is shown of an unfinished answer),
@@ -32,9 +33,12 @@ mod own_list;
 pub mod plain;
 pub mod press;
 pub mod prompt;
+mod reader;
 pub mod recall;
 pub mod run;
+mod sources;
 pub mod stream;
+mod support;
 mod tags;
 mod telling;
 pub mod tools;

@@ -1,19 +1,20 @@
-//! The prompt: named, capped slots in a fixed order, assembled afresh for every trigger.
+//! The prompt: named, capped slots in a fixed order, built for each trigger.
 //!
-//! What stays the same comes first, so that providers' prompt caches hold: the rules, then what is remembered of the
-//! chat, and only then, in the user message, the window and the ask. Everything that members wrote stands between
-//! fences that nobody can guess, and a line of member text can neither close a fence nor pass for another message.
+//! What stays the same between two questions of a chat comes first, byte for byte, so that model servers can reuse what they
+//! have read: the rules, then what is remembered of the chat, then the messages. The time, the question and the language of the
+//! answer come last. Everything that members wrote stands between random delimiters, and a line of member text can neither
+//! close them nor pass for another message.
 
 use std::collections::BTreeSet;
 
 use crate::answer::followup::show;
-use crate::answer::lines::{Members, Scribe};
+use crate::answer::lines::{Labels, Transcript};
 use crate::answer::material::Material;
 use crate::answer::plain::{clean_name, without_fence};
 use crate::answer::recall;
-use crate::context::{ContextWindow, Entry};
+use crate::context::ContextWindow;
 use crate::domain::{
-    ChatKind, Citable, Enrichment, FollowUp, Grounding, Matter, Part, Piece, Role, Seq, Slot, SlotUse, SourceId,
+    ChatKind, Citable, Enrichment, FollowUp, Grounding, Matter, Piece, Role, Seq, Slot, SlotUse, SourceId,
     StoredMessage, Timestamp, Zone, clip,
 };
 use crate::prompts::{
@@ -27,6 +28,15 @@ const ANCHOR_CHARS: usize = 600;
 /// Members that the prompt names as present. More would cost more tokens than they tell.
 const MOST_PEOPLE: usize = 12;
 
+/// How much a prompt asks of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Messages have numbers, and the answer is to cite them.
+    Numbered,
+    /// Messages have none: small models answer worse when they are asked for anything but the answer.
+    Plain,
+}
+
 /// What a prompt is made from.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {
@@ -38,8 +48,11 @@ pub struct PromptInput<'a> {
     pub topic: Option<&'a str>,
     /// The messages whose photos are shown below the prompt.
     pub photos: &'a [Seq],
-    /// Who spoke here lately.
+    /// Who spoke here lately. The prompt names those whom the question names.
     pub people: &'a [Person],
+    pub style: Style,
+    /// The language to answer in, by its English name; `None` where the question says which.
+    pub language: Option<&'a str>,
     pub now: Timestamp,
     /// In which times are told.
     pub zone: Zone,
@@ -56,7 +69,7 @@ pub struct PromptInput<'a> {
     pub follow_up: Option<&'a FollowUp>,
     /// The concepts in scope, a line each, the latest first.
     pub concepts: &'a [String],
-    /// New and unguessable for every prompt.
+    /// The random delimiter around member text: the same for all prompts of a chat.
     pub fence: &'a str,
     /// Since when the bot can read this chat.
     pub earliest: Option<Timestamp>,
@@ -97,11 +110,9 @@ pub struct BuiltPrompt {
     pub slots: Vec<SlotUse>,
     /// What may be cited of what other rooms added. The messages of the window may be cited too.
     pub citable: Vec<Citable>,
-    /// Who `u1`, `u2` … are in this prompt.
-    pub authors: Vec<(String, String)>,
-    /// The same by their ids, for what is looked up later.
-    pub members: Members,
-    /// Our own words in it, and the mark around those of members: neither may come back in an answer.
+    /// The numbers of messages and the names of members in this prompt.
+    pub labels: Labels,
+    /// Our own words in it, and the delimiter around those of members: neither may come back in an answer.
     pub instructions: String,
     pub fence: String,
 }
@@ -114,7 +125,7 @@ impl BuiltPrompt {
 
     /// What an answer to `ask` is held against, where `given` may be cited.
     pub fn material<'a>(&'a self, given: &'a [Citable], ask: &StoredMessage) -> Material<'a> {
-        Material { given, authors: &self.authors, ask: Some(SourceId::message(ask.seq.0)) }
+        Material { given, labels: &self.labels, ask: Some(SourceId::message(ask.seq.0)) }
     }
 }
 
@@ -148,26 +159,26 @@ impl Filled {
 /// # Errors
 /// When a replaced template fails for these values.
 pub fn build(prompts: &Prompts, input: &PromptInput<'_>) -> Result<BuiltPrompt, PromptError> {
-    let mut scribe = Scribe::new(input.bot_name, input.fence, input.zone);
+    let mut transcript = Transcript::new(input.bot_name, input.fence, input.zone, input.style);
     let mut filled = vec![role(prompts, input)?, concepts(prompts, input)?, frame(prompts, input)?];
     for piece in input.enrichment.pieces.iter().filter(|piece| piece.slot != Slot::Context) {
         filled.extend(enriched(prompts, input, piece)?);
     }
-    filled.push(context(prompts, input, &mut scribe)?);
-    filled.push(ask(prompts, input, &mut scribe)?);
-    filled.push(recall(prompts, input, &mut scribe)?);
+    // In the order in which they stand in the prompt, so that the numbers of the messages ascend.
+    filled.push(recall(prompts, input, &mut transcript)?);
+    filled.push(context(prompts, input, &mut transcript)?);
+    filled.push(ask(prompts, input, &mut transcript)?);
     filled.retain(|slot| !slot.text.trim().is_empty());
     // Stable: what stays the same between two answers comes first.
     filled.sort_by_key(|slot| slot.slot);
     let built = assemble(sacrifice(filled, input));
-    let (authors, members) = (scribe.authors(), scribe.members());
-    Ok(BuiltPrompt { authors, members, fence: input.fence.to_owned(), ..built })
+    Ok(BuiltPrompt { labels: transcript.into_labels(), fence: input.fence.to_owned(), ..built })
 }
 
 /// A slot with what another room says, cut to its cap; none where nothing is left.
 fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result<Option<Filled>, PromptError> {
     let lines: Vec<String> =
-        piece.lines.iter().map(|line| Scribe::new(input.bot_name, input.fence, input.zone).aside(&line.text)).collect();
+        piece.lines.iter().map(|line| Transcript::new(input.bot_name, input.fence, input.zone, input.style).aside(&line.text)).collect();
     let topic = piece.topic.as_deref().map(clean_name);
     let told = |lines: &[String]| {
         let (slot, topic) = (piece.slot.name(), topic.as_deref());
@@ -216,8 +227,8 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
         None => place,
     };
     let bot_name = clean_name(input.bot_name);
-    let (today, zone) = (input.zone.day_in_words(input.now), input.zone.name());
-    let values = RoleValues { bot_name: &bot_name, place: &place, today: &today, zone };
+    let numbered = input.style == Style::Numbered;
+    let values = RoleValues { bot_name: &bot_name, place: &place, fence: input.fence, numbered };
     let text = match input.grounding {
         Grounding::Open => prompts.role(&values)?,
         Grounding::Strict => prompts.strict(&values)?,
@@ -267,8 +278,8 @@ fn fitted(
 }
 
 /// What was recalled, in its slot.
-fn recall(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> Result<Filled, PromptError> {
-    let text = match recall::lines(input.recalled, scribe) {
+fn recall(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Result<Filled, PromptError> {
+    let text = match recall::lines(input.recalled, transcript) {
         lines if lines.is_empty() => String::new(),
         lines => prompts.recall(&RecallValues { fence: input.fence, lines: &lines })?,
     };
@@ -276,95 +287,94 @@ fn recall(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -
     Ok(Filled::new(Slot::Recall, text, sources))
 }
 
-/// The window in its slot, after the summary of what came before it in the strand.
-fn context(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> Result<Filled, PromptError> {
+/// The window in its slot, after the summary of what came before it in the thread.
+fn context(
+    prompts: &Prompts,
+    input: &PromptInput<'_>,
+    transcript: &mut Transcript<'_>,
+) -> Result<Filled, PromptError> {
     let summaries = input.enrichment.pieces.iter().filter(|piece| piece.slot == Slot::Context);
-    let summaries = summaries.flat_map(|piece| piece.lines.iter().map(|line| scribe.aside(&line.text)));
+    let summaries = summaries.flat_map(|piece| piece.lines.iter().map(|line| transcript.aside(&line.text)));
     let mut lines: Vec<String> = summaries.collect();
-    lines.push(scribe.window(input.window));
-    let lines = lines.join("\n");
-    let has = |part| input.window.entries.iter().any(|entry| entry.part() == part);
+    lines.push(transcript.window(input.window, input.generic));
+    lines.retain(|lines| !lines.is_empty());
     let earliest = input.earliest.map(|at| format!("{}, {}", input.zone.day_in_words(at), input.zone.clock_time(at)));
-    let people = people(input.people);
-    let values = ContextValues {
-        time: &input.zone.clock_time(input.now),
-        fence: input.fence,
-        lines: &lines,
-        has_focus: has(Part::Focus),
-        has_surroundings: has(Part::Surroundings),
-        earliest: earliest.as_deref(),
-        people: people.as_deref(),
-    };
+    let values =
+        ContextValues { fence: input.fence, lines: &lines.join("\n"), earliest: earliest.as_deref() };
     let sources = input.window.entries.iter().map(|entry| source_id(entry.message.seq)).collect();
     Ok(Filled::new(Slot::Context, prompts.context(&values)?, sources))
 }
 
-/// `Ana (@ana_k), Ben`; none where nobody but one member has spoken.
-fn people(people: &[Person]) -> Option<String> {
+/// The members whom the question names: `Ana (@ana_k), Ben`.
+fn people(input: &PromptInput<'_>) -> Option<String> {
+    let ask = input.ask.to_lowercase();
+    let words: BTreeSet<&str> = ask.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let is_named = |person: &&Person| {
+        let names = person.name.split_whitespace().chain(person.username.as_deref());
+        names.map(str::to_lowercase).any(|name| words.contains(name.as_str()))
+    };
     let called = |person: &Person| match &person.username {
         Some(username) => format!("{} (@{})", clean_name(&person.name), clean_name(username)),
         None => clean_name(&person.name),
     };
-    (people.len() > 1).then(|| people.iter().map(called).collect::<Vec<_>>().join(", "))
+    let named: Vec<String> = input.people.iter().filter(is_named).map(called).collect();
+    (!named.is_empty()).then(|| named.join(", "))
 }
 
-fn ask(prompts: &Prompts, input: &PromptInput<'_>, scribe: &mut Scribe<'_>) -> Result<Filled, PromptError> {
+fn ask(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Result<Filled, PromptError> {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
     let elsewhere = elsewhere.filter(|_| !input.window.anchor_withheld);
     let anchor_text = match anchor {
-        Some(entry) => {
-            let target = reply_target(entry, input.window);
-            Some(scribe.line(&entry.message, target, &clip(&entry.shown, ANCHOR_CHARS)))
-        }
-        None => elsewhere.map(|text| scribe.aside(&clip(text, ANCHOR_CHARS))),
+        Some(entry) => Some(transcript.line(&entry.message, None, &clip(&entry.shown, ANCHOR_CHARS))),
+        None => elsewhere.map(|text| transcript.aside(&clip(text, ANCHOR_CHARS))),
     };
     let anchor_seq = anchor.map(|entry| entry.message.seq);
-    let anchor_id = anchor_seq.map(citation_id);
-    let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| scribe.aside(&clip(quoted, ANCHOR_CHARS)));
-    let taken = taken(input);
-    let line = scribe.line(input.trigger, anchor_seq, &input.trigger.message.rendered_with(or_bare(input.ask)));
-    let ask_id = citation_id(input.trigger.seq);
-    let photos: Vec<String> = input.photos.iter().map(|seq| format!("[{}]", citation_id(*seq))).collect();
-    let photos = (!photos.is_empty()).then(|| photos.join(", "));
+    let anchor_number = anchor_seq.and_then(|seq| transcript.labels().number_of(seq));
+    let quoted = anchor.and(input.window.quoted.as_deref()).map(|quoted| transcript.aside(&clip(quoted, ANCHOR_CHARS)));
+    let subject = subject(input, transcript.labels());
+    let photos = numbers(input.photos.iter().copied(), transcript.labels());
+    let (today, time) = (input.zone.day_in_words(input.now), input.zone.clock_time(input.now));
+    let asker = transcript.author(input.trigger);
+    let question = transcript.said(input.trigger, None, &input.trigger.message.rendered_with(input.ask));
     let text = prompts.ask(&AskValues {
         fence: input.fence,
+        today: &today,
+        time: &time,
+        zone: input.zone.name(),
+        people: people(input).as_deref(),
         anchor: anchor_text.as_deref(),
-        anchor_id: anchor_id.as_deref(),
+        anchor_number,
+        numbered: input.style == Style::Numbered,
         anchor_withheld: input.window.anchor_withheld,
         quoted: quoted.as_deref(),
-        taken: taken.as_deref(),
+        subject: subject.as_deref(),
         photos: photos.as_deref(),
         another: input.matter == Matter::Second,
-        asker: &scribe.author(input.trigger),
-        ask_id: &ask_id,
-        ask: &line,
+        asker: &asker,
+        ask: &question,
+        has_words: !input.ask.trim().is_empty(),
         generic: input.generic,
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
+        language: input.language,
     })?;
     let sources = anchor_seq.into_iter().chain([input.trigger.seq]).map(source_id).collect();
     Ok(Filled::new(Slot::Ask, text, sources))
 }
 
-/// Where two matters are open: the messages of the one to answer about, `m3, m5`.
-fn taken(input: &PromptInput<'_>) -> Option<String> {
+/// `[3], [5]`; `None` where the prompt shows none of them.
+fn numbers(messages: impl Iterator<Item = Seq>, labels: &Labels) -> Option<String> {
+    let numbers: Vec<String> =
+        messages.filter_map(|seq| labels.number_of(seq)).map(|number| format!("[{number}]")).collect();
+    (!numbers.is_empty()).then(|| numbers.join(", "))
+}
+
+/// Where two subjects are open: the messages of the one to answer about.
+fn subject(input: &PromptInput<'_>, labels: &Labels) -> Option<String> {
     let alternative = input.window.alternative.as_ref()?;
-    let is_shown = |seq: &Seq| input.window.entries.iter().any(|entry| entry.message.seq == *seq);
-    if input.trigger.message.snapshot.is_some() {
-        // The ask replies to a message from elsewhere: that is the matter.
-        return None;
-    }
-    let ids: Vec<String> = alternative.taken.iter().copied().filter(is_shown).map(citation_id).collect();
-    (!ids.is_empty()).then(|| ids.join(", "))
-}
-
-fn reply_target(entry: &Entry, window: &ContextWindow) -> Option<Seq> {
-    let parent = entry.message.message.reply_to?;
-    window.entries.iter().find(|other| other.message.message.id == parent).map(|other| other.message.seq)
-}
-
-fn or_bare(ask: &str) -> &str {
-    if ask.trim().is_empty() { "(only the tag)" } else { ask }
+    // A question that replies to a message from elsewhere is about that.
+    let is_about_window = input.trigger.message.snapshot.is_none();
+    is_about_window.then(|| numbers(alternative.taken.iter().copied(), labels)).flatten()
 }
 
 /// The two messages, and what each slot took.
@@ -381,16 +391,12 @@ fn assemble(filled: Vec<(Filled, usize)>) -> BuiltPrompt {
         if slot.slot.in_system() { &mut system } else { &mut user }.push(slot.text);
     }
     let (system, user) = (system.join("\n\n"), user.join("\n\n"));
-    let (authors, members, fence) = (Vec::new(), Members::default(), String::new());
-    BuiltPrompt { system, user, slots, citable, authors, members, instructions, fence }
+    let (labels, fence) = (Labels::default(), String::new());
+    BuiltPrompt { system, user, slots, citable, labels, instructions, fence }
 }
 
 fn source_id(seq: Seq) -> SourceId {
     SourceId::message(seq.0)
-}
-
-fn citation_id(seq: Seq) -> String {
-    source_id(seq).to_string()
 }
 
 #[cfg(test)]

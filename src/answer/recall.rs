@@ -1,6 +1,6 @@
 //! The recall slot: old messages and summaries that bear on the ask, beside the window.
 
-use crate::answer::lines::Scribe;
+use crate::answer::lines::Transcript;
 use crate::answer::plain::clean_name;
 use crate::domain::{
     Chat, Chosen, Citable, FoundSource, Grounds, LegScores, Reason, Slot, SlotUse, SourceId, StoredMessage, Zone, clip,
@@ -47,14 +47,14 @@ fn told(one: &RecalledSession) -> String {
 }
 
 /// The lines of the slot: what summaries say, then the messages, each under its day; what is of another topic names it.
-pub(super) fn lines(recalled: &Recalled, scribe: &mut Scribe<'_>) -> String {
+pub(super) fn lines(recalled: &Recalled, transcript: &mut Transcript<'_>) -> String {
     let mut lines = Vec::new();
     for one in &recalled.sessions {
-        let place = place(scribe.day(one.started_at), one.topic.as_deref());
-        lines.push(format!("[{} · summary of a talk, {place}]\n    {}", one.id, scribe.aside(&told(one))));
+        let place = place(transcript.day(one.started_at), one.topic.as_deref());
+        lines.push(format!("[{}] Summary of a talk, {place}:\n    {}", one.id, transcript.aside(&told(one))));
     }
     let messages = recalled.messages.iter().map(|one| (&one.message, one.topic.as_deref(), SHOWN_CHARS));
-    lines.push(dated(messages, scribe));
+    lines.push(dated(messages, transcript));
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
 }
@@ -63,17 +63,17 @@ pub(super) fn lines(recalled: &Recalled, scribe: &mut Scribe<'_>) -> String {
 /// comes with.
 pub(super) fn dated<'m>(
     messages: impl Iterator<Item = (&'m StoredMessage, Option<&'m str>, usize)>,
-    scribe: &mut Scribe<'_>,
+    transcript: &mut Transcript<'_>,
 ) -> String {
     let mut lines = Vec::new();
     let mut heading = None;
     for (stored, topic, chars) in messages {
-        let place = format!("[{}]", place(scribe.day(stored.message.sent_at), topic));
+        let place = format!("({})", place(transcript.day(stored.message.sent_at), topic));
         if heading.as_ref() != Some(&place) {
             lines.push(place.clone());
             heading = Some(place);
         }
-        lines.push(scribe.line(stored, None, &clip(&stored.message.rendered(), chars)));
+        lines.push(transcript.line(stored, None, &clip(&stored.message.rendered(), chars)));
     }
     lines.join("\n")
 }
@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn what_fits_stands_in_order_of_time_under_its_day() {
-        let mut scribe = Scribe::new("Chime", "CODE", Zone::UTC);
-        let shown = lines(&fitting(recalled(), 1_000, estimate_tokens), &mut scribe);
+        let mut transcript = Transcript::new("Chime", "CODE", Zone::UTC);
+        let shown = lines(&fitting(recalled(), 1_000, estimate_tokens), &mut transcript);
         let heads: Vec<&str> = shown.lines().map(|line| line.split(" ·").next().unwrap_or(line)).collect();
         assert_eq!(heads.len(), 5, "{shown}");
         assert!(heads[1] == "[m1" && heads[2] == "[m2" && heads[4] == "[m3", "{shown}");
@@ -188,7 +188,7 @@ mod tests {
     fn a_summary_stands_before_the_messages_and_each_source_keeps_its_legs() {
         let found = Recalled { sessions: vec![session(CHAT_KEY)], ..recalled() };
         let kept = fitting(found, 1_000, estimate_tokens);
-        let shown = lines(&kept, &mut Scribe::new("Chime", "CODE", Zone::UTC));
+        let shown = lines(&kept, &mut Transcript::new("Chime", "CODE", Zone::UTC));
         assert!(shown.starts_with("[s1 · summary of a talk, ") && shown.contains("- Ann told the code"), "{shown}");
         let mut slots =
             [SlotUse { name: Slot::Recall.name().to_owned(), tokens: 1, sources: Vec::new(), found: Vec::new() }];

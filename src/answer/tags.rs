@@ -65,13 +65,16 @@ static TICKED: LazyLock<Regex> =
 /// A whole answer set as code.
 static IN_A_FENCE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\A\s*```(markdown|md|text|txt)?[ \t]*\n([^`]*)\n[ \t]*```\s*\z"));
-/// The beginning of a line of the prompt: `[m17 · u3 Ana · 14:02]`.
+/// The beginning of a line of the prompt: `[17] Ana (14:02): `.
 static HEAD: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\[\*?\s*(?P<id>m[0-9]{1,9}) · u[0-9]{1,3}\b(?P<name>[^·\[\]\n]{0,60})(?:·[^\[\]\n]{0,100})?\]:?")
+    pattern(r"(?m)^(?P<list>[ \t>*•-]*)\[(?P<number>[0-9]{1,3})\] (?P<name>[^\n:\[\]()]{1,40})(?: \([^()\n]{1,40}\))?: (?P<text>[^\n]+)$")
 });
-/// The same before an answer, as if it were a line of the chat.
-static OWN_HEAD: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\A\s*(?:\*\s*)?(?:\[m[0-9]{1,9} · u0\b[^\[\]\n]{0,100}\]|u0\b[^\n:]{0,40}:)\s*"));
+/// Numbers of the prompt in brackets: `[4]`, `[4, 7]`, `[messages 4 and 7]`, `[^4]`.
+static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
+    let lead = format!(r"(?:\b(?:{LEAD})\b\s*[:：.#]?\s*)?[#^]?");
+    pattern(&format!(r"[\[【［]\s*{lead}(?P<numbers>[0-9]{{1,3}}(?:{JOINT}{lead}[0-9]{{1,3}})*)\s*[\]】］](?P<link>\()?"))
+});
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[0-9]{1,3}"));
 
 /// `prose` with every citation in one form. What `is_written` says somebody in the talk wrote just so stays.
 pub fn canonical(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
@@ -134,26 +137,27 @@ pub fn unfenced(answer: &str) -> &str {
     if cites { text } else { answer }
 }
 
-/// `answer` without what a model copies of the form of its prompt: a line's beginning before the whole answer, or the
-/// bot's name, goes. One in the middle of a line cites that message, and so does one before words about it, with the name of
-/// its author. Where a line of the prompt is repeated as it stands, `is_said` knows that the message with that id says just so:
-/// it stays as it is, to be left out.
-pub fn without_heads(answer: &str, bot_name: &str, is_said: impl Fn(&str, &str) -> bool) -> String {
-    let own = OWN_HEAD.replace(answer, "");
-    let own = without_name(&own, bot_name);
-    HEAD.replace_all(own, |found: &Captures<'_>| {
-        let (start, end) = found.get(0).map_or((0, 0), |head| (head.start(), head.end()));
-        let before = own[..start].rsplit('\n').next().unwrap_or_default();
-        let words = own[end..].lines().next().unwrap_or_default().trim();
-        let begins = before.trim_matches(|c: char| !c.is_alphanumeric() || c.is_ascii_digit()).is_empty();
-        let (cited, name) = (one_form(&found["id"]), found["name"].trim());
-        let repeats = begins && is_said(&found["id"].to_lowercase(), words);
-        match () {
-            () if !begins || name.is_empty() && !words.is_empty() => cited,
-            () if words.is_empty() || repeats && before.trim().is_empty() => found[0].to_owned(),
-            () if repeats => format!("{name} {cited}:"),
-            () => format!("{name} {cited}"),
+/// `prose` with the numbers of the prompt in tags: `[4, 7]` is `[source: 4, 7]`. What `is_written` says somebody in the talk
+/// wrote just so stays, and so do links.
+pub fn numbers_in_tags(prose: &str, is_written: impl Fn(&str) -> bool) -> String {
+    let tagged = NUMBERS.replace_all(prose, |found: &Captures<'_>| {
+        if found.name("link").is_some() || is_written(&found[0]) {
+            return found[0].to_owned();
         }
+        let numbers: Vec<&str> = NUMBER.find_iter(&found["numbers"]).map(|number| number.as_str()).collect();
+        format!("[source: {}]", numbers.join(", "))
+    });
+    tagged.into_owned()
+}
+
+/// `answer` without what a model copies of the form of its prompt: its own name before the answer goes, and a line that
+/// repeats a message becomes a quote with a citation. `is_member` knows the names that the prompt gave.
+pub fn without_heads(answer: &str, bot_name: &str, is_member: impl Fn(&str) -> bool) -> String {
+    let own = without_name(answer, bot_name);
+    HEAD.replace_all(own, |found: &Captures<'_>| match found["name"].trim() {
+        name if name == bot_name => found["text"].to_owned(),
+        name if is_member(name) => format!("{}{name}: {} [{}]", &found["list"], &found["text"], &found["number"]),
+        _ => found[0].to_owned(),
     })
     .into_owned()
 }
@@ -161,7 +165,11 @@ pub fn without_heads(answer: &str, bot_name: &str, is_said: impl Fn(&str, &str) 
 /// `Chime: At nine.` is `At nine.`
 fn without_name<'a>(answer: &'a str, bot_name: &str) -> &'a str {
     let text = answer.trim_start().trim_start_matches('*');
-    let rest = text.strip_prefix(bot_name).map(|rest| rest.trim_start_matches('*'));
+    let rest = text.strip_prefix(bot_name).map(|rest| rest.trim_start_matches('*').trim_start());
+    let rest = rest.map(|rest| match rest.strip_prefix('(').and_then(|notes| notes.split_once(')')) {
+        Some((_, rest)) => rest,
+        None => rest,
+    });
     let said = rest.and_then(|rest| rest.strip_prefix(':')).map(|said| said.trim_start_matches('*').trim_start());
     said.filter(|said| !said.is_empty() && !bot_name.is_empty()).unwrap_or(answer)
 }

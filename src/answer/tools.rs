@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::answer::lines::Scribe;
+use crate::answer::lines::{Labels, Transcript};
 use crate::answer::recall::dated;
 use crate::domain::{Chosen, Citable, Reason, Seq, SlotUse, SourceId, StoredMessage, Timestamp, clip};
 
@@ -18,6 +18,8 @@ const RESULT_TOKENS: usize = 800;
 const ALL_TOKENS: usize = 3000;
 /// Characters of a message that are shown.
 const SHOWN_CHARS: usize = 600;
+/// Tokens of what stands before the text of a message.
+const LINE_TOKENS: usize = 16;
 /// Silence that ends a cluster where the model names none.
 const MAX_GAP: Duration = Duration::from_secs(60 * 60);
 /// The longest that it may name.
@@ -75,7 +77,7 @@ impl Tool {
             Self::ReplyChain => "What a message replies to, and what replies to it.",
             Self::SmartContext => {
                 "The run of messages without a long silence: around anchor_id, right before the message `before`, or right \
-                 before the ask."
+                 before the question."
             }
             Self::Search => {
                 "Searches all older messages of this chat. Use it when the answer is not among those shown."
@@ -86,7 +88,7 @@ impl Tool {
 
     /// JSON schema of its arguments.
     pub fn parameters(self) -> Value {
-        let id = || json!({"type": "string", "description": "as shown, like m17"});
+        let id = || json!({"type": "integer", "description": "the number of a message shown, like 17"});
         let (properties, required) = match self {
             Self::Messages => (json!({"ids": {"type": "array", "items": id()}}), json!(["ids"])),
             Self::ReplyChain => (json!({"id": id()}), json!(["id"])),
@@ -115,7 +117,7 @@ impl Lookup {
     ///
     /// # Errors
     /// Where it cannot be told what is wanted.
-    pub fn parse(name: &str, arguments: &str) -> Result<Self, BadCall> {
+    pub fn parse(name: &str, arguments: &str, labels: &Labels) -> Result<Self, BadCall> {
         let tool = Tool::ALL.into_iter().find(|tool| tool.name() == name).ok_or(BadCall::UnknownTool)?;
         let given: Value = if arguments.trim().is_empty() {
             json!({})
@@ -123,6 +125,7 @@ impl Lookup {
             serde_json::from_str(arguments).map_err(|_| BadCall::BadArguments)?
         };
         let text = |key: &str| given.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+        let seq = |id: &Value| seq(id, labels);
         let id = |key: &str| given.get(key).and_then(seq);
         let words = |text: &str| clip(text, QUERY_CHARS).into_owned();
         Ok(match tool {
@@ -150,13 +153,14 @@ impl Lookup {
     }
 }
 
-/// `"m17"`, `"17"` or `17`.
-fn seq(id: &Value) -> Option<Seq> {
-    let number = match id {
-        Value::String(id) => SourceId::parse(id.trim()).map(|id| id.number).or_else(|| id.trim().parse().ok()),
-        other => other.as_u64().and_then(|number| u32::try_from(number).ok()),
+/// The message that a call means: `17` and `"[17]"` are numbers of the prompt, `"m17"` is the chat's own number.
+fn seq(id: &Value, labels: &Labels) -> Option<Seq> {
+    let text = match id {
+        Value::String(id) => id.trim().trim_matches(['[', ']', '#']).to_owned(),
+        other => other.as_u64()?.to_string(),
     };
-    number.map(Seq)
+    let source = SourceId::parse(&text).or_else(|| labels.source(text.parse().ok()?));
+    source.map(|source| Seq(source.number))
 }
 
 /// The beginning of `steps`, nearest to `from` first, up to a silence longer than `gap`.
@@ -204,13 +208,13 @@ impl LookedUp {
         &mut self,
         tool: &str,
         finding: Finding,
-        scribe: &mut Scribe<'_>,
+        transcript: &mut Transcript<'_>,
         estimate: fn(&str) -> usize,
     ) -> String {
         let room = RESULT_TOKENS.min(ALL_TOKENS.saturating_sub(self.tokens));
         let (lines, sources) = match finding {
-            Finding::Messages(found) => self.messages_within(room, found, scribe, estimate),
-            Finding::Summaries(found) => self.summaries_within(room, found, scribe, estimate),
+            Finding::Messages(found) => self.messages_within(room, found, transcript, estimate),
+            Finding::Summaries(found) => self.summaries_within(room, found, transcript, estimate),
         };
         if lines.is_empty() {
             return if room == 0 { "No more can be looked up: answer now." } else { "Nothing was found." }.to_owned();
@@ -218,21 +222,21 @@ impl LookedUp {
         let tokens = estimate(&lines);
         self.tokens += tokens;
         self.uses.push(SlotUse { name: format!("tool.{tool}"), tokens, sources, found: Vec::new() });
-        scribe.fenced(&lines)
+        transcript.fenced(&lines)
     }
 
     fn messages_within(
         &mut self,
         room: usize,
         found: Vec<Found>,
-        scribe: &mut Scribe<'_>,
+        transcript: &mut Transcript<'_>,
         estimate: fn(&str) -> usize,
     ) -> (String, Vec<String>) {
         let mut left = room;
         let mut kept: Vec<Found> = Vec::new();
         for one in found.into_iter().take(MOST_MESSAGES) {
             let text = clip(&one.message.message.rendered(), SHOWN_CHARS).into_owned();
-            let tokens = estimate(&scribe.line(&one.message, None, &text));
+            let tokens = LINE_TOKENS + estimate(&text);
             if tokens <= left && kept.iter().all(|other| other.message.seq != one.message.seq) {
                 left -= tokens;
                 kept.push(one);
@@ -240,7 +244,7 @@ impl LookedUp {
         }
         kept.sort_by_key(|one| (one.message.message.sent_at, one.message.seq));
         let shown = kept.iter().map(|one| (&one.message, one.topic.as_deref(), SHOWN_CHARS));
-        let lines = dated(shown, scribe);
+        let lines = dated(shown, transcript);
         let sources = kept.iter().map(|one| SourceId::message(one.message.seq.0).to_string()).collect();
         self.messages.extend(kept.into_iter().map(|one| one.message));
         (lines, sources)
@@ -250,13 +254,13 @@ impl LookedUp {
         &mut self,
         room: usize,
         found: Vec<Citable>,
-        scribe: &Scribe<'_>,
+        transcript: &Transcript<'_>,
         estimate: fn(&str) -> usize,
     ) -> (String, Vec<String>) {
         let mut left = room;
         let (mut lines, mut sources) = (Vec::new(), Vec::new());
         for summary in found {
-            let line = scribe.aside(&format!("[{} · {}] {}", summary.id, scribe.day(summary.sent_at), summary.text));
+            let line = transcript.aside(&format!("[{}] ({}) {}", summary.id, transcript.day(summary.sent_at), summary.text));
             let tokens = estimate(&line);
             if tokens <= left {
                 left -= tokens;
@@ -334,13 +338,13 @@ mod tests {
         let said = transcript("10:00 ann#1 the red tent\n10:01 ben#2 the green one");
         let long = "a very long message that goes on and on ".repeat(15);
         let mut looked_up = LookedUp::default();
-        let mut scribe = Scribe::new("Chime", "CODE", crate::domain::Zone::UTC);
+        let mut transcript = Transcript::new("Chime", "CODE", crate::domain::Zone::UTC);
         for round in 0..200 {
             let mut stored = said[round % 2].clone();
             stored.seq = Seq(u32::try_from(round).unwrap_or(0));
             stored.message.text = long.clone();
             let found = vec![Found { message: stored, topic: None }];
-            let told = looked_up.take_in("search_messages", Finding::Messages(found), &mut scribe, estimate_tokens);
+            let told = looked_up.take_in("search_messages", Finding::Messages(found), &mut transcript, estimate_tokens);
             assert!(estimate_tokens(&told) <= RESULT_TOKENS + 40, "{told}");
         }
         let tokens: usize = looked_up.uses.iter().map(|slot| slot.tokens).sum();

@@ -2,22 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use unicode_segmentation::UnicodeSegmentation;
-
+use crate::answer::support::telling_words;
 use crate::domain::{Citable, Seq};
-use crate::trigger::Languages;
 
-/// Letters that the forms of a word share, in most languages.
-const STEM_CHARS: usize = 4;
-const MIN_WORD_CHARS: usize = 3;
 /// An answer that has this share of a line's telling words says what the line says.
 const SAME_WORDS: f64 = 0.5;
 const FEWEST_WORDS: usize = 2;
 
 /// The messages behind the lines of `given` that `answer` cites, as `valid` says, or repeats without a citation.
 pub fn used(answer: &str, valid: &[String], given: &[Citable]) -> Vec<Seq> {
-    let said = stems(answer);
-    let is_used = |source: &&Citable| valid.contains(&source.id.to_string()) || repeats(&said, &stems(&source.text));
+    let said = telling_words(answer);
+    let is_used = |source: &&Citable| valid.contains(&source.id.to_string()) || repeats(&said, &telling_words(&source.text));
     let grounds = given.iter().filter(is_used).flat_map(|source| source.rests_on.iter().map(|it| it.message));
     grounds.collect::<BTreeSet<Seq>>().into_iter().collect()
 }
@@ -25,18 +20,6 @@ pub fn used(answer: &str, valid: &[String], given: &[Citable]) -> Vec<Seq> {
 fn repeats(said: &BTreeSet<String>, line: &BTreeSet<String>) -> bool {
     let common = said.intersection(line).count();
     common >= FEWEST_WORDS && common as f64 >= SAME_WORDS * line.len() as f64
-}
-
-fn stems(text: &str) -> BTreeSet<String> {
-    let lower = text.to_lowercase();
-    let stem = |word: &str| {
-        if word.chars().any(char::is_numeric) {
-            return Some(word.to_owned());
-        }
-        let is_telling = word.chars().count() >= MIN_WORD_CHARS && !Languages::shipped().is_stop_word_in(word, &lower);
-        is_telling.then(|| word.chars().take(STEM_CHARS).collect())
-    };
-    lower.unicode_words().filter_map(stem).collect()
 }
 
 #[cfg(test)]

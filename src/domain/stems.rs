@@ -42,6 +42,55 @@ impl Language {
             .map(|info| Self(info.lang()))
     }
 
+    /// The language that `question` is asked in. Short questions are told by the languages that are likely here: those of
+    /// the talk around it and of the chat, and English. `None` where nothing has letters.
+    pub fn of_question(question: &str, talk: &str, chat: Self) -> Option<Self> {
+        /// Letters from which a text tells its language by itself.
+        const ENOUGH: usize = 40;
+        const FEWEST: usize = 4;
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
+        let detect = |text: &str| unless_it_panics(|| whatlang::detect(text)).flatten();
+        let of_talk = (letters(talk) >= ENOUGH).then(|| detect(talk)).flatten().map(|info| info.lang());
+        if letters(question) < FEWEST {
+            return of_talk.map(Self).or_else(|| (letters(talk) > 0).then_some(chat));
+        }
+        if letters(question) >= ENOUGH
+            && let Some(info) = detect(question).filter(|info| info.confidence() >= SURE_ENOUGH)
+        {
+            return Some(Self(info.lang()));
+        }
+        let likely = vec![of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng];
+        let by_script = detect(question).filter(|info| info.script() != whatlang::Script::Latin);
+        let told = unless_it_panics(|| whatlang::Detector::with_allowlist(likely).detect_lang(question)).flatten();
+        Some(Self(told.or(by_script.map(|info| info.lang())).or(of_talk).unwrap_or(chat.0)))
+    }
+
+    /// `German`.
+    pub fn english_name(self) -> &'static str {
+        self.0.eng_name()
+    }
+
+    /// Whether `text` names a language, or asks for a translation: then it says itself what to answer in.
+    pub fn is_named_in(text: &str) -> bool {
+        /// Beginnings of words for translating, in the languages that the bot speaks.
+        const TRANSLATE: [&str; 11] = [
+            "transla", "übersetz", "tradu", "tradui", "перев", "перекла", "çevir", "tłumacz", "vertaal", "vertal", "tõlgi",
+        ];
+        const SHARED: usize = 5;
+        let lower = text.to_lowercase();
+        let is_name = |word: &str| {
+            whatlang::Lang::all().iter().any(|lang| {
+                [lang.eng_name(), lang.name()].iter().any(|name| {
+                    let name = name.to_lowercase();
+                    name.chars().count() >= SHARED && name.chars().take(SHARED).eq(word.chars().take(SHARED))
+                })
+            })
+        };
+        lower.unicode_words().any(|word| {
+            word.chars().count() >= SHARED && (is_name(word) || TRANSLATE.iter().any(|begin| word.starts_with(begin)))
+        })
+    }
+
     /// Whether the forms of a word share a stem in the index.
     pub fn has_stemmer(self) -> bool {
         self.algorithm().is_some()
@@ -119,6 +168,29 @@ mod tests {
     #[test]
     fn a_word_that_the_stemmer_chokes_on_stays_whole() {
         check("ell", "ισαισαν καλημέρα", "ισαισαν καλημερ");
+    }
+
+    #[test]
+    fn a_short_question_is_told_by_the_talk_around_it() {
+        let of = |question: &str, talk: &str, chat: &str| {
+            Language::of_question(question, talk, Language::from_code(chat)).map(Language::english_name)
+        };
+        let german = "Wer hat den Kellerschlüssel? Der liegt unter der Fußmatte bei Frau Krüger.";
+        assert_eq!(of("wo ist er?", german, "eng"), Some("German"));
+        assert_eq!(of("where is the key?", german, "deu"), Some("English"));
+        assert_eq!(of("?", german, "eng"), Some("German"));
+        assert_eq!(of("когда репетиция?", "", "eng"), Some("Russian"));
+        assert_eq!(of("", "", "eng"), None);
+    }
+
+    #[test]
+    fn a_question_may_say_itself_what_to_answer_in() {
+        for text in ["translate it to French please", "auf Deutsch bitte", "übersetz das", "in italiano?", "переведи"] {
+            assert!(Language::is_named_in(text), "{text}");
+        }
+        for text in ["when does it come?", "wo ist der Schlüssel?", "who polishes the boat?"] {
+            assert!(!Language::is_named_in(text), "{text}");
+        }
     }
 
     #[test]

@@ -14,8 +14,8 @@ impl Template {
     pub(super) fn samples(self) -> Vec<Value> {
         match self {
             Self::Role | Self::Strict => {
-                let today = "Monday 5 January 2026";
-                vec![sample(RoleValues { bot_name: "Chime", place: "group", today, zone: "Europe/Berlin" })]
+                let role = |numbered| RoleValues { bot_name: "Chime", place: "group", fence: "CODE", numbered };
+                [true, false].map(role).map(sample).to_vec()
             }
             Self::Extract => [Some("kind: book"), None]
                 .map(|suggested| {
@@ -54,17 +54,9 @@ impl Template {
                 })
                 .map(sample)
                 .to_vec(),
-            Self::Recall => vec![sample(RecallValues { fence: "CODE", lines: "[m1 · u1 Ana · 14:02] hello" })],
-            Self::Context => [("[m1 · u1 Ana · 14:02] hello", None), ("", Some("14:00")), ("", None)]
-                .map(|(lines, earliest)| ContextValues {
-                    time: "14:10",
-                    fence: "CODE",
-                    lines,
-                    has_focus: true,
-                    has_surroundings: true,
-                    earliest,
-                    people: earliest.is_none().then_some("Ana (@ana), Ben"),
-                })
+            Self::Recall => vec![sample(RecallValues { fence: "CODE", lines: "[1] Ana (14:02): hello" })],
+            Self::Context => [("[1] Ana (14:02): hello", None), ("", Some("14:00")), ("", None)]
+                .map(|(lines, earliest)| ContextValues { fence: "CODE", lines, earliest })
                 .map(sample)
                 .to_vec(),
             Self::Summary(_) => SummaryValues::samples().map(sample).to_vec(),
@@ -74,21 +66,27 @@ impl Template {
 }
 
 fn asks() -> Vec<Value> {
-    [(Some("text"), Some("m1"), Some("part"), true), (Some("text"), None, None, false), (None, None, None, true)]
-        .map(|(anchor, anchor_id, quoted, generic)| AskValues {
+    [(Some("text"), Some(1), Some("part"), true), (Some("text"), None, None, false), (None, None, None, true)]
+        .map(|(anchor, anchor_number, quoted, generic)| AskValues {
             fence: "CODE",
+            today: "Monday 5 January 2026",
+            time: "14:10",
+            zone: "Europe/Berlin",
+            people: quoted.map(|_| "Ana (@ana), Ben"),
             anchor,
-            anchor_id,
+            anchor_number,
+            numbered: generic,
             anchor_withheld: anchor.is_none(),
             quoted,
-            taken: quoted,
+            subject: quoted,
             photos: quoted,
             another: generic,
-            asker: "u1",
-            ask_id: "m2",
-            ask: "thoughts?",
+            asker: "Ana",
+            ask: "Ana: thoughts?",
+            has_words: anchor.is_some(),
             generic,
             nothing_known: anchor.is_none(),
+            language: anchor.map(|_| "German"),
         })
         .map(sample)
         .to_vec()

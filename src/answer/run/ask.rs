@@ -9,10 +9,10 @@ use tracing::Instrument;
 
 use crate::access::Allowance;
 use crate::answer::citations;
-use crate::answer::echo::without_echo;
+use crate::answer::echo::{has_words, restates, without_echo, without_numbers};
 use crate::answer::job::{Backend, Blame, Choice, Failure, Step, WindowSize, begin};
 use crate::answer::notices::notices;
-use crate::answer::prompt::{self, BuiltPrompt, PromptInput};
+use crate::answer::prompt::{self, BuiltPrompt, PromptInput, Style};
 use crate::answer::run::concepts;
 use crate::answer::run::draft::{Draft, answered, apology, clarifying, failure_of, guarded, offline};
 use crate::answer::run::enrich::Enricher;
@@ -28,6 +28,7 @@ use crate::answer::run::record::{button, record};
 use crate::answer::run::reply::{format_parts, reply_to};
 use crate::answer::run::stream::Drafts;
 use crate::answer::run::traffic::Lanes;
+use crate::answer::support::Support;
 use crate::answer::tags::without_heads;
 use crate::answer::telling::Query;
 use crate::answer::uncertainty;
@@ -36,7 +37,8 @@ use crate::clock::{Clock, Stopwatch};
 use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
 use crate::context::Params;
 use crate::context::run::Readings;
-use crate::domain::{AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, MessageAt, ParsedTrigger, Seq, Zone};
+use crate::domain::{
+    AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone};
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{AskError, Economy, Purpose};
 use crate::llm::{Completion, Prompt};
@@ -160,14 +162,25 @@ impl Answering {
         let draft = loop {
             step = match step {
                 Step::Ask(asking) => {
-                    if asking.window == WindowSize::Halved {
-                        question.photos.clear();
-                        self.halve(&mut question).await?;
-                        built = self.prompt(&question, Some(built.tokens() / 2))?;
+                    match asking.window {
+                        WindowSize::Full => {}
+                        WindowSize::Halved => {
+                            question.photos.clear();
+                            self.halve(&mut question).await?;
+                            built = self.prompt(&question, Some(built.tokens() / 2))?;
+                        }
+                        WindowSize::Plainest => {
+                            question.photos.clear();
+                            question.leave_extras_out();
+                            built = self.prompt(&question, None)?;
+                        }
                     }
-                    asking.ended(self.converse(job, (&mut question, &mut built), asking).await)
+                    let answered = self.converse(job, (&mut question, &mut built), asking).await;
+                    asking.ended(answered.and_then(|(completion, bill)| {
+                        self.usable(&mut question, &built, (completion, bill), asking.window)
+                    }))
                 }
-                Step::Reply((completion, bill)) => break self.checked_for_echo(&question, &built, completion, bill),
+                Step::Reply(draft) => break draft,
                 Step::Digest => {
                     let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
                     let earliest = question.earliest.map(|at| (at, question.zone));
@@ -188,18 +201,30 @@ impl Answering {
         self.settle(job, *question, built, draft, watch).await
     }
 
-    /// What the model wrote, unless it repeats its prompt.
-    fn checked_for_echo(&self, question: &Question, built: &BuiltPrompt, completion: Completion, bill: Bill) -> Draft {
+    /// What of `completion` can be shown.
+    ///
+    /// # Errors
+    /// [`Failure::Unusable`] where nothing can: a repetition of the prompt, of the question or of an earlier answer, or citations alone.
+    fn usable(
+        &self,
+        question: &mut Question,
+        built: &BuiltPrompt,
+        (completion, bill): (Completion, Bill),
+        window: WindowSize,
+    ) -> Result<Draft, Failure> {
         let (text, uncertainty) = uncertainty::split(&completion.text);
-        let text = without_heads(&text, &self.parts.bot.name, |id, words| question.says(id, words));
-        match without_echo(&text, &built.instructions, &built.fence) {
-            Some(text) if self.says_something(question, built, &text) => {
-                answered(completion, text, uncertainty, (bill, question.chat.speaks()))
-            }
-            Some(_) => Draft { bill: Some(bill), ..self.apology(question, Blame::Passing) },
+        let text = without_heads(&text, &self.parts.bot.name, |name| built.labels.has_name(name));
+        let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
+            let is_worth_another = window != WindowSize::Plainest
+                && (question.is_repeated_by(text) || restates(text, &question.history.ask, question.asker_name()));
+            self.says_something(question, built, text) && !is_worth_another
+        });
+        match text {
+            Some(text) => Ok(answered(completion, text, uncertainty, (bill, question.chat.speaks()))),
             None => {
-                log::echoed();
-                Draft { bill: Some(bill), ..self.apology(question, Blame::Passing) }
+                log::unusable();
+                question.bills.push(bill);
+                Err(Failure::Unusable)
             }
         }
     }
@@ -208,18 +233,20 @@ impl Answering {
     fn says_something(&self, question: &Question, built: &BuiltPrompt, text: &str) -> bool {
         /// Longer texts say something beside what they cite.
         const SHORT: usize = 80;
-        let has_words = |text: &str| text.chars().any(char::is_alphanumeric);
         if text.len() > SHORT || !has_words(text) {
-            return true;
+            return !text.trim().is_empty();
         }
         let given: Vec<Citable> = question.citable().into_iter().chain(built.citable.clone()).collect();
-        has_words(&citations::linked(text, built.material(&given, question.trigger())))
+        let linked = citations::linked(text, built.material(&given, question.trigger()));
+        // What is left beside numbered links.
+        has_words(&without_numbers(&linked))
     }
 
     /// `room` is what the whole prompt may take, where the model said that it was too long.
     fn prompt(&self, question: &Question, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
-        // Nobody outside this process can guess it. The same for a chat, so that the same question is the same prompt.
-        let fence = format!("{:016X}", self.fences.hash_one(question.chat.key));
+        // Nobody outside this process can guess it. The same for all questions of a chat, so that model servers can reuse what
+        // they have read.
+        let fence = format!("{:08X}", self.fences.hash_one(question.chat.key) >> 32);
         Ok(prompt::build(
             &self.parts.prompts,
             &PromptInput {
@@ -230,6 +257,8 @@ impl Answering {
                 topic: question.topic.as_deref(),
                 photos: &question.photos.iter().map(|shown| shown.seq).collect::<Vec<_>>(),
                 people: &question.people,
+                style: question.style,
+                language: question.language().map(Language::english_name),
                 now: self.parts.clock.now(),
                 zone: question.zone,
                 trigger: question.trigger(),
@@ -239,7 +268,8 @@ impl Answering {
                 recalled: &question.recalled,
                 matter: question.matter,
                 follow_up: Some(&question.follow_up),
-                concepts: &question.scope.lines(),
+                // Nothing that small models do not need.
+                concepts: &if question.style == Style::Numbered { question.scope.lines() } else { Vec::new() },
                 fence: &fence,
                 earliest: question.earliest,
                 estimate: self.parts.params.estimate,
@@ -302,7 +332,12 @@ impl Answering {
         let claims = !says_no.contains(&draft.markdown.trim());
         let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model() && claims;
         let mark = is_strict.then(|| notices(question.chat.speaks().code()).unsourced.as_str());
-        let checked = citations::check(&draft.markdown, material, (now, question.zone), mark);
+        let embedder = self.parts.readings.embedder();
+        let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
+        let support = draft
+            .is_of_a_model()
+            .then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
+        let checked = citations::check(&draft.markdown, material, support.as_ref(), (now, question.zone), mark);
         log::citations(&checked);
         // An answer that the model did not write makes no use of what is remembered.
         let was_asked = draft.status == AnswerStatus::Answered;

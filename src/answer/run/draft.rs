@@ -49,6 +49,7 @@ impl Draft {
 pub fn failure_of(error: &AskError) -> Failure {
     match error {
         AskError::TooLong => Failure::PromptTooLong,
+        AskError::Final(LlmError::Empty) => Failure::Unusable,
         AskError::Offline
         | AskError::OverBudget(_)
         | AskError::BreakerOpen { .. }
@@ -137,6 +138,7 @@ pub fn apology(window: &ContextWindow, query: Query<'_>, language: Language, bla
 fn lasting(blame: Blame, texts: &Texts) -> Option<&str> {
     match blame {
         Blame::Passing => None,
+        Blame::NoAnswer => Some(&texts.no_answer),
         Blame::Key => Some(&texts.wrong_key),
         Blame::Model => Some(&texts.wrong_model),
         Blame::Refusal => Some(&texts.refused_for_good),

@@ -83,9 +83,9 @@ pub fn looked_up(tool: &str, messages: usize) {
     tracing::info!(r#type = "looked_up", tool, messages, "chat.event");
 }
 
-/// The model repeated its prompt, which is not posted.
-pub fn echoed() {
-    tracing::warn!(error_type = "prompt_echoed", "chat.error: the model repeated its prompt");
+/// Nothing of the model's answer can be posted.
+pub fn unusable() {
+    tracing::warn!(error_type = "unusable_answer", "chat.error: the model's answer cannot be shown");
 }
 
 pub fn citations(checked: &Checked) {

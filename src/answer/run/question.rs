@@ -13,13 +13,15 @@ use crate::answer::run::introduction::Introduction;
 use crate::answer::run::long_strand::{LongStrands, OldestPart};
 use crate::answer::run::open::Opened;
 use crate::answer::run::photos::ShownPhoto;
+use crate::answer::prompt::Style;
+use crate::answer::reader;
 use crate::answer::tools::LookedUp;
 use crate::config::{AccessConfig, SessionIdle};
 use crate::context::run::{Asked, Readings, gather, window_around};
 use crate::context::{ContextWindow, Focused, History, Params};
 use crate::domain::{
-    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Matter, Seq, Slot, SourceId, Spent,
-    StoredMessage, Timestamp, UserId, Zone, message_link,
+    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Matter, Role, Seq, Slot, SourceId, Spent,
+    StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
 use crate::gateway::run::Bill;
 use crate::retrieval::Recalled;
@@ -77,6 +79,8 @@ pub struct Question {
     /// Who spoke in the conversation lately.
     pub people: Vec<Person>,
     pub generic: bool,
+    /// How much is asked of the model.
+    pub style: Style,
     pub window: ContextWindow,
     /// The oldest part of the trigger's strand, where that is long.
     pub oldest_part: OldestPart,
@@ -210,6 +214,7 @@ impl Reading {
             topic,
             people,
             generic,
+            style: reader::style(reader::parameters_in_name(&self.model)),
             window,
             oldest_part,
             enrichment,
@@ -320,12 +325,40 @@ impl Question {
             .collect()
     }
 
-    /// Whether the message that the prompt calls `id` begins with `words`.
-    pub fn says(&self, id: &str, words: &str) -> bool {
-        let said = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
-        let shown =
-            self.shown().chain([self.trigger()]).find(|stored| SourceId::message(stored.seq.0).to_string() == id);
-        shown.is_some_and(|stored| said(&stored.message.rendered()).starts_with(&said(words)))
+    pub fn asker_name(&self) -> &str {
+        &self.trigger().message.sender.name
+    }
+
+    /// Whether `answer` is an earlier answer of the bot, word for word.
+    pub fn is_repeated_by(&self, answer: &str) -> bool {
+        let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
+        let own = self.window.entries.iter().filter(|entry| entry.message.message.role == Role::Assistant);
+        own.map(|entry| without_citations(&entry.message.message.text)).any(|own| words(&own) == words(answer))
+    }
+
+    /// Leaves out all but the messages and the question, for a model that gave nothing usable.
+    pub fn leave_extras_out(&mut self) {
+        self.style = Style::Plain;
+        self.recalled = Recalled::default();
+        self.enrichment = Enrichment::default();
+        self.follow_up = FollowUp::default();
+    }
+
+    /// The language to answer in; `None` where the question says itself.
+    pub fn language(&self) -> Option<Language> {
+        let ask = &self.history.ask;
+        if Language::is_named_in(ask) {
+            return None;
+        }
+        let talk = self.window.entries.iter().map(|entry| &entry.message.message);
+        let talk: Vec<&str> =
+            talk.filter(|message| message.role == Role::User).map(|message| message.text.as_str()).collect();
+        Language::of_question(ask, &talk.join("\n"), self.chat.language)
+    }
+
+    /// Whether the prompt shows every message of the chat that came before the question.
+    pub fn is_all_shown(&self) -> bool {
+        self.window.entries.len() + 1 >= usize::try_from(self.trigger().seq.0).unwrap_or(usize::MAX)
     }
 
     /// The messages that the model was shown.

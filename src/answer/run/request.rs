@@ -6,9 +6,11 @@ use ulid::Ulid;
 
 use crate::answer::prompt::BuiltPrompt;
 use crate::answer::run::photos::ShownPhoto;
-use crate::domain::SourceId;
 use crate::gateway::Purpose;
 use crate::llm::{Picture, Prompt, PromptMessage, PromptRole};
+
+/// Low: an answer is to repeat what the chat says, not to vary it.
+const TEMPERATURE: f32 = 0.2;
 
 /// A code that nobody outside this process has seen when the members wrote their messages.
 pub fn new_fence() -> String {
@@ -21,10 +23,11 @@ pub fn asked(built: &BuiltPrompt, photos: &[ShownPhoto]) -> Prompt {
     let message = |role, content: &str| PromptMessage { role, content: content.to_owned() };
     let messages = vec![message(PromptRole::System, &built.system), message(PromptRole::User, &built.user)];
     let picture = |shown: &ShownPhoto| Picture {
-        label: format!("[{}]", SourceId::message(shown.seq.0)),
+        label: built.labels.number_of(shown.seq).map_or_else(String::new, |number| format!("[{number}]")),
         media_type: "image/jpeg",
         bytes: Arc::clone(&shown.bytes),
     };
     let pictures = photos.iter().map(picture).collect();
-    Prompt { pictures, ..Prompt::new(messages, Purpose::Answer.max_answer_tokens()) }
+    let prompt = Prompt::new(messages, Purpose::Answer.max_answer_tokens());
+    Prompt { pictures, temperature: Some(TEMPERATURE), ..prompt }
 }

@@ -187,7 +187,7 @@ impl Answering {
             return None;
         }
         let (text, _) = uncertainty::split(text);
-        let text = without_heads(&text, &self.parts.bot.name, |id, words| question.says(id, words));
+        let text = without_heads(&text, &self.parts.bot.name, |name| built.labels.has_name(name));
         let text = without_echo(&text, &built.instructions, &built.fence)?;
         let linked = citations::linked(&text, built.material(given, question.trigger()));
         let links: Vec<&str> = given.iter().flat_map(citations::links).collect();

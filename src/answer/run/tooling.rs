@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::access::Allowance;
 use crate::answer::job::{Asking, Choice, Failure, WindowSize};
-use crate::answer::lines::Scribe;
-use crate::answer::prompt::BuiltPrompt;
+use crate::answer::lines::Transcript;
+use crate::answer::prompt::{BuiltPrompt, Style};
 use crate::answer::run::ask::Answering;
 use crate::answer::run::log;
 use crate::answer::run::question::Question;
@@ -44,6 +44,8 @@ impl Answering {
         let mut spent = TokenUse::default();
         loop {
             let is_open = may_look_up(asking, prompt.tools.rounds.len(), self.parts.tool_rounds)
+                && question.style == Style::Numbered
+                && !question.is_all_shown()
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
             let (completion, bill) = self.ask((job, question, built), &prompt, asking.choice).await?;
@@ -63,18 +65,18 @@ impl Answering {
 
     /// What the model is told of each call. One that fails leaves the others be.
     async fn look_up(&self, question: &mut Question, built: &mut BuiltPrompt, calls: &[llm::ToolCall]) -> Vec<String> {
-        let mut scribe = Scribe::resume(&self.parts.bot.name, &built.fence, question.zone, built.members.clone());
+        let mut transcript = Transcript::resume(&self.parts.bot.name, &built.fence, question.zone, question.style, built.labels.clone());
         let mut results = Vec::new();
         for (place, call) in calls.iter().enumerate() {
             let lookup = match place {
-                ..MOST_CALLS => Lookup::parse(&call.name, &call.arguments),
+                ..MOST_CALLS => Lookup::parse(&call.name, &call.arguments, &built.labels),
                 _ => Err(BadCall::TooMany),
             };
             let result = match lookup {
                 Ok(lookup) => {
                     let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
                     let finding = self.find_for(question, lookup).await;
-                    let told = question.looked_up.take_in(&call.name, finding, &mut scribe, self.parts.params.estimate);
+                    let told = question.looked_up.take_in(&call.name, finding, &mut transcript, self.parts.params.estimate);
                     let found = question.looked_up.uses.len() > found_before;
                     question.looked_up.searched.extend(words.filter(|_| found));
                     log::looked_up(&call.name, question.looked_up.messages.len());
@@ -84,8 +86,7 @@ impl Answering {
             };
             results.push(result);
         }
-        built.members = scribe.members();
-        built.authors = scribe.authors();
+        built.labels = transcript.into_labels();
         results
     }
 

@@ -1,0 +1,128 @@
+//! Sources of each sentence of an answer: adds those that the model left out, moves citations to the message that says it.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use crate::answer::grounding::sentences;
+use crate::answer::material::{Material, TAG};
+use crate::answer::support::{DOUBTFUL, SUPPORTS, Support};
+use crate::domain::SourceId;
+
+static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i){TAG}")));
+/// A tag while sentences are told apart: the form that they know.
+static HELD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \t]*\\\[(?P<place>[0-9]{1,3})\\\]"));
+
+/// `tagged`, an answer with its citations as tags, with the tags that `support` finds.
+///
+/// A sentence without a tag gets one where a source supports it. A tag whose source does not support its sentence becomes the one
+/// that does; where the sentence can be checked and no source says anything of it, the tag goes.
+pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>) -> String {
+    let mut tags: Vec<String> = Vec::new();
+    let held = ONE_TAG.replace_all(tagged, |tag: &Captures<'_>| {
+        tags.push(tag[0].to_owned());
+        format!(r"\[{}\]", tags.len() - 1)
+    });
+    let mut in_code = false;
+    let mut last_added: Option<SourceId> = None;
+    let lines: Vec<String> = held
+        .split('\n')
+        .map(|line| {
+            let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+            in_code ^= is_fence;
+            let is_prose = !in_code && !is_fence && !line.trim_start().starts_with(['#', '|']);
+            if !is_prose {
+                return restored(line, &tags);
+            }
+            sentences(line).iter().map(|sentence| sourced(sentence, &tags, (material, support), &mut last_added)).collect()
+        })
+        .collect();
+    lines.join("\n")
+}
+
+/// `sentence` with the tags that belong to it.
+fn sourced(
+    sentence: &str,
+    tags: &[String],
+    (material, support): (Material<'_>, &Support<'_>),
+    last_added: &mut Option<SourceId>,
+) -> String {
+    let words = HELD.replace_all(sentence, "");
+    let has_tags = HELD.is_match(sentence);
+    let scores = support.scores(&words);
+    let best = best(&scores);
+    if !has_tags {
+        let found = best.filter(|(_, score)| *score >= SUPPORTS && support.is_checkable(&words));
+        let Some((place, _)) = found else { return sentence.to_owned() };
+        let id = material.given[place].id;
+        // One link is enough for neighbours that rest on the same message.
+        if last_added.replace(id) == Some(id) {
+            return sentence.to_owned();
+        }
+        let second = support.second(&words, place);
+        let ids: Vec<String> =
+            std::iter::once(place).chain(second).map(|place| material.given[place].id.to_string()).collect();
+        return with_tag(sentence, &format!("[source: {}]", ids.join(", ")));
+    }
+    *last_added = None;
+    HELD.replace_all(sentence, |held: &Captures<'_>| {
+        let tag = held["place"].parse::<usize>().ok().and_then(|place| tags.get(place)).map_or("", String::as_str);
+        let blanks: String = held[0].chars().take_while(|c| c.is_whitespace()).collect();
+        let kept = checked(tag, &words, (&scores, best), (material, support));
+        if kept.is_empty() { String::new() } else { format!("{blanks}{kept}") }
+    })
+    .into_owned()
+}
+
+/// `tag` as it may stand behind `words`: as it is, with another source, or empty.
+fn checked(
+    tag: &str,
+    words: &str,
+    (scores, best): (&[f64], Option<(usize, f64)>),
+    (material, support): (Material<'_>, &Support<'_>),
+) -> String {
+    let inside = tag.trim_matches(['[', ']', '【', '】']);
+    let inside = inside.split_once(':').map_or(inside, |(_, ids)| ids);
+    let ids = inside.split([',', ';']).map(|id| id.trim().trim_start_matches("source:").trim());
+    let place = |id: &str| {
+        let id = material.source_id(id)?;
+        material.given.iter().position(|source| source.id == id)
+    };
+    let cited: Vec<Option<usize>> = ids.map(place).collect();
+    // What was not given is removed with a notice, elsewhere.
+    if cited.iter().any(Option::is_none) || !support.is_checkable(words) {
+        return tag.to_owned();
+    }
+    let strongest = cited.iter().flatten().map(|place| scores[*place]).fold(0.0, f64::max);
+    match best {
+        _ if strongest >= DOUBTFUL => tag.to_owned(),
+        Some((place, score)) if score >= SUPPORTS => format!("[source: {}]", material.given[place].id),
+        Some(_) if strongest > 0.0 => tag.to_owned(),
+        Some(_) | None => String::new(),
+    }
+}
+
+fn best(scores: &[f64]) -> Option<(usize, f64)> {
+    scores.iter().copied().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b))
+}
+
+/// `tag` at the end of `sentence`, before its full stop.
+fn with_tag(sentence: &str, tag: &str) -> String {
+    let end = sentence.trim_end().len();
+    let stop = sentence[..end].trim_end_matches(['.', '!', '…', '。', ':', ';', ',']).len();
+    let stop = if stop == 0 { end } else { stop };
+    format!("{} {tag}{}", &sentence[..stop], &sentence[stop..])
+}
+
+fn restored(line: &str, tags: &[String]) -> String {
+    HELD.replace_all(line, |held: &Captures<'_>| {
+        let tag = held["place"].parse::<usize>().ok().and_then(|place| tags.get(place));
+        format!("{}{}", held[0].chars().take_while(|c| c.is_whitespace()).collect::<String>(), tag.map_or("", String::as_str))
+    })
+    .into_owned()
+}
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them")]
+fn pattern(raw: &str) -> Regex {
+    Regex::new(raw).expect("a valid pattern")
+}
