@@ -233,7 +233,8 @@ impl Stage {
         let chat = room.chat;
         let record = self.store.read(move |conn| record_of(conn, chat, asked)).await?;
         let ids: Vec<MessageId> = sent.iter().map(|message| message.id).collect();
-        let ends = self.store.read(move |conn| ids.iter().map(|id| talk_end(conn, chat, *id)).collect()).await?;
+        let ends: Vec<_> =
+            self.store.read(move |conn| ids.iter().map(|id| talk_end(conn, chat, *id)).collect()).await?;
         let (text, below) = divided(sent, &ends);
         let mut linked: Vec<MessageId> = sent.iter().flat_map(|message| links(message, chat)).collect();
         let mut answer = Answer { text, below, is_apology: true, seconds, ..Answer::default() };
