@@ -16,7 +16,7 @@ pub const SET_BACK_FROM: Duration = Duration::from_secs(5);
 /// Reads the wall clock and waits by it. Cheap to clone; clones share one time.
 #[derive(Debug, Clone)]
 pub struct Clock {
-    /// Milliseconds between this clock and the machine's. Always zero outside tests.
+    /// Milliseconds between this clock and the machine's. Always zero in the daemon.
     shift: Arc<AtomicI64>,
     moved: watch::Sender<()>,
     #[cfg(feature = "testkit")]
@@ -43,6 +43,13 @@ impl Clock {
             #[cfg(feature = "testkit")]
             waits: Arc::default(),
         }
+    }
+
+    /// A clock that shows `at` now and runs on from there, for worlds of our own.
+    pub fn starting_at(at: Timestamp) -> Self {
+        let clock = Self::system();
+        clock.shift.store(at.millis().saturating_sub(clock.now().millis()), Ordering::Relaxed);
+        clock
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the time")]
@@ -96,7 +103,6 @@ impl Clock {
     }
 
     /// Moves this clock forward: whoever waits for a moment that is now past wakes up.
-    #[cfg(feature = "testkit")]
     pub fn advance(&self, span: Duration) {
         self.shift.fetch_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX), Ordering::Relaxed);
         self.moved.send_replace(());

@@ -83,11 +83,44 @@ pub enum EvalCommand {
     /// Finding old messages and sessions for a question
     #[command(after_help = "Example:\n  chime eval recall tests/data/groups --scope session --retriever bm25")]
     Recall(EvalRecallOptions),
+    /// Answering questions to made-up chats with a real model, and the same model asked plainly beside it
+    #[command(
+        after_help = "Needs a model server; settings such as CONTEXT_TOKENS come from the environment, and memory and limits are \
+                      off unless set there.\n\n\
+                      Examples:\n  chime eval answers --url http://127.0.0.1:8091/v1 --model local\n  \
+                      chime eval answers data/answers --url http://127.0.0.1:8091/v1 --model local --only bare,reply --verbose"
+    )]
+    Answers(EvalAnswersOptions),
     /// How fast it is in made-up chats, in a database of its own
     #[command(
         after_help = "Example:\n  chime eval speed --messages 100k\n  chime eval speed --messages 10k,100k,1m --plot growth.svg"
     )]
     Speed(EvalSpeedOptions),
+}
+
+#[derive(Debug, Args)]
+pub struct EvalAnswersOptions {
+    /// Files of cases, or folders with such
+    #[arg(value_name = "FILE|FOLDER", default_value = "data/answers")]
+    pub cases: Vec<PathBuf>,
+    /// Base address of the model server
+    #[arg(long)]
+    pub url: String,
+    /// The model's name there
+    #[arg(long)]
+    pub model: String,
+    /// Only the cases with these ids or of these kinds
+    #[arg(long, value_name = "ID|KIND,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Do not ask the model plainly beside
+    #[arg(long)]
+    pub no_plain: bool,
+    /// Write all answers, their verdicts and the figures
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Print each question with its answers
+    #[arg(long)]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,12 +1,12 @@
 //! `chime demo`: the real daemon on an embedded Telegram, in a terminal.
 
 mod bundled;
-mod chat;
+pub(super) mod chat;
 mod failure;
 mod input;
 mod kept;
 mod opening;
-mod recorded;
+pub(super) mod recorded;
 mod screen;
 mod sources;
 

@@ -1,5 +1,6 @@
-//! `chime eval`: how well messages are chosen, on packs whose answers are known.
+//! `chime eval`: how well messages are chosen and questions answered, on data whose answers are known.
 
+mod answers;
 mod recall;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub async fn run(command: EvalCommand) -> Exit {
     let done = match command {
         EvalCommand::Context(options) => context(&options),
         EvalCommand::Recall(options) => recall::recall(&options).await,
+        EvalCommand::Answers(options) => answers::run(&options).await,
         EvalCommand::Speed(options) => speed(&options).await,
     };
     match done {

@@ -72,7 +72,8 @@ pub fn as_pack(name: String, chats: Vec<LabelledChat>) -> Pack {
     Pack { name, chats, queries, reaches_back: true, questions, conversations: HashMap::new() }
 }
 
-fn read_chat(path: &Path) -> Result<LabelledChat, PackError> {
+/// Reads one file.
+pub fn read_chat(path: &Path) -> Result<LabelledChat, PackError> {
     let text = std::fs::read_to_string(path).map_err(|source| PackError::Read { path: path.to_owned(), source })?;
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     chat(name, &text).map_err(|(line, what)| PackError::Line { path: path.to_owned(), line, what })

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use chime::clock::Clock;
+use chime::testkit::ModelServer;
+
 type Figures = BTreeMap<String, BTreeMap<String, f64>>;
 
 const PACK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/groups");
@@ -100,4 +103,62 @@ fn predictions_of_recall_are_a_line_a_question() {
             assert!(line["query_id"].is_string() && line["selected"].as_array().is_some_and(|ids| ids.len() <= 20));
         }
     }
+}
+
+/// One case in a group and one in a private chat, both answered with the fact of the first.
+const CASES: &str = r"
+[[case]]
+id = 'port'
+kind = 'follow_up'
+language = 'en'
+chat = '''
+-1d 09:04 Ana: the logs say port 8443 is taken
+-1d 09:05 Ben > 1: @bot which process?
+-1d 09:05 Bot > 2: The old gateway.
+09:09 Carla: lunch at 12?
+'''
+asker = 'Paul'
+ask = '@bot which port is taken?'
+reply_to = 3
+facts = ['8443']
+
+[[case]]
+id = 'dentist'
+kind = 'private'
+language = 'en'
+chat = '''
+09:00 Lena: the dentist is on Tuesday at 15:30
+09:00 Bot > 1: Noted.
+'''
+asker = 'Lena'
+ask = 'when is the dentist?'
+facts = ['(?i)tuesday']
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cases_are_played_through_the_daemon_and_asked_plainly() {
+    let model = ModelServer::start(Clock::system()).await.expect("a model server");
+    model.always("It is port 8443.");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (cases, report) = (folder.path().join("cases.toml"), folder.path().join("report.json"));
+    std::fs::write(&cases, CASES).expect("write the cases");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_chime"));
+    program.env_clear().current_dir(folder.path()).args(["eval", "answers", "--model", "scripted", "--verbose"]);
+    program.args(["--url", &model.base_url(), "--json"]).args([&report, &cases]);
+    let output = tokio::task::spawn_blocking(move || program.output()).await.expect("it ends").expect("run chime");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let written = std::fs::read_to_string(&report).expect("the report");
+    let report: serde_json::Value = serde_json::from_str(&written).expect("JSON");
+    for answerer in ["chime", "plain"] {
+        let counts = ["answers", "right", "apologies"].map(|name| report[answerer][name].as_u64());
+        assert_eq!(counts, [Some(2), Some(1), Some(0)], "{answerer}: {printed}");
+    }
+    assert!(printed.contains("chime RIGHT") && printed.contains("chime WRONG"), "{printed}");
+    let plain = model.requests().remove(0);
+    let expected = "Ana: the logs say port 8443 is taken\nBen: @bot which process?\nBot: The old gateway.\n\
+                    Carla: lunch at 12?\nPaul: which port is taken?";
+    assert_eq!(plain["messages"][1]["content"], expected);
+    let asked = model.requests().remove(1).to_string();
+    assert!(asked.contains("8443 is taken") && asked.contains("lunch at 12"), "{asked}");
 }

@@ -41,6 +41,14 @@ pub async fn record(path: &Path, chat: Chat, said: Vec<Said>, now: Timestamp) ->
         return Ok(());
     }
     let (store, _) = Store::open(path, now)?;
+    record_in(&store, chat, said).await
+}
+
+/// Writes `said` into a store that may be in use.
+///
+/// # Errors
+/// Those of the store.
+pub async fn record_in(store: &Store, chat: Chat, said: Vec<Said>) -> store::Result<()> {
     store.write(Priority::Answering, move |tx| write(tx, &chat, &said)).await
 }
 
@@ -65,7 +73,9 @@ fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said
         return Ok(());
     }
     let millis = u64::try_from(answer.line.sent_at.millis()).unwrap_or(0);
-    let id = AnswerId(Ulid::from_parts(millis, 1));
+    // Unique among chats that are of the same time.
+    let random = u128::from(trigger.chat.0) << 32 | u128::from(trigger.seq.0);
+    let id = AnswerId(Ulid::from_parts(millis, random));
     let record = AnswerRecord {
         id,
         chat: trigger.chat,

@@ -1,0 +1,11 @@
+//! Cases whose right answers are known, and the judgement of answers to them.
+
+mod case;
+mod judge;
+mod language;
+mod table;
+
+pub use case::{Case, CaseError, Kind, Line, read};
+pub use judge::{Answer, Judge, Verdict};
+pub use language::{Detector, UnknownLanguage};
+pub use table::{Answerer, Figures, Judged, table};
