@@ -43,16 +43,19 @@ pub enum PromptError {
     Engine(#[source] minijinja::Error),
 }
 
-/// What `role.md` and `strict.md` take: the part of the prompt that stays the same, so that model servers can reuse it.
+/// What `role.md`, `plain.md` and `strict.md` take: the part of the prompt that stays the same, so that model servers can reuse it.
 #[derive(Debug, Serialize)]
 pub struct RoleValues<'a> {
     pub bot_name: &'a str,
     /// `group`, `group called "The lake"`, `private chat`.
     pub place: &'a str,
+    pub is_private: bool,
     /// The random delimiter around member text.
     pub fence: &'a str,
     /// Whether messages have numbers, which the answer cites.
     pub numbered: bool,
+    /// The language to answer in, `German`.
+    pub language: Option<&'a str>,
 }
 
 /// What `recall.md` takes.
@@ -181,6 +184,7 @@ pub struct CaptureValues<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Template {
     Role,
+    Plain,
     Strict,
     Slot,
     Concepts,
@@ -229,6 +233,14 @@ impl Prompts {
     /// When the template fails for these values, which its samples did not show.
     pub fn role(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Role, Value::from(Serde(values)))
+    }
+
+    /// The rules for a small model, in the place of [`role`](Prompts::role).
+    ///
+    /// # Errors
+    /// As [`Prompts::role`].
+    pub fn plain(&self, values: &RoleValues<'_>) -> Result<String, PromptError> {
+        self.render(Template::Plain, Value::from(Serde(values)))
     }
 
     /// The rules of a chat that wants no answer without sources, in the place of [`role`](Prompts::role).
@@ -310,8 +322,9 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 20] = [
         Self::Role,
+        Self::Plain,
         Self::Strict,
         Self::Slot,
         Self::Concepts,
@@ -335,6 +348,7 @@ impl Template {
     fn name(self) -> &'static str {
         match self {
             Self::Role => "role.md",
+            Self::Plain => "plain.md",
             Self::Strict => "strict.md",
             Self::Slot => "slot.md",
             Self::Concepts => "concepts.md",
@@ -352,6 +366,7 @@ impl Template {
     fn built_in(self) -> &'static str {
         match self {
             Self::Role => include_str!("../prompts/role.md"),
+            Self::Plain => include_str!("../prompts/plain.md"),
             Self::Strict => include_str!("../prompts/strict.md"),
             Self::Slot => include_str!("../prompts/slot.md"),
             Self::Concepts => include_str!("../prompts/concepts.md"),

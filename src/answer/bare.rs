@@ -88,6 +88,7 @@ fn joint() -> Regex {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::lines::Labels;
     use crate::domain::{Citable, Timestamp};
 
     #[track_caller]
@@ -102,7 +103,7 @@ mod tests {
                 rests_on: Vec::new(),
             })
             .into();
-        assert_eq!(in_tags(prose, Material { given: &given, authors: &[], ask: None }), expected);
+        assert_eq!(in_tags(prose, Material { given: &given, labels: &Labels::default(), ask: None }), expected);
     }
 
     #[test]

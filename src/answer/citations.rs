@@ -133,9 +133,8 @@ pub fn links(source: &Citable) -> impl Iterator<Item = &str> {
 /// brackets and names what was given is a citation whoever wrote it before: nobody switches citations off.
 fn stays_as_written(material: Material<'_>, token: &str) -> bool {
     let is_tag = token.starts_with(['[', '【']);
-    let was_given = |id: &str| {
-        material.source_id(id).is_some_and(|id| material.given.iter().any(|source| source.id == id))
-    };
+    let was_given =
+        |id: &str| material.source_id(id).is_some_and(|id| material.given.iter().any(|source| source.id == id));
     let is_ours = is_tag && ID.captures_iter(token).filter_map(|it| it.get(1)).any(|id| was_given(id.as_str()));
     !is_ours && is_written(material.given, token)
 }
@@ -261,6 +260,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::answer::lines::Labels;
     use crate::domain::{Grounds, Seq};
     use crate::testkit::{here, moment};
 
@@ -283,13 +283,22 @@ mod tests {
         ]
     }
 
+    /// The prompt calls them 1, 2 and 3.
+    fn labels() -> Labels {
+        let mut labels = Labels::default();
+        for (seq, name) in [(1, "Ana"), (2, "Bob"), (3, "Cat")] {
+            labels.assign(Seq(seq), name.to_owned());
+        }
+        labels
+    }
+
     #[track_caller]
     fn check_text(answer: &str, expected: Expect) {
         expected.assert_eq(&checked(answer, &given()).text);
     }
 
     fn checked(answer: &str, given: &[Citable]) -> Checked {
-        check(answer, Material { given, authors: &[], ask: None }, (moment("15:00"), here()), None)
+        check(answer, Material { given, labels: &labels(), ask: None }, None, (moment("15:00"), here()), None)
     }
 
     #[test]
@@ -357,38 +366,23 @@ mod tests {
     }
 
     #[test]
-    fn members_are_called_by_their_names() {
-        let authors = [("u0", "Chime"), ("u3", "Ana"), ("u4", "Bob")].map(|(n, name)| (n.to_owned(), name.to_owned()));
-        let named = |answer: &str| with_names(answer, &authors, &given());
-        assert_eq!(named("u3 said so."), "Ana said so.");
-        assert_eq!(named("As [u3] said, and u3 Ana again, u0 agreed."), "As Ana said, and Ana again, Chime agreed.");
-        assert_eq!(named("The u2 album and u99."), "The u2 album and u99.");
-        for answer in ["Ana (u3)", "u3 (Ana)", "Ana [u3]", "{u3}", "@u3", "(u3)".trim_matches(['(', ')'])] {
-            assert_eq!(named(&format!("{answer} said so.")), "Ana said so.", "{answer}");
-        }
-        assert_eq!(named("[u3 Ana] and (u4) agree."), "[Ana] and (Bob) agree.");
-        assert_eq!(named("Ana Anatolia and Ana Ana, u3 Anatolia"), "Ana Anatolia and Ana Ana, Ana Anatolia");
-        assert_eq!(named("Ask u3\nAna knows"), "Ask Ana\nAna knows");
-        let indented = "- one\n  - two\n\n```\nif x:\n    y()\n```";
-        assert_eq!(named(indented), indented);
-        assert_eq!(named("[source: u3] [source: m1, u4]"), "[source: u3] [source: m1, u4]");
-    }
-
-    #[test]
     fn no_number_of_the_prompt_is_left() {
-        let authors = [("u3".to_owned(), "Ana".to_owned()), ("u4".to_owned(), "m3 m4".to_owned())];
-        let given = given();
-        let material = Material { given: &given, authors: &authors, ask: SourceId::parse("m7") };
+        let (given, labels) = (given(), labels());
+        let material = Material { given: &given, labels: &labels, ask: SourceId::parse("m7") };
         for (answer, text) in [
-            ("Thai [source: u3].", "Thai.\n\n(Removed invalid citation)"),
+            ("Thai [3].", r"Thai \[1\]."),
+            ("Thai [source: 3; 9].", r"Thai \[1\]."),
+            ("Thai [^3] [messages 3 and 1].", r"Thai \[1\][\[2\]]"),
+            ("Thai [9].", "Thai.\n\n(Removed invalid citation)"),
+            ("Thai [3](https://example.org).", "Thai [3](https://example.org)."),
             ("Thai, as m99 says.", "Thai, as says.\n\n(Removed invalid citation)"),
-            ("Thai [m3 · u3 Ana · 14:02].", r"Thai \[1\]."),
+            ("Thai [m3 · Ana · 14:02].", r"Thai \[1\]."),
             ("Thai [source: m3, Ana].", r"Thai \[1\]."),
             ("Thai [source: `m3`].", r"Thai \[1\]."),
             ("You ask for Thai [source: m7].", "You ask for Thai."),
             ("20 m2, 3 €/m3", "20 m2, 3 €/m3"),
         ] {
-            let found = check(answer, material, (moment("15:00"), here()), None).text;
+            let found = check(answer, material, None, (moment("15:00"), here()), None).text;
             assert!(found.starts_with(text), "{answer}: {found}");
         }
     }
@@ -423,15 +417,14 @@ mod tests {
 
     #[test]
     fn code_stays_what_it_is() {
-        let authors = [("u3".to_owned(), "Ana".to_owned())];
-        let given = given();
-        let material = Material { given: &given, authors: &authors, ask: None };
+        let (given, labels) = (given(), labels());
+        let material = Material { given: &given, labels: &labels, ask: None };
         for code in ["`f(n1, n2)`", "`a[m1]`", "`m12 = u3`", "```rust\nlet m10 = list[m1];\nfor u3 in m2 {}\n```"] {
             let text = format!("Write {code} there.");
-            assert_eq!(check(&text, material, (moment("15:00"), here()), None).text, text);
+            assert_eq!(check(&text, material, None, (moment("15:00"), here()), None).text, text);
         }
-        for (code, linked) in [("`m1`", r"[\[1\]](https://t.me/c/1/1)"), ("`[m3]`", r"\[1\]"), ("`u3`", "Ana")] {
-            let text = check(&format!("So {code} says."), material, (moment("15:00"), here()), None).text;
+        for (code, linked) in [("`m1`", r"[\[1\]](https://t.me/c/1/1)"), ("`[m3]`", r"\[1\]")] {
+            let text = check(&format!("So {code} says."), material, None, (moment("15:00"), here()), None).text;
             assert!(text.starts_with(&format!("So {linked} says.")), "{text}");
         }
     }
@@ -485,7 +478,13 @@ mod tests {
 
     #[test]
     fn an_answer_without_citations_stays_as_it_is() {
-        check_text("Nothing to cite [1], not even [sources].", expect!["Nothing to cite [1], not even [sources]."]);
+        check_text(
+            "Nothing to cite [1], not even [sources].",
+            expect![[r#"
+            Nothing to cite [\[1\]](https://t.me/c/1/1), not even [sources].
+
+            Sources: [\[1\]](https://t.me/c/1/1) Ana 14:02"#]],
+        );
     }
 
     #[test]

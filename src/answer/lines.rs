@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::answer::prompt::Style;
 use crate::answer::plain::{clean_name, clean_text, without_fence};
+use crate::answer::prompt::Style;
 use crate::context::{ContextWindow, Entry};
 use crate::domain::{
     ChatId, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
@@ -54,7 +54,8 @@ impl Labels {
         self.messages.iter().find(|(known, _)| *known == seq).map(|(_, name)| name.as_str())
     }
 
-    fn assign(&mut self, seq: Seq, author: String) -> usize {
+    /// The number of a message: the next one where it has none.
+    pub fn assign(&mut self, seq: Seq, author: String) -> usize {
         self.number_of(seq).unwrap_or_else(|| {
             self.messages.push((seq, author));
             self.messages.len()
@@ -98,6 +99,11 @@ impl<'a> Transcript<'a> {
         Self { labels, ..Self::new(bot_name, fence, zone, style) }
     }
 
+    /// Whether lines tell their days and times.
+    pub fn has_times(&self) -> bool {
+        self.style == Style::Numbered
+    }
+
     pub fn labels(&self) -> &Labels {
         &self.labels
     }
@@ -121,12 +127,10 @@ impl<'a> Transcript<'a> {
         let mut lines = Vec::new();
         let mut previous: Option<&StoredMessage> = None;
         for entry in window.entries.iter().filter(is_shown) {
-            lines.extend(notes_between(
-                previous,
-                &entry.message,
-                (&window.left_out, window.known_from),
-                self.zone,
-            ));
+            if self.style == Style::Numbered {
+                let left_out = (&window.left_out, window.known_from);
+                lines.extend(notes_between(previous, &entry.message, left_out, self.zone));
+            }
             let message = &entry.message.message;
             let target = message.reply_to.and_then(|parent| shown.get(&(message.chat, parent)).copied());
             let text = match (message.role, entry.part()) {
@@ -163,6 +167,8 @@ impl<'a> Transcript<'a> {
         if shows_time {
             self.shown_at = Some(sent_at);
         }
+        // Times distract small models more than they help.
+        let shows_time = shows_time && self.style == Style::Numbered;
         let notes = [
             is_own.then(|| "you".to_owned()),
             shows_time.then(|| self.zone.clock_time(sent_at)),

@@ -17,17 +17,18 @@ pub fn style(parameters: Option<u64>) -> Style {
 pub fn parameters_in_name(name: &str) -> Option<u64> {
     let lower = name.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-    words.filter_map(|word| {
-        let (digits, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
-        let unit = match unit {
-            "b" => 1e9,
-            "m" => 1e6,
-            _ => return None,
-        };
-        let number: f64 = digits.parse().ok()?;
-        (number > 0.0 && number < 5_000.0).then_some((number * unit) as u64)
-    })
-    .next()
+    words
+        .filter_map(|word| {
+            let (digits, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
+            let unit = match unit {
+                "b" => 1e9,
+                "m" => 1e6,
+                _ => return None,
+            };
+            let number: f64 = digits.parse().ok()?;
+            (number > 0.0 && number < 5_000.0).then_some((number * unit) as u64)
+        })
+        .next()
 }
 
 #[cfg(test)]

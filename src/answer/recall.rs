@@ -69,7 +69,7 @@ pub(super) fn dated<'m>(
     let mut heading = None;
     for (stored, topic, chars) in messages {
         let place = format!("({})", place(transcript.day(stored.message.sent_at), topic));
-        if heading.as_ref() != Some(&place) {
+        if heading.as_ref() != Some(&place) && transcript.has_times() {
             lines.push(place.clone());
             heading = Some(place);
         }
@@ -134,6 +134,7 @@ pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::prompt::Style;
     use crate::domain::{Bullet, ChatKey, Seq, SessionId, estimate_tokens};
     use crate::retrieval::Features;
     use crate::testkit::{CHAT_KEY, DAY_ONE, transcript};
@@ -171,11 +172,10 @@ mod tests {
 
     #[test]
     fn what_fits_stands_in_order_of_time_under_its_day() {
-        let mut transcript = Transcript::new("Chime", "CODE", Zone::UTC);
+        let mut transcript = Transcript::new("Chime", "CODE", Zone::UTC, Style::Numbered);
         let shown = lines(&fitting(recalled(), 1_000, estimate_tokens), &mut transcript);
-        let heads: Vec<&str> = shown.lines().map(|line| line.split(" ·").next().unwrap_or(line)).collect();
-        assert_eq!(heads.len(), 5, "{shown}");
-        assert!(heads[1] == "[m1" && heads[2] == "[m2" && heads[4] == "[m3", "{shown}");
+        let heads: Vec<&str> = shown.lines().map(|line| line.split(' ').next().unwrap_or(line)).collect();
+        assert_eq!(heads, ["(Monday", "[1]", "[2]", "(Tuesday", "[3]"], "{shown}");
     }
 
     #[test]
@@ -188,8 +188,8 @@ mod tests {
     fn a_summary_stands_before_the_messages_and_each_source_keeps_its_legs() {
         let found = Recalled { sessions: vec![session(CHAT_KEY)], ..recalled() };
         let kept = fitting(found, 1_000, estimate_tokens);
-        let shown = lines(&kept, &mut Transcript::new("Chime", "CODE", Zone::UTC));
-        assert!(shown.starts_with("[s1 · summary of a talk, ") && shown.contains("- Ann told the code"), "{shown}");
+        let shown = lines(&kept, &mut Transcript::new("Chime", "CODE", Zone::UTC, Style::Numbered));
+        assert!(shown.starts_with("[s1] Summary of a talk, ") && shown.contains("- Ann told the code"), "{shown}");
         let mut slots =
             [SlotUse { name: Slot::Recall.name().to_owned(), tokens: 1, sources: Vec::new(), found: Vec::new() }];
         note_found(&mut slots, &kept);

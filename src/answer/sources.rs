@@ -34,7 +34,10 @@ pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>)
             if !is_prose {
                 return restored(line, &tags);
             }
-            sentences(line).iter().map(|sentence| sourced(sentence, &tags, (material, support), &mut last_added)).collect()
+            sentences(line)
+                .iter()
+                .map(|sentence| sourced(sentence, &tags, (material, support), &mut last_added))
+                .collect()
         })
         .collect();
     lines.join("\n")
@@ -117,7 +120,11 @@ fn with_tag(sentence: &str, tag: &str) -> String {
 fn restored(line: &str, tags: &[String]) -> String {
     HELD.replace_all(line, |held: &Captures<'_>| {
         let tag = held["place"].parse::<usize>().ok().and_then(|place| tags.get(place));
-        format!("{}{}", held[0].chars().take_while(|c| c.is_whitespace()).collect::<String>(), tag.map_or("", String::as_str))
+        format!(
+            "{}{}",
+            held[0].chars().take_while(|c| c.is_whitespace()).collect::<String>(),
+            tag.map_or("", String::as_str)
+        )
     })
     .into_owned()
 }

@@ -118,12 +118,16 @@ impl<'a> Support<'a> {
         telling_words(sentence).iter().filter(|word| !self.asked.contains(*word)).count() >= 1
     }
 
-    fn score(&self, source: &Prepared, (words, numbers, total): (&BTreeSet<String>, &[&String], f64), vector: &[f32]) -> f64 {
+    fn score(
+        &self,
+        source: &Prepared,
+        (words, numbers, total): (&BTreeSet<String>, &[&String], f64),
+        vector: &[f32],
+    ) -> f64 {
         if source.is_own {
             return 0.0;
         }
-        let shared: f64 =
-            words.iter().filter(|word| source.words.contains(*word)).map(|word| self.weight(word)).sum();
+        let shared: f64 = words.iter().filter(|word| source.words.contains(*word)).map(|word| self.weight(word)).sum();
         let named: f64 = words
             .iter()
             .filter(|word| source.name.contains(*word) && !source.words.contains(*word))
@@ -131,9 +135,8 @@ impl<'a> Support<'a> {
             .sum();
         // A name alone supports nothing.
         let coverage = if shared > 0.0 { (shared + named) / total } else { 0.0 };
-        let meaning = cosine(&source.vector, vector).map_or(0.0, |cosine| {
-            ((cosine - COSINE.0) / (COSINE.1 - COSINE.0)).clamp(0.0, 1.0)
-        });
+        let meaning = cosine(&source.vector, vector)
+            .map_or(0.0, |cosine| ((cosine - COSINE.0) / (COSINE.1 - COSINE.0)).clamp(0.0, 1.0));
         let base = coverage.max(0.6 * coverage + 0.5 * meaning);
         let agreeing = numbers.iter().filter(|number| source.words.contains(**number)).count();
         let factor = match (numbers.len(), agreeing) {

@@ -260,7 +260,8 @@ impl LookedUp {
         let mut left = room;
         let (mut lines, mut sources) = (Vec::new(), Vec::new());
         for summary in found {
-            let line = transcript.aside(&format!("[{}] ({}) {}", summary.id, transcript.day(summary.sent_at), summary.text));
+            let line =
+                transcript.aside(&format!("[{}] ({}) {}", summary.id, transcript.day(summary.sent_at), summary.text));
             let tokens = estimate(&line);
             if tokens <= left {
                 left -= tokens;
@@ -288,13 +289,19 @@ impl LookedUp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::prompt::Style;
     use crate::domain::estimate_tokens;
     use crate::testkit::transcript;
 
     #[test]
     fn a_call_is_read_as_models_write_it() {
-        let read = |name: &str, arguments: &str| Lookup::parse(name, arguments);
-        let ids = vec![Seq(17), Seq(3), Seq(4)];
+        // Numbers are those of the prompt: it shows m30, m31 ….
+        let mut labels = Labels::default();
+        for seq in 30..50 {
+            labels.assign(Seq(seq), "Ana".to_owned());
+        }
+        let read = |name: &str, arguments: &str| Lookup::parse(name, arguments, &labels);
+        let ids = vec![Seq(17), Seq(32), Seq(33)];
         assert_eq!(read("get_messages", r#"{"ids": ["m17", 3, "4", "x"]}"#), Ok(Lookup::Messages(ids)));
         assert_eq!(read("get_messages", r#"{"ids": "m17"}"#), Ok(Lookup::Messages(vec![Seq(17)])));
         assert_eq!(read("get_messages", r#"{"ids": []}"#), Err(BadCall::BadArguments));
@@ -338,7 +345,7 @@ mod tests {
         let said = transcript("10:00 ann#1 the red tent\n10:01 ben#2 the green one");
         let long = "a very long message that goes on and on ".repeat(15);
         let mut looked_up = LookedUp::default();
-        let mut transcript = Transcript::new("Chime", "CODE", crate::domain::Zone::UTC);
+        let mut transcript = Transcript::new("Chime", "CODE", crate::domain::Zone::UTC, Style::Numbered);
         for round in 0..200 {
             let mut stored = said[round % 2].clone();
             stored.seq = Seq(u32::try_from(round).unwrap_or(0));

@@ -12,7 +12,8 @@ const FEWEST_WORDS: usize = 2;
 /// The messages behind the lines of `given` that `answer` cites, as `valid` says, or repeats without a citation.
 pub fn used(answer: &str, valid: &[String], given: &[Citable]) -> Vec<Seq> {
     let said = telling_words(answer);
-    let is_used = |source: &&Citable| valid.contains(&source.id.to_string()) || repeats(&said, &telling_words(&source.text));
+    let is_used =
+        |source: &&Citable| valid.contains(&source.id.to_string()) || repeats(&said, &telling_words(&source.text));
     let grounds = given.iter().filter(is_used).flat_map(|source| source.rests_on.iter().map(|it| it.message));
     grounds.collect::<BTreeSet<Seq>>().into_iter().collect()
 }

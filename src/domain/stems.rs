@@ -74,7 +74,17 @@ impl Language {
     pub fn is_named_in(text: &str) -> bool {
         /// Beginnings of words for translating, in the languages that the bot speaks.
         const TRANSLATE: [&str; 11] = [
-            "transla", "übersetz", "tradu", "tradui", "перев", "перекла", "çevir", "tłumacz", "vertaal", "vertal", "tõlgi",
+            "transla",
+            "übersetz",
+            "tradu",
+            "tradui",
+            "перев",
+            "перекла",
+            "çevir",
+            "tłumacz",
+            "vertaal",
+            "vertal",
+            "tõlgi",
         ];
         const SHARED: usize = 5;
         let lower = text.to_lowercase();
@@ -185,7 +195,8 @@ mod tests {
 
     #[test]
     fn a_question_may_say_itself_what_to_answer_in() {
-        for text in ["translate it to French please", "auf Deutsch bitte", "übersetz das", "in italiano?", "переведи"] {
+        for text in ["translate it to French please", "auf Deutsch bitte", "übersetz das", "in italiano?", "переведи"]
+        {
             assert!(Language::is_named_in(text), "{text}");
         }
         for text in ["when does it come?", "wo ist der Schlüssel?", "who polishes the boat?"] {

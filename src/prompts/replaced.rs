@@ -30,7 +30,8 @@ impl Template {
     /// The values without which the prompt lacks what it is for. `fence` tells members' words from instructions.
     fn must_show(self) -> &'static [&'static str] {
         match self {
-            Self::Role | Self::Strict => &[],
+            Self::Role => &[],
+            Self::Plain | Self::Strict => &["fence"],
             Self::Ask => &["ask", "anchor", "fence"],
             Self::Context | Self::Slot | Self::Concepts | Self::Frame | Self::Recall => &["lines", "fence"],
             Self::Extract => &["ask", "lines", "fence"],

@@ -13,8 +13,15 @@ impl Template {
     /// Values that lead through every branch of the built-in text.
     pub(super) fn samples(self) -> Vec<Value> {
         match self {
-            Self::Role | Self::Strict => {
-                let role = |numbered| RoleValues { bot_name: "Chime", place: "group", fence: "CODE", numbered };
+            Self::Role | Self::Plain | Self::Strict => {
+                let role = |numbered: bool| RoleValues {
+                    bot_name: "Chime",
+                    place: "group",
+                    is_private: numbered,
+                    fence: "CODE",
+                    numbered,
+                    language: numbered.then_some("German"),
+                };
                 [true, false].map(role).map(sample).to_vec()
             }
             Self::Extract => [Some("kind: book"), None]

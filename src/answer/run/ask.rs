@@ -38,7 +38,8 @@ use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
 use crate::context::Params;
 use crate::context::run::Readings;
 use crate::domain::{
-    AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone};
+    AnswerStatus, Because, BotIdentity, Citable, Grounding, Job, Language, MessageAt, ParsedTrigger, Seq, Zone,
+};
 use crate::gateway::run::{Ask, Bill, Gateway};
 use crate::gateway::{AskError, Economy, Purpose};
 use crate::llm::{Completion, Prompt};
@@ -334,9 +335,8 @@ impl Answering {
         let mark = is_strict.then(|| notices(question.chat.speaks().code()).unsourced.as_str());
         let embedder = self.parts.readings.embedder();
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
-        let support = draft
-            .is_of_a_model()
-            .then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
+        let support =
+            draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
         let checked = citations::check(&draft.markdown, material, support.as_ref(), (now, question.zone), mark);
         log::citations(&checked);
         // An answer that the model did not write makes no use of what is remembered.

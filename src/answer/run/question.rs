@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::prompt::Person;
+use crate::answer::prompt::Style;
+use crate::answer::reader;
 use crate::answer::recall::{self, fitting};
 use crate::answer::run::concepts::Scope;
 use crate::answer::run::enrich::{Enricher, Subject, enrich};
@@ -13,15 +15,13 @@ use crate::answer::run::introduction::Introduction;
 use crate::answer::run::long_strand::{LongStrands, OldestPart};
 use crate::answer::run::open::Opened;
 use crate::answer::run::photos::ShownPhoto;
-use crate::answer::prompt::Style;
-use crate::answer::reader;
 use crate::answer::tools::LookedUp;
 use crate::config::{AccessConfig, SessionIdle};
 use crate::context::run::{Asked, Readings, gather, window_around};
 use crate::context::{ContextWindow, Focused, History, Params};
 use crate::domain::{
-    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Matter, Role, Seq, Slot, SourceId, Spent,
-    StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
+    BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Matter, Role, Seq, Slot,
+    SourceId, Spent, StoredMessage, Timestamp, UserId, Zone, message_link, without_citations,
 };
 use crate::gateway::run::Bill;
 use crate::retrieval::Recalled;

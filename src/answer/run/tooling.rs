@@ -65,7 +65,8 @@ impl Answering {
 
     /// What the model is told of each call. One that fails leaves the others be.
     async fn look_up(&self, question: &mut Question, built: &mut BuiltPrompt, calls: &[llm::ToolCall]) -> Vec<String> {
-        let mut transcript = Transcript::resume(&self.parts.bot.name, &built.fence, question.zone, question.style, built.labels.clone());
+        let mut transcript =
+            Transcript::resume(&self.parts.bot.name, &built.fence, question.zone, question.style, built.labels.clone());
         let mut results = Vec::new();
         for (place, call) in calls.iter().enumerate() {
             let lookup = match place {
@@ -76,7 +77,8 @@ impl Answering {
                 Ok(lookup) => {
                     let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
                     let finding = self.find_for(question, lookup).await;
-                    let told = question.looked_up.take_in(&call.name, finding, &mut transcript, self.parts.params.estimate);
+                    let told =
+                        question.looked_up.take_in(&call.name, finding, &mut transcript, self.parts.params.estimate);
                     let found = question.looked_up.uses.len() > found_before;
                     question.looked_up.searched.extend(words.filter(|_| found));
                     log::looked_up(&call.name, question.looked_up.messages.len());
