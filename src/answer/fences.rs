@@ -1,56 +1,44 @@
 //! Blocks of code that a model left open: what is put behind an answer must not stand in them.
 
+use crate::domain::Fence;
+
 /// `markdown` with its blocks of code closed: at the end, and where words follow the closing mark on its line, which then would
 /// close nothing.
 pub fn closed(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len() + 8);
-    let mut open: Option<&str> = None;
+    let mut open: Option<Fence<'_>> = None;
     // Code that begins behind words of its line: no block, and read as code all the same.
     let mut is_in_line = false;
     for line in markdown.split_inclusive('\n') {
-        let (margin, mark, behind) = parts(line);
-        let turns = line.matches("```").count() % 2 == 1;
-        match open {
-            None if is_in_line || mark.is_empty() => is_in_line ^= turns,
-            None if !mark.is_empty() => open = Some(mark),
-            Some(opened) if mark.starts_with(opened) => {
-                if behind.trim().is_empty() {
-                    open = None;
-                } else if behind.starts_with(|c: char| c.is_whitespace() || "[(【.,".contains(c)) {
-                    open = None;
-                    out += margin;
-                    out += mark;
-                    out.push('\n');
-                    out += behind.trim_start();
-                    continue;
-                }
+        match (open, Fence::of(line)) {
+            (None, Some(fence)) if !is_in_line => open = Some(fence),
+            (None, _) => is_in_line ^= line.matches("```").count() % 2 == 1,
+            (Some(opening), Some(fence)) if fence.closes(&opening) => open = None,
+            (Some(opening), Some(fence)) if fence.may_close(&opening) && is_text(fence.info) => {
+                open = None;
+                out += &line[..fence.margin.len() + fence.mark.len()];
+                out.push('\n');
+                out += line[fence.margin.len() + fence.mark.len()..].trim_start();
+                continue;
             }
-            None | Some(_) => {}
+            (Some(_), _) => {}
         }
         out += line;
     }
-    if let Some(mark) = open {
+    if let Some(Fence { margin, mark, .. }) = open {
         if !out.ends_with('\n') {
             out.push('\n');
         }
+        // In a list item the bullet stands before the first line alone.
+        out.extend(margin.chars().map(|c| if c == '>' { '>' } else { ' ' }));
         out += mark;
     }
     out
 }
 
-/// What stands before the mark of a block of code in `line`, the mark, and what stands behind it.
-fn parts(line: &str) -> (&str, &str, &str) {
-    let content = line.trim_start_matches([' ', '>']);
-    let margin = &line[..line.len() - content.len()];
-    let of = content.chars().next().filter(|c| matches!(c, '`' | '~'));
-    let length = of.map_or(0, |of| content.len() - content.trim_start_matches(of).len());
-    let length = if length >= 3 { length } else { 0 };
-    // Three marks with more of them behind are code inside a line.
-    let is_inline = content[length..].contains('`') && content.starts_with('`') && content.trim_end().ends_with('`');
-    match length > 0 && !is_inline {
-        true => (margin, &content[..length], &content[length..]),
-        false => (margin, "", content),
-    }
+/// Whether words behind a closing mark are none that name the language of another block.
+fn is_text(info: &str) -> bool {
+    info.starts_with(|c: char| c.is_whitespace() || "[(【.,".contains(c))
 }
 
 #[cfg(test)]
@@ -61,6 +49,9 @@ mod tests {
     fn a_block_that_is_left_open_is_closed() {
         assert_eq!(closed("Look:\n```python\ndef f():"), "Look:\n```python\ndef f():\n```");
         assert_eq!(closed("~~~~\na\n~~~\n"), "~~~~\na\n~~~\n~~~~");
+        assert_eq!(closed("- a\n  ```\n  b"), "- a\n  ```\n  b\n  ```");
+        assert_eq!(closed("- ```\n  b"), "- ```\n  b\n  ```");
+        assert_eq!(closed("```\n    ```\n"), "```\n    ```\n```");
     }
 
     #[test]
@@ -77,6 +68,8 @@ mod tests {
             "```sh\na\n```",
             "a `b` c",
             "``` [m17] ```",
+            "```like``` this\nb",
+            "~~~\n```\n~~~\nb",
             "````md\n```sh\nls\n```\n````",
             "So ```rust\na\n``` there.",
             "",

@@ -10,6 +10,7 @@ mod command;
 mod concept;
 mod display;
 mod event;
+mod fences;
 mod frame;
 mod grounding;
 mod host;
@@ -44,6 +45,7 @@ pub use command::{Addressing, CommandName, CommandSpec};
 pub use concept::{Captured, Concept, ConversationContext};
 pub use display::{clip, grouped, span_in_words};
 pub use event::{Arrival, Event, Membership, Migration, Press, Reaction, TopicName};
+pub use fences::{Fence, Fences, behind_bullet, columns};
 pub use frame::{
     Budget, Clarification, EntityType, Evidence, FollowUp, FoundBy, Frame, Intent, NamedEntity, Reference, Reset,
     Unclear, UsedSearch,

@@ -65,7 +65,7 @@ async fn play(
     for case in cases {
         let mut of_case = Vec::new();
         if let Some(plain) = plain {
-            of_case.push((Answerer::Plain, plain.answer(case, &clock).await?));
+            of_case.push((Answerer::Plain, plain.answer(case, &clock).await));
         }
         of_case.push((Answerer::Chime, stage.answer(case).await?));
         let of_case: Vec<Judged> = (of_case.into_iter())

@@ -2,7 +2,11 @@
 
 use unicode_normalization::char::compose;
 
-use crate::domain::is_removed;
+use crate::domain::{Fences, is_removed};
+
+/// Tags that are formatting or nothing, and never shown.
+const TAGS: &[&str] =
+    &["b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "kbd", "tt", "sup", "sub", "br"];
 
 /// `text` without what Telegram removes anyway: control characters but newline and tab, marks that turn the direction of
 /// all that follows, lines above and below letters. Line ends of other systems become newlines.
@@ -26,14 +30,14 @@ pub(super) fn clean(text: &str) -> String {
 ///
 /// Works line by line, since the parser does not tell of a second definition of the same words.
 pub(super) fn protect_line_starts(markdown: &str) -> String {
-    let mut in_code = false;
+    let mut fences = Fences::default();
     let mut out = String::with_capacity(markdown.len());
     for line in markdown.split_inclusive('\n') {
         let content = line.trim_start_matches([' ', '>']);
-        in_code ^= content.starts_with("```") || content.starts_with("~~~");
         let (margin, _) = line.split_at(line.len() - content.len());
         out.push_str(margin);
-        if !in_code && !margin.ends_with("    ") && (is_false_definition(content) || begins_html(content)) {
+        if !fences.is_code(line) && !margin.ends_with("    ") && (is_false_definition(content) || begins_html(content))
+        {
             out.push('\\');
         }
         out.push_str(content);
@@ -45,6 +49,22 @@ fn is_false_definition(line: &str) -> bool {
     let after_words = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let address = after_words.and_then(|(_, rest)| rest.strip_prefix(':'));
     address.is_some_and(|address| !address.contains("://"))
+}
+
+/// The name of the tag that `html` is, and whether it is a closing one; none for tags that are shown as text.
+pub(super) fn formatting_tag(html: &str) -> Option<(&'static str, bool)> {
+    let inside = html.strip_prefix('<')?.strip_suffix('>')?;
+    tag_name(inside).map(|name| (name, inside.starts_with('/')))
+}
+
+/// Whether text behind a `<` is a tag that is formatting or nothing.
+pub(super) fn is_formatting_tag(behind: &str) -> bool {
+    behind.split_once('>').is_some_and(|(inside, _)| tag_name(inside).is_some())
+}
+
+fn tag_name(inside: &str) -> Option<&'static str> {
+    let name = inside.trim_start_matches('/').trim_end_matches('/').trim();
+    TAGS.iter().find(|tag| tag.eq_ignore_ascii_case(name)).copied()
 }
 
 /// Whether a line begins with a tag or a comment; addresses in angle brackets are none.

@@ -1,5 +1,7 @@
 //! What stands inside a line: emphasis, links, code, spoilers.
 
+use std::ops::Range;
+
 use super::clean::clean;
 use super::writer::{Place, Writer};
 use crate::domain::EntityKind;
@@ -14,6 +16,18 @@ pub(super) struct Marks {
     open: Vec<Mark>,
     /// Opening bars that wait for their partner.
     spoiler: Option<Spoiler>,
+    /// Opening tags of HTML that wait for their partner, outermost first.
+    tags: Vec<OpenTag>,
+}
+
+struct OpenTag {
+    kind: EntityKind,
+    /// Where its words began, and began again behind code.
+    start: Place,
+    /// The words before code.
+    earlier: Vec<Range<Place>>,
+    /// How many marks were open: a pair of tags belongs inside the same one.
+    depth: usize,
 }
 
 struct Mark {
@@ -36,6 +50,34 @@ impl Marks {
     /// Bars have no partner in another block.
     pub(super) fn start_block(&mut self) {
         self.spoiler = None;
+        self.tags.clear();
+    }
+
+    /// A tag of HTML: formatting where it has its partner, and nothing else.
+    pub(super) fn tag(&mut self, (name, is_closing): (&str, bool), writer: &mut Writer) {
+        let kind = match name {
+            "b" | "strong" => EntityKind::Bold,
+            "i" | "em" => EntityKind::Italic,
+            "u" | "ins" => EntityKind::Underline,
+            "s" | "strike" | "del" => EntityKind::Strikethrough,
+            "br" => return writer.break_line(1),
+            _ => return,
+        };
+        let depth = self.open.len();
+        if !is_closing {
+            let is_inside_its_like = self.tags.iter().map(|tag| &tag.kind).any(|outer| *outer == kind)
+                || self.open.iter().any(|mark| mark.kind.as_ref() == Some(&kind));
+            if !is_inside_its_like {
+                self.tags.push(OpenTag { kind, start: writer.end(), earlier: Vec::new(), depth });
+            }
+            return;
+        }
+        let Some(at) = self.tags.iter().rposition(|tag| tag.kind == kind && tag.depth == depth) else { return };
+        // What was opened inside and not closed is nothing.
+        self.tags.truncate(at + 1);
+        let Some(OpenTag { kind, start, earlier, .. }) = self.tags.pop() else { return };
+        writer.add(start, kind.clone());
+        earlier.into_iter().for_each(|words| writer.add_range(words, kind.clone()));
     }
 
     pub(super) fn open(&mut self, kind: EntityKind, writer: &Writer) {
@@ -89,11 +131,17 @@ impl Marks {
                 writer.add(mark.start, kind.clone());
             }
         }
+        for tag in &mut self.tags {
+            tag.earlier.push(tag.start..writer.end());
+        }
         let start = writer.end();
         writer.push(code);
         writer.add(start, EntityKind::Code);
         for mark in &mut self.open {
             mark.start = writer.end();
+        }
+        for tag in &mut self.tags {
+            tag.start = writer.end();
         }
     }
 
@@ -121,6 +169,8 @@ impl Marks {
             open.depth == depth && writer.since(open.place) != BARS && touches(previous) && is_apart(next)
         };
         if let Some(open) = self.spoiler.take_if(closes) {
+            // Their places move.
+            self.tags.clear();
             writer.take_out(open.place, BARS);
             return writer.add(open.place, EntityKind::Spoiler);
         }

@@ -6,7 +6,9 @@
 
 mod clean;
 mod inline;
+mod latex;
 mod render;
+mod source;
 mod table;
 mod writer;
 

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
 
-use super::clean::{clean, protect_line_starts};
+use super::clean::{clean, formatting_tag, protect_line_starts};
 use super::inline::Marks;
+use super::source::{with_fences_in_place, with_words_read};
 use super::table::{Link, Table};
 use super::writer::{Place, Writer};
 use crate::domain::{EntityKind, FormattedText, is_blank, utf16_len};
@@ -26,7 +27,8 @@ const RULE: &str = "──────────";
 /// [`split`](crate::telegram::split).
 pub fn to_entities(markdown: &str) -> FormattedText {
     let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES;
-    let source = protect_line_starts(&clean(markdown));
+    let cleaned = clean(markdown);
+    let source = protect_line_starts(&with_words_read(&with_fences_in_place(&cleaned)));
     let mut renderer = Renderer { source: &source, ..Renderer::default() };
     for (event, range) in TextMergeWithOffset::new(Parser::new_ext(&source, options).into_offset_iter()) {
         renderer.read(event, &range);
@@ -34,7 +36,7 @@ pub fn to_entities(markdown: &str) -> FormattedText {
     let mut rendered = renderer.writer.finish();
     if is_blank(&rendered.text) {
         // Marks around nothing, as in a lone `#`: they were meant as they stand.
-        rendered = FormattedText::plain(source);
+        rendered = FormattedText::plain(cleaned.as_str());
     }
     clip(&rendered, 0..rendered.text.len())
 }
@@ -112,7 +114,10 @@ impl Renderer<'_> {
                 self.start_block(range.start);
                 self.writer.push(RULE);
             }
-            Event::InlineHtml(text) => self.writer.push(&text),
+            Event::InlineHtml(html) => match formatting_tag(&html) {
+                Some(tag) => self.marks.tag(tag, &mut self.writer),
+                None => self.writer.push(&html),
+            },
             // Started and ended elsewhere, or not with our options.
             Event::Start(_)
             | Event::End(_)

@@ -1,9 +1,9 @@
 //! Tables as aligned text.
 
 use pulldown_cmark::{Alignment, Event, Tag, TagEnd};
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
-use super::clean::clean;
+use super::clean::{clean, formatting_tag};
 
 /// Cells wider than this, in columns of a monospaced font, are not waited for by the others of their column.
 const MAX_WIDTH: usize = 40;
@@ -42,9 +42,12 @@ impl Table {
                 self.open_links.push((dest_url.into_string(), self.cell.len()));
             }
             Event::End(TagEnd::Link | TagEnd::Image) => self.end_link(),
-            Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) => {
-                self.cell.push_str(&clean(&text).replace('\n', " "));
-            }
+            Event::InlineHtml(html) => match formatting_tag(&html) {
+                Some(("br", _)) => self.cell.push('\n'),
+                Some(_) => {}
+                None => self.cell.push_str(&clean(&html).replace('\n', " ")),
+            },
+            Event::Text(text) | Event::Code(text) => self.cell.push_str(&clean(&text).replace('\n', " ")),
             // Other marks have no meaning inside `pre`.
             _ => {}
         }
@@ -64,49 +67,41 @@ impl Table {
     pub(super) fn finish(self) -> (String, Vec<Link>) {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
         let widths: Vec<usize> = (0..columns).map(|column| self.column_width(column)).collect();
-        let mut lines: Vec<String> = self.rows.iter().map(|row| self.line(row, &widths)).collect();
-        if lines.len() > 1 {
+        let mut rows: Vec<String> = self.rows.iter().map(|row| self.lines(row, &widths)).collect();
+        if rows.len() > 1 {
             let dashes: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-            lines.insert(1, dashes.join("-+-"));
+            rows.insert(1, dashes.join("-+-"));
         }
-        (lines.join("\n"), self.links)
+        (rows.join("\n"), self.links)
     }
 
     fn column_width(&self, column: usize) -> usize {
-        let cells = self.rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| width(cell).min(MAX_WIDTH)).max().unwrap_or_default()
+        let cells = self.rows.iter().filter_map(|row| row.get(column)).flat_map(|cell| cell.lines());
+        cells.map(|line| line.trim().width().min(MAX_WIDTH)).max().unwrap_or_default()
     }
 
-    fn line(&self, row: &[String], widths: &[usize]) -> String {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(widths)
-            .enumerate()
-            .map(|(column, (cell, width))| pad(cell, *width, self.alignments.get(column)))
-            .collect();
-        cells.join(" | ").trim_end().to_owned()
+    /// A row: as many lines as its longest cell has.
+    fn lines(&self, row: &[String], widths: &[usize]) -> String {
+        let height = row.iter().map(|cell| cell.lines().count()).max().unwrap_or_default().max(1);
+        let line = |index: usize| {
+            let cells: Vec<String> = (row.iter().zip(widths).enumerate())
+                .map(|(column, (cell, width))| {
+                    let text = cell.lines().nth(index).unwrap_or_default().trim();
+                    pad(text, *width, self.alignments.get(column))
+                })
+                .collect();
+            cells.join(" | ").trim_end().to_owned()
+        };
+        (0..height).map(line).collect::<Vec<_>>().join("\n")
     }
 }
 
 fn pad(cell: &str, to: usize, alignment: Option<&Alignment>) -> String {
-    let missing = to.saturating_sub(width(cell));
+    let missing = to.saturating_sub(cell.width());
     let left = match alignment {
         Some(Alignment::Right) => missing,
         Some(Alignment::Center) => missing / 2,
         Some(Alignment::Left | Alignment::None) | None => 0,
     };
     format!("{}{cell}{}", " ".repeat(left), " ".repeat(missing - left))
-}
-
-/// The columns that `text` takes in a monospaced font, nearly.
-fn width(text: &str) -> usize {
-    text.graphemes(true).map(|grapheme| if grapheme.chars().any(is_wide) { 2 } else { 1 }).sum()
-}
-
-/// East Asian writing and emoji, which take two columns.
-fn is_wide(c: char) -> bool {
-    matches!(c,
-        '\u{1100}'..='\u{115F}' | '\u{2E80}'..='\u{A4CF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}'
-        | '\u{FE30}'..='\u{FE6F}' | '\u{FF00}'..='\u{FF60}' | '\u{FFE0}'..='\u{FFE6}' | '\u{1F300}'..='\u{1FAFF}'
-        | '\u{20000}'..='\u{3FFFD}')
 }

@@ -292,8 +292,8 @@ fn a_rule_is_a_line() {
 }
 
 #[test]
-fn html_is_shown_as_it_is() {
-    check("<b>x</b> &lt;i&gt; &amp;", expect!["|<b>x</b> <i> &|"]);
+fn other_html_is_shown_as_it_is() {
+    check("<a name=x> &lt;i&gt; &amp;", expect!["|<a name=x> <i> &|"]);
     check(
         "<div>\n<p>x</p>\n</div>\n\n*y*",
         expect![[r#"
@@ -342,4 +342,94 @@ fn the_first_hundred_entities_are_kept() {
     let formatted = to_entities(&"*a* **b** ".repeat(80));
     assert_eq!(formatted.entities.len(), 100);
     assert_eq!(formatted.entities[99].offset, 99 * 2);
+}
+
+/// Shows a piece of Markdown on a line: `⏎` is a line break, entities stand behind as `Kind(words)`.
+fn shown(markdown: &str) -> String {
+    let formatted = to_entities(markdown);
+    let mut shown = formatted.text.replace('\n', "⏎");
+    for entity in &formatted.entities {
+        let kind = format!("{:?}", entity.kind);
+        let name = kind.split([' ', '{']).next().unwrap_or_default();
+        let words = utf16_slice(&formatted.text, entity.offset, entity.length).replace('\n', "⏎");
+        shown.push_str(&format!(" {name}({words})"));
+    }
+    shown
+}
+
+#[track_caller]
+fn check_all(cases: &[(&str, &str)]) {
+    for (markdown, expected) in cases {
+        assert_eq!(shown(markdown), *expected, "{markdown}");
+    }
+}
+
+#[test]
+fn fences_are_read_by_their_length_and_place() {
+    check_all(&[
+        ("````\n```\n[a]: b\n```\n````\n[a]: c", "```⏎[a]: b⏎```⏎[a]: c Pre(```⏎[a]: b⏎```)"),
+        ("~~~\n```\n[a]: b\n~~~\nc", "```⏎[a]: b⏎c Pre(```⏎[a]: b)"),
+        ("```like``` this\n\n[Ana]: hello", "like this⏎⏎[Ana]: hello Code(like)"),
+        ("1. Run\n   ```sh\nls\n  -l\n```\n2. Next", "1. Run⏎ls⏎  -l⏎2. Next Pre(ls⏎  -l)"),
+        ("- a\n  ```\n    x\n\n  y\n  ```\n- b", "• a⏎  x⏎⏎y⏎• b Pre(  x⏎⏎y)"),
+        ("Text:\n    ```sh\n    if x:\n      y\n    ```\nend", "Text:⏎if x:⏎  y⏎end Pre(if x:⏎  y)"),
+        ("```\n    ```\n```\nc", "    ```⏎c Pre(    ```)"),
+        ("- ```\nx\n```\nc", "• x⏎c Pre(x)"),
+    ]);
+}
+
+#[test]
+fn emphasis_is_read_beside_east_asian_punctuation() {
+    check_all(&[
+        ("**注意：**明天", "注意：明天 Bold(注意：)"),
+        ("明天**「注意」**は休み", "明天「注意」は休み Bold(「注意」)"),
+        ("**a。**b", "**a。**b"),
+        ("*「あ」*と**い！**う", "「あ」とい！う Italic(「あ」) Bold(い！)"),
+        ("**\"강조\"**는", "\"강조\"는 Bold(\"강조\")"),
+        ("**Важно:**завтра", "Важно:завтра Bold(Важно:)"),
+        ("**一** 二**三**四 * 五", "一 二三四 * 五 Bold(一) Bold(三)"),
+        ("2 * 3（注）*x", "2 * 3（注）*x"),
+    ]);
+}
+
+#[test]
+fn html_of_formatting_is_formatting_or_nothing() {
+    check_all(&[
+        ("a <b>b <i>c</i></b> <u>d</u>", "a b c d Bold(b c) Italic(c) Underline(d)"),
+        ("<b>see <code>x</code> now</b>", "see x now Bold(see) Code(x) Bold(now)"),
+        ("<strong>Title</strong>\ntext<br>more<br/>end", "Title⏎text⏎more⏎end Bold(Title)"),
+        ("x<sup>2</sup> H<sub>2</sub>O 1<sup>st one</sup>", "x² H₂O 1st one"),
+        ("<b>open\n\nnext</b> <i>**x</i>**", "open⏎⏎next x Bold(x)"),
+        ("<b>\n**x**\n</b>", "x Bold(x)"),
+        ("**a <b>b</b>** <b>**c**</b>", "a b c Bold(a b) Bold(c)"),
+        ("`<b>x</b>` Vec<String>", "<b>x</b> Vec<String> Code(<b>x</b>)"),
+        ("<b>||x||</b>", "x Spoiler(x)"),
+    ]);
+}
+
+#[test]
+fn cells_break_and_columns_count_what_is_wide() {
+    check(
+        "| a | b |\n|---|--:|\n| ✅ yes | x<br>yy |\n| ⚠️ | <b>1</b> |\n| 🇩🇪 日本 | 👨‍👩‍👧 |",
+        expect![[r#"
+        |a       |  b|
+        |--------+---|
+        |✅ yes  |  x|
+        |        | yy|
+        |⚠️      |  1|
+        |🇩🇪 日本 | 👨‍👩‍👧|
+        Pre - 0+82 "a       |  b\n--------+---\n✅ yes  |  x\n        | yy\n⚠\u{fe0f}      |  1\n🇩🇪 日本 | 👨\u{200d}👩\u{200d}👧""#]],
+    );
+}
+
+#[test]
+fn latex_becomes_signs_and_money_stays() {
+    check_all(&[
+        ("So \\(x^2\\) and $\\alpha \\le \\beta$.", "So x² and α ≤ β."),
+        ("**\\(a*b\\)**: $a_1*b_1$", "a*b: a₁*b₁ Bold(a*b)"),
+        ("\\[\n\\frac{a}{b} = c\n\\]", "a/b = c"),
+        ("$5 and $10, `$x^2$`", "$5 and $10, $x^2$ Code($x^2$)"),
+        ("- \\(\\boxed{42}\\)\n- A \\rightarrow B", "• 42⏎• A → B"),
+        ("| x |\n|---|\n| $x^2$ |", "x⏎--⏎x² Pre(x⏎--⏎x²)"),
+    ]);
 }

@@ -1,5 +1,7 @@
 //! The text as it is written, with its entities.
 
+use std::ops::Range;
+
 use super::clean::clean;
 use crate::domain::{Entity, EntityKind, FormattedText, utf16_len};
 
@@ -84,8 +86,17 @@ impl Writer {
 
     /// Adds an entity from `start` up to here.
     pub(super) fn add(&mut self, start: Place, kind: EntityKind) {
-        if start.units < self.units {
-            self.entities.push(Entity { offset: start.units, length: self.units - start.units, kind });
+        self.add_range(start..self.end(), kind);
+    }
+
+    /// Adds an entity over text that is written already.
+    pub(super) fn add_range(&mut self, range: Range<Place>, kind: EntityKind) {
+        let length = range.end.units.saturating_sub(range.start.units);
+        if length > 0 {
+            // What is bold throughout is not bold in parts.
+            let inside = range.start.units..range.end.units;
+            self.entities.retain(|inner| inner.kind != kind || !inside.contains(&inner.offset));
+            self.entities.push(Entity { offset: range.start.units, length, kind });
         }
     }
 

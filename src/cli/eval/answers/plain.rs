@@ -33,8 +33,18 @@ impl Plain {
         })
     }
 
-    /// Asks the model the question of a case below the last messages of its chat.
-    pub async fn answer(&self, case: &Case, clock: &Clock) -> Result<Answer, reqwest::Error> {
+    /// Asks the model the question of a case below the last messages of its chat. A server that fails gives no answer.
+    pub async fn answer(&self, case: &Case, clock: &Clock) -> Answer {
+        let watch = clock.stopwatch();
+        self.asked(case, clock).await.unwrap_or_else(|error| Answer {
+            below: error.to_string(),
+            is_apology: true,
+            seconds: watch.elapsed().as_secs_f64(),
+            ..Answer::default()
+        })
+    }
+
+    async fn asked(&self, case: &Case, clock: &Clock) -> Result<Answer, reqwest::Error> {
         let messages = json!([
             { "role": "system", "content": SYSTEM },
             { "role": "user", "content": user_message(case) },

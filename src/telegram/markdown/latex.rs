@@ -1,0 +1,359 @@
+//! The commonest LaTeX, as signs.
+
+/// Deeper braces are shown as they stand.
+const MAX_DEPTH: usize = 12;
+/// Letters in a row that may be variables; more of them are words.
+const MAX_VARIABLE: usize = 2;
+
+/// Commands without arguments, each before its sign.
+const SIGNS: &str = "\
+    alpha α beta β gamma γ delta δ epsilon ε varepsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν \
+    xi ξ pi π rho ρ sigma σ tau τ phi φ varphi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Pi Π Sigma Σ \
+    Phi Φ Psi Ψ Omega Ω times × cdot · div ÷ pm ± mp ∓ le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ approx ≈ equiv ≡ sim ∼ \
+    propto ∝ ll ≪ gg ≫ to → rightarrow → leftarrow ← leftrightarrow ↔ Rightarrow ⇒ implies ⇒ Leftarrow ⇐ \
+    Leftrightarrow ⇔ iff ⇔ mapsto ↦ uparrow ↑ downarrow ↓ infty ∞ partial ∂ nabla ∇ sum ∑ prod ∏ int ∫ in ∈ notin ∉ \
+    subset ⊂ subseteq ⊆ cup ∪ cap ∩ emptyset ∅ forall ∀ exists ∃ neg ¬ land ∧ lor ∨ wedge ∧ vee ∨ therefore ∴ \
+    because ∵ angle ∠ degree ° circ ∘ perp ⊥ parallel ∥ ldots … cdots … dots … checkmark ✓ star ⋆";
+/// Commands that only size or place what follows.
+const NOTHING: &[&str] = &["left", "right", "big", "Big", "bigg", "Bigg", "displaystyle", "limits", "hline"];
+/// Commands that are their argument.
+const WRAPPERS: &[&str] = &[
+    "text",
+    "textbf",
+    "textit",
+    "textrm",
+    "mathrm",
+    "mathbf",
+    "mathit",
+    "mathsf",
+    "mathcal",
+    "mathbb",
+    "operatorname",
+    "boxed",
+    "mbox",
+];
+/// Commands whose argument is a name, and nothing to show.
+const NAMED: &[&str] = &["begin", "end", "label", "tag"];
+
+const RAISED: (&str, &str) = ("0123456789+-=()nixyabcdefghjklmoprstuvwz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣʸᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷᶻ");
+const LOWERED: (&str, &str) = ("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ");
+
+/// Turns LaTeX in a text without code into signs, as Markdown. What is no LaTeX stays as it is.
+pub(super) fn with_signs(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['\\', '$']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let previous = out.chars().next_back();
+        if let Some((math, behind)) = formula(from) {
+            out.push_str(&escaped(signs(math).trim()));
+            rest = behind;
+        } else if let Some((shown, behind)) = lone_command(from, previous) {
+            out.push_str(&escaped(&shown));
+            rest = behind;
+        } else {
+            // The character behind a backslash is escaped by it.
+            let taken: usize = from.chars().take(1 + usize::from(from.starts_with('\\'))).map(char::len_utf8).sum();
+            out.push_str(&from[..taken]);
+            rest = &from[taken..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The characters of `text` raised, if all can be.
+pub(super) fn raised(text: &str) -> Option<String> {
+    mapped(text, RAISED)
+}
+
+/// The characters of `text` lowered, if all can be.
+pub(super) fn lowered(text: &str) -> Option<String> {
+    mapped(text, LOWERED)
+}
+
+fn mapped(text: &str, (from, to): (&str, &str)) -> Option<String> {
+    text.chars().map(|c| from.chars().zip(to.chars()).find(|(plain, _)| *plain == c).map(|(_, sign)| sign)).collect()
+}
+
+/// The formula between delimiters that `text` begins with, and what follows.
+fn formula(text: &str) -> Option<(&str, &str)> {
+    for (opening, closing) in [("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$")] {
+        let Some((math, behind)) = text.strip_prefix(opening).and_then(|inside| inside.split_once(closing)) else {
+            continue;
+        };
+        let is_one = !math.contains("\n\n") && !math.trim().is_empty();
+        let is_math = match opening {
+            "$" => {
+                let touches = !math.starts_with(char::is_whitespace) && !math.ends_with(char::is_whitespace);
+                touches && !math.contains('\n') && !behind.starts_with(|c: char| c.is_ascii_digit()) && is_formula(math)
+            }
+            "\\(" => is_formula(math) || has_index(math) || is_short(math) && math.chars().any(char::is_alphabetic),
+            _ => is_formula(math) || has_index(math) || is_short(math) && math.contains('='),
+        };
+        return (is_one && is_math).then_some((math, behind));
+    }
+    None
+}
+
+/// Whether a command, an exponent or an index is in it, among variables and not among words.
+fn is_formula(math: &str) -> bool {
+    let has_command =
+        math.split('\\').skip(1).any(|behind| is_known(word(behind)) || behind.starts_with(['{', ',', ';']));
+    has_command || math.contains(['^', '_']) && is_short(math)
+}
+
+/// Whether an exponent or an index in braces is in it.
+fn has_index(math: &str) -> bool {
+    math.contains("^{") || math.contains("_{")
+}
+
+/// Whether it is made of numbers, variables and signs.
+fn is_short(math: &str) -> bool {
+    let is_of_math = |c: char| c.is_alphanumeric() || " +-*/=<>()^_{},.|!':\n".contains(c);
+    let words = math.split(|c: char| !c.is_alphabetic());
+    math.chars().all(is_of_math) && words.map(|word| word.chars().count()).all(|letters| letters <= MAX_VARIABLE)
+}
+
+fn is_known(command: &str) -> bool {
+    sign(command).is_some()
+        || WRAPPERS.contains(&command)
+        || matches!(
+            command,
+            "frac" | "dfrac" | "tfrac" | "sqrt" | "left" | "begin" | "log" | "ln" | "sin" | "cos" | "tan" | "lim"
+        )
+}
+
+/// The sign that a command stands for.
+fn sign(command: &str) -> Option<&'static str> {
+    let mut words = SIGNS.split_whitespace();
+    while let (Some(name), Some(sign)) = (words.next(), words.next()) {
+        if name == command {
+            return Some(sign);
+        }
+    }
+    None
+}
+
+/// The letters that `text` begins with.
+fn word(text: &str) -> &str {
+    &text[..text.len() - text.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len()]
+}
+
+/// A known command outside of a formula, as models write it in a sentence; not a part of a path.
+fn lone_command(text: &str, previous: Option<char>) -> Option<(String, &str)> {
+    let behind = text.strip_prefix('\\')?;
+    let command = word(behind);
+    if previous.is_some_and(|c| c.is_alphabetic() || matches!(c, ':' | '\\' | '/' | '_' | '.')) {
+        return None;
+    }
+    let rest = &behind[command.len()..];
+    let takes = WRAPPERS.contains(&command) || matches!(command, "frac" | "dfrac" | "tfrac" | "sqrt");
+    let has_sign = sign(command).is_some();
+    let goes_on = rest.starts_with(['\\', '/', '_', '.', ':']);
+    match (takes && rest.starts_with('{'), has_sign && !goes_on) {
+        (false, false) => None,
+        _ => {
+            let mut reader = Reader { rest: behind, depth: 0 };
+            let shown = reader.command();
+            Some((shown, reader.rest))
+        }
+    }
+}
+
+/// A formula as signs.
+fn signs(math: &str) -> String {
+    let mut reader = Reader { rest: math, depth: 0 };
+    let shown = reader.until_brace();
+    let lines: Vec<String> = shown
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines.join("\n")
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    /// All up to a closing brace without partner, or to the end.
+    fn until_brace(&mut self) -> String {
+        let mut out = String::new();
+        while let Some(c) = self.rest.chars().next() {
+            self.rest = &self.rest[c.len_utf8()..];
+            match c {
+                '}' if self.depth > 0 => break,
+                '{' if self.depth < MAX_DEPTH => out.push_str(&self.group()),
+                '{' | '}' => {}
+                '^' | '_' => {
+                    let argument = self.argument();
+                    let shown = if c == '^' { raised(&argument) } else { lowered(&argument) };
+                    out.push_str(&shown.unwrap_or_else(|| match argument.as_str() {
+                        // Degrees.
+                        "∘" if c == '^' => "°".to_owned(),
+                        "'" | "′" => argument.clone(),
+                        _ if argument.chars().count() > 1 => format!("{c}({argument})"),
+                        _ => format!("{c}{argument}"),
+                    }));
+                }
+                '\\' => out.push_str(&self.command()),
+                '&' => {}
+                '~' => out.push(' '),
+                _ => out.push(c),
+            }
+        }
+        out
+    }
+
+    /// What stands between the braces of which the first is read.
+    fn group(&mut self) -> String {
+        self.depth += 1;
+        let inside = self.until_brace();
+        self.depth -= 1;
+        inside
+    }
+
+    /// What a command or an exponent takes: a group, a command, or one character.
+    fn argument(&mut self) -> String {
+        let text = self.rest.trim_start_matches(' ');
+        let Some(c) = text.chars().next() else { return String::new() };
+        if c == '}' {
+            return String::new();
+        }
+        self.rest = &text[c.len_utf8()..];
+        match c {
+            '{' if self.depth < MAX_DEPTH => self.group().trim().to_owned(),
+            '\\' => self.command(),
+            _ => c.to_string(),
+        }
+    }
+
+    /// A command of which the backslash is read.
+    fn command(&mut self) -> String {
+        let name = word(self.rest);
+        self.rest = &self.rest[name.len()..];
+        if let Some(sign) = sign(name) {
+            return sign.to_owned();
+        }
+        match name {
+            "" => {
+                let c = self.rest.chars().next().unwrap_or(' ');
+                self.rest = self.rest.get(c.len_utf8()..).unwrap_or_default();
+                match c {
+                    '\\' => "\n".to_owned(),
+                    ',' | ';' | ':' | '!' | ' ' => " ".to_owned(),
+                    _ => c.to_string(),
+                }
+            }
+            "frac" | "dfrac" | "tfrac" => {
+                let (above, below) = (self.argument(), self.argument());
+                // `1/2b` would be half of b.
+                let is_product = below.contains(|c: char| c.is_ascii_digit()) && below.contains(char::is_alphabetic);
+                let below = if is_product { format!("({below})") } else { in_brackets(&below) };
+                format!("{}/{below}", in_brackets(&above))
+            }
+            "sqrt" => format!("√{}", in_brackets(&self.argument())),
+            "quad" | "qquad" => " ".to_owned(),
+            name if NOTHING.contains(&name) => String::new(),
+            name if WRAPPERS.contains(&name) => self.argument(),
+            name if NAMED.contains(&name) => {
+                self.argument();
+                String::new()
+            }
+            name => name.to_owned(),
+        }
+    }
+}
+
+/// A part of a fraction, in brackets where it is a sum or a product.
+fn in_brackets(part: &str) -> String {
+    let is_whole = part.chars().all(|c| c.is_alphanumeric() || ".,²³√°%".contains(c))
+        || part.starts_with('(') && part.ends_with(')');
+    if is_whole || part.contains(char::is_whitespace) && part.chars().all(|c| c.is_alphabetic() || c == ' ') {
+        part.to_owned()
+    } else {
+        format!("({part})")
+    }
+}
+
+/// Signs as Markdown that shows them as they are.
+fn escaped(shown: &str) -> String {
+    let mut out = String::with_capacity(shown.len());
+    for c in shown.chars() {
+        if matches!(c, '*' | '_' | '[' | ']' | '<' | '>' | '`' | '~' | '\\' | '|' | '#' | '$') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    // A line that begins with a sign is no list.
+    let begins = shown.starts_with(['-', '+']) && shown[1..].starts_with(' ');
+    if begins { format!("\\{out}") } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_become_signs() {
+        for (latex, shown) in [
+            (r"\(x^2\)", "x²"),
+            (r"so \(x\) is $\alpha \le \beta$.", "so x is α ≤ β."),
+            (r"\[ \frac{a}{b} = \frac{a+1}{2b^2} \]", "a/b = (a+1)/(2b²)"),
+            (r"$$E = mc^2$$", "E = mc²"),
+            (r"$x_1 + x_{10}$, $x^{-1}$, $2^{n+1}$, $e^{i\pi}$", "x₁ + x₁₀, x⁻¹, 2ⁿ⁺¹, e^(iπ)"),
+            (r"3 \times 4, A \rightarrow B, 2\times3", "3 × 4, A → B, 2×3"),
+            (r"\boxed{42} and \text{if so}", "42 and if so"),
+            (r"\(\sqrt{2} \approx 1.41\)", "√2 ≈ 1.41"),
+            (r"\(90^\circ\) \(\text{speed} = \frac{\text{way}}{\text{time}}\)", "90° speed = way/time"),
+            (r"$\left( a \cdot b \right)$", "( a · b )"),
+            (r"\[\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}\]", "a = 1\nb = 2"),
+            (r"\(a_{max}\)", "aₘₐₓ"),
+            (r"\(\sin x\) \(10\%\,\text{off}\)", "sin x 10% off"),
+            (r"\[ - b \pm 1 \]", r"\- b ± 1"),
+        ] {
+            assert_eq!(with_signs(latex), shown, "{latex}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_latex_stays() {
+        for text in [
+            "$5 and $10",
+            "$5-$10, US$3, 5$",
+            "from $5 to $10_000 or $20^2",
+            r"C:\times\new and C:\text\in D:\to.txt",
+            r"\[1\] and \[Ana\]: hello, \*no\*, \_",
+            r"\(see above\)",
+            "echo $HOME/a_b:$PATH",
+            "$x$ 50% ^1 {a}",
+            r"a \\ b \n \foo",
+            r"\",
+            "$",
+            "$$",
+            r"\(",
+            r"\frac",
+        ] {
+            assert_eq!(with_signs(text), text);
+        }
+    }
+
+    #[test]
+    fn broken_latex_ends() {
+        for text in [
+            r"\(\frac{a\)",
+            r"\({{{{{{{{{{{{{{{{{{{{{x^2}\)",
+            r"\(^\)",
+            r"\(x^}\)",
+            r"\[\sqrt\]",
+            r"$\alpha_$",
+            r"\(x^2\\)",
+        ] {
+            with_signs(text);
+        }
+    }
+}
