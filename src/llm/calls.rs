@@ -26,11 +26,11 @@ static OPENER: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The beginning of a line that is a call by itself.
 static LINE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?m)^[ \t]*(?:[\[(]|print\()?(?:(?:functions|tools|default_api)\.)?(?P<name>\w+)(?::\d+)?[({]")
+    pattern(r"(?m)^[ \t]*(?:[\[(]|print\()?(?:(?:functions|default_api)\.)?(?P<name>\w+)(?::\d+)?[({]")
 });
 
 /// What may stand before the name of a tool.
-const PREFIXES: [&str; 3] = ["functions.", "tools.", "default_api."];
+const PREFIXES: [&str; 2] = ["functions.", "default_api."];
 
 /// The beginning of a call in JSON, as long as its end has not come.
 static BEGUN: LazyLock<Regex> =

@@ -9,6 +9,7 @@
 mod backend;
 mod calls;
 mod code;
+mod counts;
 mod diagnose;
 mod dialect;
 mod embeddings;

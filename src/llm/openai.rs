@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::domain::{Timestamp, TokenUse, estimate_tokens};
+use crate::domain::Timestamp;
 use crate::llm::diagnose::diagnose_prompt;
 use crate::llm::dialect::{Attempts, Dialect};
 use crate::llm::stream::Assembly;
@@ -247,7 +247,7 @@ impl OpenAi {
             }
         };
         model.note(&answer);
-        let completion = Completion { first_word, ..completion(answer, model, prompt) };
+        let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
         model.warn_of_cut(&completion, prompt);
         Ok(completion)
     }
@@ -384,23 +384,4 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn with_room(max_answer_tokens: u32) -> u32 {
     const LEAST: u32 = 4_096;
     max_answer_tokens.saturating_mul(4).max(LEAST)
-}
-
-fn completion(answer: Answer, model: &Model, prompt: &Prompt) -> Completion {
-    /// Smaller prompts are counted too differently for their count to tell anything.
-    const TELLING: u64 = 1_000;
-    let estimated = prompt.estimated_tokens() as u64;
-    let counted = answer.tokens.filter(|_| prompt.pictures.is_empty());
-    let completion = estimate_tokens(&answer.text) as u64;
-    Completion {
-        model: model.name.clone(),
-        tokens: answer.tokens.unwrap_or(TokenUse { prompt: estimated, completion }),
-        tokens_counted: answer.tokens.is_some(),
-        reused: answer.reused,
-        prompt_cut: counted.is_some_and(|counted| estimated > TELLING && counted.prompt * 2 < estimated),
-        truncated: answer.truncated,
-        first_word: None,
-        calls: answer.calls,
-        text: answer.text,
-    }
 }

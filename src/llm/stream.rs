@@ -8,11 +8,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::domain::repair;
+use crate::llm::counts::{Timings, Usage};
 use crate::llm::diagnose::diagnose_body;
 use crate::llm::repetition::is_looping;
 use crate::llm::tools;
 use crate::llm::visible::visible_so_far;
-use crate::llm::wire::{self, Answer, Content, Pieces, Reading, Timings, Usage, lenient};
+use crate::llm::wire::{self, Answer, Content, Pieces, Reading, lenient};
 use crate::llm::{LlmError, Prompt};
 
 /// The events of one answer so far.

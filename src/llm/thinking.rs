@@ -80,6 +80,9 @@ fn after_thinking(text: &str) -> &str {
 pub fn without_thinking_so_far(text: &str) -> &str {
     let start = text.trim_start();
     let may_begin = |tag: &str| tag.starts_with(start);
+    if TAGS.iter().any(|(open, close)| start.starts_with(open) && !start.contains(close)) {
+        return "";
+    }
     let openers = TAGS.iter().map(|(open, _)| *open).chain(THOUGHTS).chain([CHANNEL, "assistantfinal"]);
     if openers.into_iter().any(may_begin) {
         return "";

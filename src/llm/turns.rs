@@ -37,7 +37,7 @@ pub fn is_of_calls(token: &str) -> bool {
 pub fn after_start(text: &str, keep: impl Fn(&str) -> bool) -> &str {
     let mut rest = text.trim_start();
     while let Some(token) = TOKEN.find(rest).filter(|token| token.start() == 0) {
-        if is_of_calls(token.as_str()) || keep(rest) {
+        if is_of_calls(token.as_str()) || keep(rest) || is_talked_about(rest, token.start(), token.end()) {
             break;
         }
         rest = rest[token.end()..].trim_start();
@@ -71,13 +71,14 @@ fn first_char(text: &str) -> usize {
 }
 
 /// Whether a mark stands in a sentence as a word of it: a blank or a quotation mark before it and a blank with more words, or
-/// punctuation, behind it.
+/// punctuation, behind it; or an explanation.
 pub fn is_talked_about(text: &str, start: usize, end: usize) -> bool {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
     let (before, behind) = (&text[line_start..start], &text[end..line_end]);
     let quotes = ['"', '\'', '“', '„', '‘', '«', '(', ',', '/'];
     let stands_apart = before.ends_with(|c: char| c.is_whitespace() || quotes.contains(&c));
+    let is_explained = behind.starts_with([':', ',', ';']) || behind.starts_with(" |") || behind.starts_with(" =");
     let goes_on = match behind.chars().next() {
         Some(next) if next.is_whitespace() => {
             behind.trim_start().starts_with(|c: char| c.is_alphanumeric() || c == '(')
@@ -86,7 +87,7 @@ pub fn is_talked_about(text: &str, start: usize, end: usize) -> bool {
         None => false,
     };
     let is_in_a_sentence = !before.trim_end().is_empty() && !before.trim_end().ends_with(SENTENCE_ENDS);
-    stands_apart && goes_on && is_in_a_sentence
+    is_explained || stands_apart && goes_on && is_in_a_sentence
 }
 
 #[cfg(test)]
@@ -142,6 +143,8 @@ mod tests {
             "Like so:\n```\n<|im_start|>user\nhi<|im_end|>\n```\nDone.",
             "It was <s>Thursday</s> Friday.",
             "The roles are:\n- user\n- assistant\n",
+            "<|im_start|>: begins a turn\n<|im_end|>: ends it",
+            "| token | use |\n| --- | --- |\n| <|im_end|> | ends a turn |",
             "Its [INST] and [/INST] marks stand around a question.",
         ] {
             check(text, text.trim_end());

@@ -10,13 +10,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::domain::{TokenUse, is_blank};
+use crate::domain::{TokenUse, estimate_tokens, is_blank};
+use crate::llm::counts::{Count, Timings, Usage};
 use crate::llm::diagnose::diagnose_body;
 use crate::llm::dialect::Dialect;
 use crate::llm::thinking::thinks_unannounced;
 use crate::llm::tools::{self, CallPiece, ToolCall};
 use crate::llm::visible::{Visible, visible};
-use crate::llm::{AnswerFormat, LlmError, Picture, Prompt, PromptMessage, PromptRole};
+use crate::llm::{AnswerFormat, Completion, LlmError, Picture, Prompt, PromptMessage, PromptRole};
 
 /// The text of a completion and what is known about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +32,28 @@ pub struct Answer {
     pub tokens: Option<TokenUse>,
     /// Tokens of the prompt that the server had read before, where it tells.
     pub reused: Option<u64>,
+}
+
+impl Answer {
+    /// What `model` answered to `prompt`.
+    pub fn completed(self, model: &str, prompt: &Prompt) -> Completion {
+        /// Smaller prompts are counted too differently for their count to tell anything.
+        const TELLING: u64 = 1_000;
+        let estimated = prompt.estimated_tokens() as u64;
+        let counted = self.tokens.filter(|_| prompt.pictures.is_empty());
+        let completion = estimate_tokens(&self.text) as u64;
+        Completion {
+            model: model.to_owned(),
+            tokens: self.tokens.unwrap_or(TokenUse { prompt: estimated, completion }),
+            tokens_counted: self.tokens.is_some(),
+            reused: self.reused,
+            prompt_cut: counted.is_some_and(|counted| estimated > TELLING && counted.prompt * 2 < estimated),
+            truncated: self.truncated,
+            first_word: None,
+            calls: self.calls,
+            text: self.text,
+        }
+    }
 }
 
 pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
@@ -201,14 +224,6 @@ struct Reply {
     timings: Timings,
 }
 
-/// What llama.cpp tells of its work.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Timings {
-    #[serde(deserialize_with = "lenient")]
-    pub cache_n: Count,
-}
-
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Choice {
@@ -295,55 +310,6 @@ pub struct Part {
     text: String,
 }
 
-/// What the server counted. Some call it by other names.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Usage {
-    #[serde(deserialize_with = "lenient")]
-    prompt_tokens: Count,
-    #[serde(deserialize_with = "lenient")]
-    completion_tokens: Count,
-    #[serde(deserialize_with = "lenient")]
-    input_tokens: Count,
-    #[serde(deserialize_with = "lenient")]
-    output_tokens: Count,
-    #[serde(deserialize_with = "lenient")]
-    prompt_tokens_details: Details,
-    #[serde(deserialize_with = "lenient")]
-    cached_tokens: Count,
-    #[serde(deserialize_with = "lenient")]
-    prompt_cache_hit_tokens: Count,
-    /// Not a part of `input_tokens`, unlike the others.
-    #[serde(deserialize_with = "lenient")]
-    cache_read_input_tokens: Count,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Details {
-    #[serde(deserialize_with = "lenient")]
-    cached_tokens: Count,
-}
-
-/// A number, also one in quotes.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(from = "Value")]
-pub struct Count(f64);
-
-impl From<Value> for Count {
-    fn from(value: Value) -> Self {
-        let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-        Self(number.filter(|number| number.is_finite()).unwrap_or_default())
-    }
-}
-
-impl Count {
-    /// A float becomes the nearest whole number in range: saturating is what `as` does.
-    pub fn whole(self) -> u64 {
-        self.0 as u64
-    }
-}
-
 /// How the generation ended.
 enum Finish {
     Whole,
@@ -372,40 +338,6 @@ impl Part {
     /// Other parts are thoughts, images, calls.
     fn into_text(self) -> String {
         if matches!(self.kind.as_str(), "" | "text" | "output_text") { self.text } else { String::new() }
-    }
-}
-
-impl Usage {
-    pub fn is_counted(&self) -> bool {
-        self.counted().is_some()
-    }
-
-    pub fn to_json(&self) -> Value {
-        let counted = self.counted().unwrap_or_default();
-        let reused = json!({"cached_tokens": self.reused().whole()});
-        json!({
-            "prompt_tokens": counted.prompt,
-            "completion_tokens": counted.completion,
-            "prompt_tokens_details": reused,
-        })
-    }
-
-    fn reused(&self) -> Count {
-        let named = self.cached_tokens.0.max(self.prompt_cache_hit_tokens.0).max(self.cache_read_input_tokens.0);
-        Count(named.max(self.prompt_tokens_details.cached_tokens.0))
-    }
-
-    fn counted(&self) -> Option<TokenUse> {
-        /// No call takes as many: whoever says so has not counted.
-        const TOO_MANY: f64 = 100_000_000.0;
-        let apart = if self.prompt_tokens.0 > 0.0 { 0.0 } else { self.cache_read_input_tokens.0 };
-        let (prompt, completion) =
-            (self.prompt_tokens.0.max(self.input_tokens.0 + apart), self.completion_tokens.0.max(self.output_tokens.0));
-        if prompt.max(completion) >= TOO_MANY {
-            return None;
-        }
-        let tokens = TokenUse { prompt: Count(prompt).whole(), completion: Count(completion).whole() };
-        (tokens.prompt > 0).then_some(tokens)
     }
 }
 
