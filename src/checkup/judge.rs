@@ -277,6 +277,7 @@ pub fn model(model: &str, asked: Result<Duration, &LlmError>) -> Finding {
         Err(LlmError::Empty) => {
             Finding::warn(NAME, format!("{model} answers without text"), "ask it something in a chat to be sure")
         }
+        Err(LlmError::NoRoom) => Finding::warn(NAME, format!("{model} thinks longer than an answer may be"), remedy),
         Err(LlmError::Refused { reason, .. }) => {
             Finding::fail(NAME, format!("{model}: the server refuses ({reason})"), remedy)
         }
@@ -344,7 +345,8 @@ fn model_remedy(error: &LlmError) -> String {
         LlmError::Unreachable(_) => "start the model server, or correct OPENAI_BASE_URL".to_owned(),
         LlmError::TimedOut => "use a faster model, or raise MODEL_TIMEOUT".to_owned(),
         LlmError::Malformed { .. } => "correct OPENAI_BASE_URL: it usually ends in /v1".to_owned(),
-        LlmError::Unavailable { .. } => "look at the model server's own log".to_owned(),
+        LlmError::NoRoom => "use a model that thinks less, or switch its thinking off at the server".to_owned(),
+        LlmError::Unavailable { .. } | LlmError::BrokeOff => "look at the model server's own log".to_owned(),
         LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NotConfigured(_) => {
             "try another MODEL".to_owned()
         }

@@ -89,7 +89,9 @@ fn of_conversation(failure: Option<&LlmError>) -> Outcome {
 /// A server that answers is well, whatever it thinks of the prompt.
 fn of_server(failure: Option<&LlmError>) -> Outcome {
     match failure {
-        None | Some(LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty) => Outcome::Succeeded,
+        None | Some(LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom) => {
+            Outcome::Succeeded
+        }
         Some(_) => Outcome::Failed,
     }
 }

@@ -184,7 +184,7 @@ impl Gateway {
         match completed {
             Ok(completion) => {
                 // Servers disagree about what a picture takes: it says nothing about how words are counted.
-                let is_telling = completion.tokens_counted && ask.prompt.pictures.is_empty();
+                let is_telling = completion.tokens_counted && !completion.prompt_cut && ask.prompt.pictures.is_empty();
                 let counted = is_telling.then_some((estimated, completion.tokens.prompt));
                 let call = self.call(&ask, completion.tokens);
                 let (server, tool_refusals) = (model.host().to_owned(), model.tool_refusals());

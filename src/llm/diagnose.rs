@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use crate::llm::dialect::Dialect;
 use crate::llm::transport::{Failure, Refusal};
-use crate::llm::wire::Dialect;
-use crate::llm::{Check, LlmError};
+use crate::llm::{AnswerFormat, Check, LlmError, Prompt, PromptRole};
 
 /// How servers say that the prompt is over the model's window.
 const TOO_LONG: &[&str] = &[
@@ -48,12 +48,18 @@ const SEES_NOTHING: &[&str] = &[
 /// What else they say of a picture that they do not take: too many, too large, damaged.
 const OF_PICTURES: &[&str] = &["image", "multimodal", "multi-modal"];
 
-/// What a prompt holds that a model may not take.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Extras {
-    pub tools: bool,
-    pub pictures: bool,
-}
+/// How chat templates say that they know no system role.
+const NO_SYSTEM: &[&str] = &[
+    "system role",
+    "system message",
+    "system instruction",
+    "developer instruction",
+    "roles must alternate",
+    "roles are supported",
+];
+
+/// A prompt over as many tokens may be refused for its length, in words that nobody has listed.
+const LARGE: usize = 2_000;
 
 /// The error that a failed call amounts to.
 pub fn diagnose(failure: Failure) -> LlmError {
@@ -66,6 +72,17 @@ pub fn diagnose(failure: Failure) -> LlmError {
     }
 }
 
+/// The error that a refused `prompt` amounts to. A large one that is refused without a known reason may be too long.
+pub fn diagnose_prompt(failure: Failure, prompt: &Prompt) -> LlmError {
+    match diagnose(failure) {
+        LlmError::Refused { reason, check: Check::Request } if prompt.estimated_tokens() > LARGE => {
+            tracing::warn!(reason, "the model server refused a large prompt: it may be too long");
+            LlmError::PromptTooLong
+        }
+        error => error,
+    }
+}
+
 /// The error in a body that came with status 200, as gateways send when the server behind them fails.
 pub fn diagnose_body(body: &Value) -> LlmError {
     let complaint = Complaint::of(body);
@@ -73,39 +90,48 @@ pub fn diagnose_body(body: &Value) -> LlmError {
     of_refusal(&Refusal { status, retry_after: None, body: String::new() }, &complaint)
 }
 
-/// How to say it to this server instead, when all it objects to is the form of the request.
-pub fn other_dialect(failure: &Failure, spoken: Dialect, extras: Extras) -> Option<Dialect> {
+/// How to say it to this server instead, where it names the part of the request that it objects to.
+pub fn named(failure: &Failure, spoken: Dialect, prompt: &Prompt) -> Option<Dialect> {
     let Failure::Refusal(Refusal { status, body, .. }) = failure else { return None };
     let complaint = Complaint::parse(body);
-    let is_too_long = TOO_LONG.iter().any(|phrase| complaint.text.contains(phrase));
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| complaint.text.contains(phrase));
     // Refused with 400, with 404 by gateways that find nobody for it, with 500 by servers that read it too late.
-    if !is_too_long && matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
-        let is_of_pictures = says(SEES_NOTHING) || says(OF_PICTURES) && !says(FILTERED);
-        if extras.pictures && !spoken.no_pictures && is_of_pictures {
-            return Some(Dialect { no_pictures: true, ..spoken });
-        }
-        if extras.tools && !spoken.no_tools && says(&["tool", "function call"]) {
-            return Some(Dialect { no_tools: true, ..spoken });
-        }
-    }
-    if !matches!(status, 400 | 422) {
+    if says(TOO_LONG) || !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
         return None;
     }
-    let objects_to = |parameter| complaint.text.contains(parameter) && complaint.text.contains("support");
-    if !spoken.completion_limit && complaint.text.contains("max_completion_tokens") {
-        return Some(Dialect { completion_limit: true, ..spoken });
+    let is_strict = matches!(status, 400 | 422);
+    let has_system = prompt.messages.iter().any(|message| message.role == PromptRole::System);
+    let has_format = prompt.format != AnswerFormat::Text;
+    let of_pictures = says(SEES_NOTHING) || says(OF_PICTURES) && !says(FILTERED);
+    let others = [
+        (says(&["reasoning_content"]), Dialect { wants_thoughts: true, ..spoken }),
+        (has_system && says(NO_SYSTEM), Dialect { no_system: true, ..spoken }),
+        (!prompt.pictures.is_empty() && of_pictures, Dialect { no_pictures: true, ..spoken }),
+        (is_strict && says(&["max_completion_tokens"]), Dialect { completion_limit: true, ..spoken }),
+        (has_format && says(&["response_format", "json_schema", "grammar"]), Dialect { free_form: true, ..spoken }),
+        (is_strict && says(&["stream_options", "include_usage"]), Dialect { uncounted_stream: true, ..spoken }),
+        (
+            is_strict && prompt.temperature.is_some() && says(&["temperature"]),
+            Dialect { default_temperature: true, ..spoken },
+        ),
+        (prompt.tools.are_offered() && says(&["tool", "function call"]), Dialect { no_tools: true, ..spoken }),
+    ];
+    others.into_iter().find(|(is_named, other)| *is_named && *other != spoken).map(|(_, other)| other)
+}
+
+/// Whether a refusal gives no reason that is known: then it may be for anything in the request. Servers that cannot ask a model
+/// for a form fail with 500.
+pub fn is_unexplained(failure: &Failure, spoken: Dialect) -> bool {
+    let Failure::Refusal(refusal) = failure else { return false };
+    match of_refusal(refusal, &Complaint::parse(&refusal.body)) {
+        LlmError::Refused { check: Check::Request, .. } => true,
+        LlmError::Unavailable { status: 500, .. } => !spoken.takes_forms,
+        _ => false,
     }
-    if !spoken.free_form && (complaint.text.contains("response_format") || complaint.text.contains("json_schema")) {
-        return Some(Dialect { free_form: true, ..spoken });
-    }
-    if !spoken.uncounted_stream && complaint.text.contains("stream_options") {
-        return Some(Dialect { uncounted_stream: true, ..spoken });
-    }
-    if !spoken.default_temperature && objects_to("temperature") {
-        return Some(Dialect { default_temperature: true, ..spoken });
-    }
-    None
+}
+
+pub fn is_about_pictures(other: Dialect, spoken: Dialect) -> bool {
+    other.no_pictures && !spoken.no_pictures
 }
 
 /// Whether the model takes no picture at all, by the word of its server.
@@ -191,9 +217,12 @@ fn http_status(value: &Value) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::llm::{Picture, PromptMessage, Tool, Tools};
 
     #[track_caller]
     fn check(status: u16, body: &str, expected: Expect) {
@@ -314,13 +343,43 @@ mod tests {
         let plain = Dialect::default();
         let newer = Dialect { completion_limit: true, ..plain };
         let newest = Dialect { default_temperature: true, ..newer };
-        let other_dialect = |failure, spoken| other_dialect(failure, spoken, Extras::default());
+        let other_dialect = |failure, spoken| named(failure, spoken, &prompt());
         assert_eq!(other_dialect(&limit, plain), Some(newer));
         assert_eq!(other_dialect(&limit, newer), None);
         assert_eq!(other_dialect(&temperature, newer), Some(newest));
         assert_eq!(other_dialect(&temperature, newest), None);
         assert_eq!(other_dialect(&Failure::NotJson, plain), None);
     }
+
+    #[test]
+    fn models_without_a_system_role_are_asked_without_one() {
+        let refusal =
+            |status, body: &str| Failure::Refusal(Refusal { status, retry_after: None, body: body.to_owned() });
+        let plain = Dialect::default();
+        for (status, body) in NO_SYSTEM_ROLE {
+            let other = named(&refusal(status, body), plain, &with_tools());
+            assert_eq!(other, Some(Dialect { no_system: true, ..plain }), "{body}");
+            let told = Prompt { messages: prompt().messages.split_off(1), ..prompt() };
+            assert_eq!(named(&refusal(status, body), plain, &told), None, "{body}");
+        }
+        let thoughts =
+            r#"{"error":{"message":"Missing `reasoning_content` field in the assistant message at message index 2"}}"#;
+        let other = named(&refusal(400, thoughts), plain, &with_tools());
+        assert_eq!(other, Some(Dialect { wants_thoughts: true, ..plain }));
+    }
+
+    const NO_SYSTEM_ROLE: [(u16, &str); 4] = [
+        (500, r#"{"error":{"code":500,"message":"System role not supported","type":"server_error"}}"#),
+        (
+            400,
+            r#"{"object":"error","message":"Conversation roles must alternate user/assistant/user/assistant/...","code":400}"#,
+        ),
+        (400, r#"{"object":"error","message":"Only user and assistant roles are supported!","code":400}"#),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"Developer instruction is not enabled for models/gemma-3-27b-it","status":"INVALID_ARGUMENT"}}]"#,
+        ),
+    ];
 
     #[test]
     fn models_that_see_nothing_are_asked_without_pictures() {
@@ -345,12 +404,11 @@ mod tests {
         ];
         let (plain, blind) = (Dialect::default(), Dialect { no_pictures: true, ..Dialect::default() });
         for (status, body) in refused {
-            let other =
-                |spoken, pictures| other_dialect(&refusal(status, body), spoken, Extras { pictures, tools: true });
-            assert_eq!(other(plain, true), Some(blind), "{body}");
+            let other = |spoken, prompt: &Prompt| named(&refusal(status, body), spoken, prompt);
+            assert_eq!(other(plain, &shown()), Some(blind), "{body}");
             assert!(sees_nothing(&refusal(status, body)), "{body}");
-            assert_eq!(other(blind, true), None, "{body}");
-            assert_eq!(other(plain, false), None, "{body}");
+            assert_eq!(other(blind, &shown()), None, "{body}");
+            assert_eq!(other(plain, &with_tools()), None, "{body}");
         }
     }
 
@@ -358,15 +416,30 @@ mod tests {
     fn one_picture_that_is_refused_says_nothing_of_the_next() {
         let refusal = |body: &str| Failure::Refusal(Refusal { status: 400, retry_after: None, body: body.to_owned() });
         let plain = Dialect::default();
-        let shown = Extras { pictures: true, tools: false };
+        let shown = shown();
         let many = refusal(r#"{"error":{"message":"At most 1 image(s) may be provided in one request."}}"#);
-        assert_eq!(other_dialect(&many, plain, shown), Some(Dialect { no_pictures: true, ..plain }));
+        assert_eq!(named(&many, plain, &shown), Some(Dialect { no_pictures: true, ..plain }));
         assert!(!sees_nothing(&many));
         let filtered = refusal(r#"{"error":{"message":"The image was rejected","code":"content_filter"}}"#);
-        assert_eq!(other_dialect(&filtered, plain, shown), None);
+        assert_eq!(named(&filtered, plain, &shown), None);
     }
 
-    const TOOLS: Extras = Extras { tools: true, pictures: false };
+    fn prompt() -> Prompt {
+        let message = |role| PromptMessage { role, content: "When is the dinner?".to_owned() };
+        let messages = vec![message(PromptRole::System), message(PromptRole::User)];
+        Prompt { temperature: Some(0.3), ..Prompt::new(messages, 100) }
+    }
+
+    fn with_tools() -> Prompt {
+        let tool = Tool { name: "search", description: "Searches.", parameters: serde_json::json!({"type": "object"}) };
+        let tools = Tools { offered: vec![tool], rounds: Vec::new() };
+        Prompt { tools, ..prompt() }
+    }
+
+    fn shown() -> Prompt {
+        let picture = Picture { label: "photo".to_owned(), media_type: "image/jpeg", bytes: Arc::from([0]) };
+        Prompt { pictures: vec![picture], ..with_tools() }
+    }
 
     #[test]
     fn servers_without_tools_are_asked_without_them() {
@@ -387,11 +460,11 @@ mod tests {
         let plain = Dialect::default();
         let without = Dialect { no_tools: true, ..plain };
         for (status, body) in refused {
-            assert_eq!(other_dialect(&refusal(status, body), plain, TOOLS), Some(without), "{body}");
-            assert_eq!(other_dialect(&refusal(status, body), without, TOOLS), None, "{body}");
-            assert_eq!(other_dialect(&refusal(status, body), plain, Extras::default()), None, "{body}");
+            assert_eq!(named(&refusal(status, body), plain, &with_tools()), Some(without), "{body}");
+            assert_eq!(named(&refusal(status, body), without, &with_tools()), None, "{body}");
+            assert_eq!(named(&refusal(status, body), plain, &prompt()), None, "{body}");
         }
         let too_long = r#"{"error":{"message":"maximum context length is 8192 tokens, 300 of them in the tools"}}"#;
-        assert_eq!(other_dialect(&refusal(400, too_long), plain, TOOLS), None);
+        assert_eq!(named(&refusal(400, too_long), plain, &with_tools()), None);
     }
 }

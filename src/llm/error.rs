@@ -31,6 +31,12 @@ pub enum LlmError {
     /// A content filter withheld the answer.
     #[error("the model's content filter withheld the answer")]
     Filtered,
+    /// The model's thoughts took all the tokens that an answer may have.
+    #[error("the model thinks longer than the limit of tokens allows, and gave no answer")]
+    NoRoom,
+    /// The answer ended before it was complete.
+    #[error("the model server's answer broke off")]
+    BrokeOff,
     /// The call succeeded and there is no text in it.
     #[error("the model answered without text")]
     Empty,
@@ -84,11 +90,12 @@ impl LlmError {
     /// Whether the server is well, and will say the same again of this request alone.
     pub fn is_about_the_request(&self) -> bool {
         match self {
-            Self::PromptTooLong | Self::Filtered | Self::Empty | Self::Malformed { .. } => true,
+            Self::PromptTooLong | Self::Filtered | Self::Empty | Self::NoRoom | Self::Malformed { .. } => true,
             Self::Refused { check, .. } => *check == Check::Request,
             Self::Throttled { .. }
             | Self::Unavailable { .. }
             | Self::Unreachable(_)
+            | Self::BrokeOff
             | Self::TimedOut
             | Self::NotConfigured(_) => false,
         }
@@ -99,18 +106,23 @@ impl LlmError {
             Self::Throttled { retry_after } | Self::Unavailable { retry_after, .. } => {
                 Recovery::RetryLater(*retry_after)
             }
-            Self::Unreachable(_) | Self::TimedOut => Recovery::RetryLater(None),
+            Self::Unreachable(_) | Self::TimedOut | Self::BrokeOff => Recovery::RetryLater(None),
             Self::PromptTooLong => Recovery::ShrinkPrompt,
-            Self::Refused { .. } | Self::Filtered | Self::Empty | Self::Malformed { .. } | Self::NotConfigured(_) => {
-                Recovery::GiveUp
-            }
+            Self::Refused { .. }
+            | Self::Filtered
+            | Self::Empty
+            | Self::NoRoom
+            | Self::Malformed { .. }
+            | Self::NotConfigured(_) => Recovery::GiveUp,
         }
     }
 
     /// Whether the model may have read the prompt all the same, so that somebody pays for it.
     pub fn may_have_cost(&self) -> bool {
         match self {
-            Self::TimedOut | Self::Filtered | Self::Empty | Self::Malformed { .. } => true,
+            Self::TimedOut | Self::BrokeOff | Self::Filtered | Self::Empty | Self::NoRoom | Self::Malformed { .. } => {
+                true
+            }
             Self::Unreachable(error) => !error.is_connect(),
             Self::Throttled { .. }
             | Self::Unavailable { .. }
@@ -131,6 +143,8 @@ impl LlmError {
             Self::Refused { .. } => "refused",
             Self::Filtered => "filtered",
             Self::Empty => "empty",
+            Self::NoRoom => "no_room",
+            Self::BrokeOff => "broke_off",
             Self::Malformed { .. } => "malformed",
             Self::NotConfigured(_) => "not_configured",
         }
@@ -143,8 +157,10 @@ impl LlmError {
             | Self::Unavailable { .. }
             | Self::Unreachable(_)
             | Self::TimedOut
+            | Self::BrokeOff
             | Self::Filtered
             | Self::Empty
+            | Self::NoRoom
             | Self::Malformed { .. } => true,
             Self::Refused { check: Check::Credit | Check::Access | Check::Model | Check::Request, .. } => true,
             // A key that is not known is known to no model.

@@ -7,17 +7,25 @@
 //! [`Transcriptions`] transcribes recordings.
 
 mod backend;
+mod calls;
+mod code;
+mod counts;
 mod diagnose;
+mod dialect;
 mod embeddings;
 mod error;
+mod markers;
 mod openai;
 mod progress;
 mod prompt;
+mod repetition;
 mod stream;
 mod thinking;
 mod tools;
 mod transcriptions;
 mod transport;
+mod turns;
+mod visible;
 mod wire;
 
 #[cfg(test)]

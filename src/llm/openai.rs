@@ -7,12 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::domain::{Timestamp, TokenUse, estimate_tokens, is_blank};
-use crate::llm::diagnose::{Extras, diagnose, other_dialect, sees_nothing};
+use crate::domain::Timestamp;
+use crate::llm::diagnose::diagnose_prompt;
+use crate::llm::dialect::{Attempts, Dialect};
 use crate::llm::stream::Assembly;
-use crate::llm::thinking::without_thinking_so_far;
 use crate::llm::transport::{Failure, Incoming, Server};
-use crate::llm::wire::{self, Answer, Dialect};
+use crate::llm::wire::{self, Answer};
 use crate::llm::{Completion, LlmError, LlmOptions, Progress, Prompt, Recovery};
 use crate::resilience::{RetryPolicy, random, within};
 
@@ -46,6 +46,10 @@ struct Model {
     refused_pictures_at: Mutex<Option<Timestamp>>,
     /// Whether its thoughts come without a sign at their start: then nothing can be shown before the end.
     thinks_unannounced: AtomicBool,
+    /// Whether its thoughts once took all the tokens of an answer: then it is given more of them.
+    needs_room: AtomicBool,
+    /// Whether the operator was told that the server cuts prompts.
+    warned_of_cut: AtomicBool,
 }
 
 /// One question and everything that asking it depends on.
@@ -204,8 +208,30 @@ impl OpenAi {
         }
     }
 
-    /// One call, within its own timeout and what the deadline leaves.
+    /// One call; two where the model turns out to need more room for its thoughts.
     async fn ask(&self, model: &Model, question: Question<'_>, deadline: &Deadline) -> Result<Completion, LlmError> {
+        let roomy =
+            || Prompt { max_answer_tokens: with_room(question.prompt.max_answer_tokens), ..question.prompt.clone() };
+        if model.needs_room.load(Ordering::Relaxed) {
+            return self.ask_once(model, Question { prompt: &roomy(), ..question }, deadline).await;
+        }
+        match self.ask_once(model, question, deadline).await {
+            Err(LlmError::NoRoom) => {
+                model.needs_room.store(true, Ordering::Relaxed);
+                let asked = self.ask_once(model, Question { prompt: &roomy(), ..question }, deadline).await;
+                asked.map_err(|_| LlmError::NoRoom)
+            }
+            answered => answered,
+        }
+    }
+
+    /// One call, within its own timeout and what the deadline leaves.
+    async fn ask_once(
+        &self,
+        model: &Model,
+        question: Question<'_>,
+        deadline: &Deadline,
+    ) -> Result<Completion, LlmError> {
         let Question { prompt, progress, clock } = question;
         let span = self.timeout.min(deadline.left(clock));
         let mut first_word = None;
@@ -217,12 +243,13 @@ impl OpenAi {
             None => {
                 let body =
                     within(clock, span, self.post(model, prompt, clock.now())).await.ok_or(LlmError::TimedOut)?;
-                wire::read(body.map_err(diagnose)?)?
+                wire::read(body.map_err(|failure| diagnose_prompt(failure, prompt))?, prompt)?
             }
         };
         model.note(&answer);
-        let answer = with_offered_calls(answer, prompt)?;
-        Ok(Completion { first_word, ..completion(answer, model, prompt) })
+        let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
+        model.warn_of_cut(&completion, prompt);
+        Ok(completion)
     }
 
     /// Asks for a stream, and hands the words on as they come.
@@ -236,40 +263,47 @@ impl OpenAi {
         let watch = clock.stopwatch();
         // What an earlier attempt began with is no part of this one.
         progress.write("");
+        let diagnose = |failure| diagnose_prompt(failure, prompt);
         let mut incoming = self.open(model, prompt, clock.now()).await.map_err(diagnose)?;
         let mut assembly = Assembly::default();
         while let Some(bytes) = incoming.next().await.map_err(diagnose)? {
             assembly.feed(bytes.as_ref())?;
-            let text = if model.thinks_unannounced() { "" } else { without_thinking_so_far(assembly.text()) };
+            let text = if model.thinks_unannounced() { String::new() } else { assembly.shown(prompt) };
             if !text.is_empty() {
                 first_word.get_or_insert_with(|| watch.elapsed());
-                progress.write(text);
+                progress.write(&text);
             }
             if assembly.is_done() {
                 break;
             }
         }
-        assembly.conclude()
+        assembly.conclude(prompt)
     }
 
     /// Sends the prompt, and once more in another form for each form that the model turns out not to take.
     async fn post(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<serde_json::Value, Failure> {
-        let mut dialect = model.dialect(now);
+        let mut attempts = Attempts::new(model.dialect(now), prompt);
         loop {
-            match self.server.post(&wire::request(&model.name, prompt, dialect)).await {
-                Ok(body) => return Ok(body),
-                Err(failure) => dialect = model.learn_from(failure, dialect, prompt, now)?,
+            match self.server.post(&wire::request(&model.name, prompt, attempts.dialect)).await {
+                Ok(body) => {
+                    model.learn(&attempts, prompt, now);
+                    return Ok(body);
+                }
+                Err(failure) => attempts.refused(failure, prompt)?,
             }
         }
     }
 
     /// The same for a stream.
     async fn open(&self, model: &Model, prompt: &Prompt, now: Timestamp) -> Result<Incoming, Failure> {
-        let mut dialect = model.dialect(now);
+        let mut attempts = Attempts::new(model.dialect(now), prompt);
         loop {
-            match self.server.open(&wire::streaming_request(&model.name, prompt, dialect)).await {
-                Ok(incoming) => return Ok(incoming),
-                Err(failure) => dialect = model.learn_from(failure, dialect, prompt, now)?,
+            match self.server.open(&wire::streaming_request(&model.name, prompt, attempts.dialect)).await {
+                Ok(incoming) => {
+                    model.learn(&attempts, prompt, now);
+                    return Ok(incoming);
+                }
+                Err(failure) => attempts.refused(failure, prompt)?,
             }
         }
     }
@@ -290,6 +324,8 @@ impl Model {
             refused_tools_at: Mutex::default(),
             refused_pictures_at: Mutex::default(),
             thinks_unannounced: AtomicBool::new(false),
+            needs_room: AtomicBool::new(false),
+            warned_of_cut: AtomicBool::new(false),
         }
     }
 
@@ -299,25 +335,29 @@ impl Model {
         Dialect { no_tools, no_pictures: is_refused(&self.refused_pictures_at), ..*lock(&self.dialect) }
     }
 
-    /// The dialect to say it in instead, where that is all that is wrong. Ends, because nothing is unlearned within one call.
-    fn learn_from(
-        &self,
-        failure: Failure,
-        spoken: Dialect,
-        prompt: &Prompt,
-        now: Timestamp,
-    ) -> Result<Dialect, Failure> {
-        let extras = Extras { tools: prompt.tools.are_offered(), pictures: !prompt.pictures.is_empty() };
-        let Some(other) = other_dialect(&failure, spoken, extras) else { return Err(failure) };
-        if other.no_tools && !spoken.no_tools {
+    /// Keeps the form that was accepted.
+    fn learn(&self, attempts: &Attempts, prompt: &Prompt, now: Timestamp) {
+        let (known, accepted) = (self.dialect(now), attempts.accepted(prompt));
+        if accepted.no_tools && !known.no_tools {
             *lock(&self.refused_tools_at) = Some(now);
         }
-        // Another one may please it: only who takes none at all is shown none from now on.
-        if other.no_pictures && !spoken.no_pictures && sees_nothing(&failure) {
+        if attempts.sees_nothing {
             *lock(&self.refused_pictures_at) = Some(now);
         }
-        *lock(&self.dialect) = other;
-        Ok(other)
+        *lock(&self.dialect) = accepted;
+    }
+
+    /// Tells the operator once that the server reads only a part of its prompts.
+    fn warn_of_cut(&self, completion: &Completion, prompt: &Prompt) {
+        if completion.prompt_cut && !self.warned_of_cut.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                model.name = self.name,
+                tokens.read = completion.tokens.prompt,
+                tokens.estimated = prompt.estimated_tokens(),
+                "the model server reads only a part of the prompt: raise its context size (num_ctx; of Ollama: \
+                 OLLAMA_CONTEXT_LENGTH)",
+            );
+        }
     }
 
     fn thinks_unannounced(&self) -> bool {
@@ -340,28 +380,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An answer that calls tools only where the prompt offers some, also where the model wrote a call down as its answer.
-fn with_offered_calls(answer: Answer, prompt: &Prompt) -> Result<Answer, LlmError> {
-    if !prompt.tools.are_offered() {
-        let answer = Answer { calls: Vec::new(), ..answer };
-        return if is_blank(&answer.text) { Err(LlmError::Empty) } else { Ok(answer) };
-    }
-    let written = if answer.calls.is_empty() { prompt.tools.written_in(&answer.text) } else { Vec::new() };
-    Ok(if written.is_empty() { answer } else { Answer { text: String::new(), calls: written, ..answer } })
-}
-
-fn completion(answer: Answer, model: &Model, prompt: &Prompt) -> Completion {
-    let estimate = |answer: &Answer| TokenUse {
-        prompt: prompt.estimated_tokens() as u64,
-        completion: estimate_tokens(&answer.text) as u64,
-    };
-    Completion {
-        model: model.name.clone(),
-        tokens: answer.tokens.unwrap_or_else(|| estimate(&answer)),
-        tokens_counted: answer.tokens.is_some(),
-        truncated: answer.truncated,
-        first_word: None,
-        calls: answer.calls,
-        text: answer.text,
-    }
+/// The limit for an answer of a model that thinks long before it.
+fn with_room(max_answer_tokens: u32) -> u32 {
+    const LEAST: u32 = 4_096;
+    max_answer_tokens.saturating_mul(4).max(LEAST)
 }

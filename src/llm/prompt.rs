@@ -73,6 +73,10 @@ pub struct Completion {
     /// Whether the server counted `tokens`. Otherwise they are our estimate, which budgets may use and
     /// [`TokenCalibration`](crate::domain::TokenCalibration) must not.
     pub tokens_counted: bool,
+    /// Tokens of the prompt that the server had read before and did not read again, where it tells.
+    pub reused: Option<u64>,
+    /// The server counted less than half of the prompt: it reads no more than the end or the beginning of it.
+    pub prompt_cut: bool,
     /// The answer was cut off at `max_answer_tokens`.
     pub truncated: bool,
     /// From the call to the first word, where the answer was streamed.
@@ -124,6 +128,8 @@ mod tests {
                 model: "m".to_owned(),
                 tokens: TokenUse::default(),
                 tokens_counted: false,
+                reused: None,
+                prompt_cut: false,
                 first_word: None,
                 truncated: false,
             };

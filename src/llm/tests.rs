@@ -12,6 +12,7 @@ use crate::resilience::RetryPolicy;
 use crate::testkit::{ModelServer, Reply};
 
 mod matrix;
+mod quirks;
 
 const MODEL: &str = "test-model";
 const FALLBACK: &str = "spare-model";
@@ -135,10 +136,11 @@ async fn what_will_not_change_is_not_retried() {
     let status = |status, code: &str| {
         vec![Reply::Status(status, format!(r#"{{"error":{{"message":"no PRIVATE WORDS","code":"{code}"}}}}"#))]
     };
+    // Asked once more, without what can be done without.
     check(
-        status(400, "invalid_request_error"),
+        [status(400, "invalid_request_error"), status(400, "no_idea")].concat(),
         expect![
-            "the model server refused (HTTP 400, invalid_request_error): check that this model can chat -> GiveUp [1]"
+            "the model server refused (HTTP 400, invalid_request_error): check that this model can chat -> GiveUp [2]"
         ],
     )
     .await;
@@ -184,11 +186,6 @@ async fn an_answer_that_is_none_is_a_failure_with_a_name() {
     .await;
     check(vec![Reply::Blank], expect!["the model answered without text -> GiveUp [1]"]).await;
     check(vec![Reply::Filtered], expect!["the model's content filter withheld the answer -> GiveUp [1]"]).await;
-    check(
-        vec![Reply::NoFinish],
-        expect!["the model server's answer cannot be used: it breaks off without a finish reason -> GiveUp [1]"],
-    )
-    .await;
     check(vec![Reply::CutJson], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])
         .await;
     check(vec![Reply::Garbage], expect!["the model server's answer cannot be used: it is not JSON -> GiveUp [1]"])
@@ -201,6 +198,7 @@ async fn an_answer_that_is_none_is_a_failure_with_a_name() {
     )
     .await;
     check(vec![Reply::Truncated("Friday, be".into())], expect!["test-model: Friday, be (truncated) [1]"]).await;
+    check(vec![Reply::NoFinish], expect!["test-model: They settled on [1]"]).await;
 }
 
 #[tokio::test]
@@ -438,9 +436,9 @@ async fn an_answer_that_somebody_has_begun_to_read_is_not_asked_for_again() {
     let end = r#"data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
     let whole = format!("{}{end}\n\n", events("Friday at seven."));
     server.script([cut(), Reply::Raw { status: 200, headers: Vec::new(), body: vec![whole.into_bytes()] }]);
-    // Nobody has read it: the model that broke off is not asked again, and the other one is.
+    // Nobody has read it: the model that broke off is asked again.
     let outcome = model.complete_streaming(&prompt(), &progress, &clock).await;
-    assert_eq!(told(&outcome), "spare-model: Friday at seven.");
+    assert_eq!(told(&outcome), "test-model: Friday at seven.");
     assert!(outcome.is_ok_and(|answer| answer.first_word.is_some()));
     assert_eq!(server.requests().len(), 3);
 }

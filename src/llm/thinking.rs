@@ -1,6 +1,13 @@
 //! Reasoning models think aloud before they answer. Members get the answer.
 
-const TAGS: [(&str, &str); 7] = [
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::llm::code::{code_ranges, is_in, pattern};
+use crate::llm::turns;
+
+const TAGS: [(&str, &str); 9] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
@@ -8,27 +15,48 @@ const TAGS: [(&str, &str); 7] = [
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
     ("<seed:think>", "</seed:think>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// How the open-weight models of OpenAI begin a part of their output, and what stands before the part for members. Servers
-/// that do not know the format pass it on as text.
+/// How the open-weight models of OpenAI begin a part of their output, with its name behind it. Servers that do not know the
+/// format pass it on as text.
 const CHANNEL: &str = "<|channel|>";
-const FINAL: &str = "<|channel|>final<|message|>";
-/// What may stand behind that part.
-const ENDS: [&str; 3] = ["<|return|>", "<|end|>", "<|start|>"];
+/// The names of parts that are not for members, as they begin a text whose tokens were left out.
+const THOUGHTS: [&str; 2] = ["analysis", "commentary"];
+/// What stands before a call of a tool.
+const CALL: &str = "commentary to=";
 
-/// With which models end their turn; servers that do not know the model's template pass it on as text.
-const TURN_ENDS: [&str; 6] = ["<|im_end|>", "</s>", "<|eot_id|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>"];
-/// The same for how they begin it.
-const TURN_STARTS: [&str; 3] =
-    ["<|im_start|>assistant", "<|start_header_id|>assistant<|end_header_id|>", "<start_of_turn>model"];
+/// What stands before the part for members.
+static FINAL: LazyLock<Regex> = LazyLock::new(|| pattern(r"<\|channel\|>\s*final[^\n]{0,40}?<\|message\|>"));
+/// The same where the tokens were left out: glued to the thought before it.
+static BARE_FINAL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?:\A|[.!?…)"”'’\]}\n。！？]\s?)(?:assistant|<\|start\|>assistant)final[ \n]?"#));
+/// A part without a name.
+static MESSAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A[a-z =._<|>]{0,60}<\|message\|>"));
 
 const SENTENCE_ENDS: [char; 6] = ['.', '!', '?', '…', ')', '。'];
 
-/// `text` without the thinking before the answer, trimmed. Tags inside the answer stay: somebody may have asked
-/// about them.
+/// Returns `text` without the thinking before the answer, trimmed, and without the tokens of its turn. Tags inside the answer
+/// stay: somebody may have asked about them.
 pub fn without_thinking(text: &str) -> &str {
-    let mut rest = without_turn_marks(text);
+    let rest = after_thinking(text);
+    rest[..turns::end(rest)].trim_end()
+}
+
+/// Returns whether more than the turn was written: what stands behind its end is not for members.
+pub fn runs_on(text: &str) -> bool {
+    let rest = after_thinking(text);
+    turns::end(rest) < rest.len()
+}
+
+fn after_thinking(text: &str) -> &str {
+    let is_kept = |rest: &str| {
+        rest.starts_with(CHANNEL)
+            || rest.starts_with("<|message|>")
+            || TAGS.iter().any(|(open, _)| rest.starts_with(open))
+    };
+    let mut rest = turns::after_start(text, is_kept).trim_end();
     if let Some(answer) = final_channel(rest) {
         return answer;
     }
@@ -44,52 +72,56 @@ pub fn without_thinking(text: &str) -> &str {
             rest = answer;
         }
     }
-    rest
+    turns::after_start(rest, |_| false)
 }
 
-/// What of a text that is still being written belongs to the answer; nothing while that is not certain. Whether the model
-/// thinks without saying so at its start, only the end tells.
+/// Returns what of a text that is still being written belongs to the answer; nothing while that is not certain. Whether the
+/// model thinks without saying so at its start, only the end tells.
 pub fn without_thinking_so_far(text: &str) -> &str {
     let start = text.trim_start();
     let may_begin = |tag: &str| tag.starts_with(start);
-    if TAGS.iter().any(|(open, _)| may_begin(open)) || may_begin(CHANNEL) {
+    if TAGS.iter().any(|(open, close)| start.starts_with(open) && !start.contains(close)) {
         return "";
     }
-    if start.starts_with(CHANNEL) && !start.contains(FINAL) {
+    let openers = TAGS.iter().map(|(open, _)| *open).chain(THOUGHTS).chain([CHANNEL, "assistantfinal"]);
+    if openers.into_iter().any(may_begin) {
         return "";
     }
     let answer = without_thinking(start);
-    // A further thought may follow the first, and the end of the channel may be half there.
-    if answer.len() < start.len() && TAGS.iter().any(|(open, _)| open.starts_with(answer)) {
+    // A further thought may follow the first, and the name of the speaker its token.
+    let next = TAGS.iter().map(|(open, _)| *open).chain(turns::ROLES);
+    if answer.len() < start.len() && next.into_iter().any(|next| next.starts_with(answer)) {
         return "";
     }
-    match start.starts_with(CHANNEL).then(|| answer.rfind("<|")).flatten() {
-        Some(at) => answer[..at].trim_end(),
-        None => answer,
-    }
+    answer
 }
 
 /// Whether the model thought aloud without an opening tag, as `text` shows once it is complete.
 pub fn thinks_unannounced(text: &str) -> bool {
-    TAGS.iter().any(|(open, close)| after_unopened(text.trim(), open, close).is_some())
+    let text = text.trim();
+    TAGS.iter().any(|(open, close)| after_unopened(text, open, close).is_some())
+        || !is_channel(text) && final_channel(text).is_some_and(|answer| answer.len() < text.len())
 }
 
-/// The last part that is meant for members, where the text is made of such parts.
+/// Whether a text begins with a named part, with or without its tokens.
+fn is_channel(text: &str) -> bool {
+    let is_bare = |name: &&str| {
+        text.strip_prefix(*name).is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase() || c == '\n'))
+    };
+    text.starts_with(CHANNEL) || text.starts_with(CALL) || THOUGHTS.iter().any(is_bare)
+}
+
+/// Returns the last part that is meant for members, or the call of a tool, where the text is made of such parts.
 fn final_channel(text: &str) -> Option<&str> {
-    if !text.starts_with(CHANNEL) {
-        return None;
+    let code = code_ranges(text);
+    let last = |pattern: &Regex| pattern.find_iter(text).filter(|found| !is_in(&code, found.start())).last();
+    if let Some(found) = last(&FINAL).or_else(|| last(&BARE_FINAL)) {
+        return Some(text[found.end()..].trim_start());
     }
-    let Some((_, answer)) = text.rsplit_once(FINAL) else { return Some("") };
-    let end = ENDS.iter().filter_map(|end| answer.find(end)).min().unwrap_or(answer.len());
-    Some(answer[..end].trim())
-}
-
-fn without_turn_marks(text: &str) -> &str {
-    let mut rest = text.trim();
-    while let Some(before) = TURN_ENDS.iter().find_map(|mark| rest.strip_suffix(mark)) {
-        rest = before.trim_end();
+    if is_channel(text) {
+        return Some(text.rfind(CALL).map_or("", |call| &text[call..]));
     }
-    TURN_STARTS.iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest).trim_start()
+    Some(text[MESSAGE.find(text)?.end()..].trim_start())
 }
 
 /// Some chat templates put the opening tag into the prompt, so that only the closing one comes back: on its own line, or right
@@ -173,18 +205,47 @@ mod tests {
             "Friday.",
         );
         check("<|channel|>analysis<|message|>Hm, two dates", "");
+        check(
+            "<|begin_of_thought|>Hm.<|end_of_thought|>\n\n<|begin_of_solution|>Friday.<|end_of_solution|>",
+            "Friday.",
+        );
+        check("<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>Friday.<|END_RESPONSE|>", "Friday.");
+    }
+
+    #[test]
+    fn parts_with_names_are_told_apart_with_half_of_their_tokens_or_none() {
+        check("analysisWe need the day. Two dates.assistantfinalFriday.", "Friday.");
+        check("analysisThey ask.assistantcommentaryHm.assistantfinal\n\nFriday.", "Friday.");
+        check("assistantfinalFriday.", "Friday.");
+        check("We need the day.<|end|><|start|>assistant<|channel|>final<|message|>Friday.<|return|>", "Friday.");
+        check("We need the day.<|start|>assistant<|channel|>final <|constrain|>text<|message|>Friday.", "Friday.");
+        check("<|start|>assistant<|message|>Friday.<|end|>", "Friday.");
+        check("final<|message|>Friday.", "Friday.");
+        check("Friday.<|end|><|start|>assistant<|channel|>analysis<|message|>Was that right?", "Friday.");
+        check("analysisWe need the day. Two dates", "");
+        check("analysis of the dates: Friday.", "analysis of the dates: Friday.");
+        check("gpt-oss writes `assistantfinal` there.", "gpt-oss writes `assistantfinal` there.");
+        check("Its last part begins with <|channel|>, it says.", "Its last part begins with <|channel|>, it says.");
+        check("analysisI search.assistantcommentary to=functions.find json{}", "commentary to=functions.find json{}");
+        assert!(thinks_unannounced("Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday."));
+        assert!(!thinks_unannounced("analysisHm.assistantfinalFriday."));
+        assert!(runs_on("Friday.<|im_end|>\n<|im_start|>user\nthanks") && !runs_on("Friday."));
     }
 
     #[test]
     fn while_it_is_written_nothing_of_a_thought_is_shown() {
-        let written = "<think>Hm.</think><think>Two.</think>\nFriday, they said.";
-        let ends = written.char_indices().map(|(at, c)| at + c.len_utf8());
-        let shown: Vec<&str> = ends.map(|end| without_thinking_so_far(&written[..end])).collect();
-        assert!(shown.iter().all(|shown| "Friday, they said.".starts_with(shown)), "{shown:?}");
-        assert_eq!(shown.last(), Some(&"Friday, they said."));
+        for written in [
+            "<think>Hm.</think><think>Two.</think>\nFriday, they said.",
+            "analysisWe need the day.assistantfinalFriday, they said.",
+            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Friday, they said.",
+        ] {
+            let ends = written.char_indices().map(|(at, c)| at + c.len_utf8());
+            let shown: Vec<&str> = ends.map(|end| without_thinking_so_far(&written[..end])).collect();
+            assert!(shown.iter().all(|shown| "Friday, they said.".starts_with(shown)), "{shown:?}");
+            assert_eq!(shown.last(), Some(&"Friday, they said."));
+        }
         assert_eq!(without_thinking_so_far("<"), "");
         assert_eq!(without_thinking_so_far("Friday <"), "Friday <");
-        assert_eq!(without_thinking_so_far("<|channel|>final<|message|>Friday.<|ret"), "Friday.");
         assert!(thinks_unannounced("Hm.\n</think>\nFriday.") && !thinks_unannounced("<think>Hm.</think>Friday."));
     }
 

@@ -1,7 +1,7 @@
 //! Tools: what a model may look up before it answers, as servers of chat completions write it down.
 //!
-//! A call comes whole or in pieces, its arguments as text or as an object, with an id or without one. Small models write it
-//! into their answer instead. Servers that know no tools are told what was looked up as plain text.
+//! A call comes whole or in pieces, its arguments as text or as an object, with an id or without one; [`calls`](super::calls)
+//! reads those that a model writes into its answer. Servers that know no tools are told what was looked up as plain text.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub struct Tool {
 }
 
 /// A model wants a tool used.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolCall {
     /// By which the result is matched to the call.
     pub id: String,
@@ -28,6 +28,8 @@ pub struct ToolCall {
     pub arguments: String,
     /// What some servers want back with the call, as they gave it.
     pub extra: Option<Value>,
+    /// The model's thoughts before its calls, with the first of them: some servers want them back.
+    pub thoughts: Option<String>,
 }
 
 /// Calls that were made together, and what came of each.
@@ -65,12 +67,17 @@ impl Tools {
         self.offered.iter().map(definition).collect()
     }
 
-    /// The rounds as messages of a server that knows tools.
-    pub fn messages(&self) -> Vec<Value> {
+    /// The rounds as messages of a server that knows tools; `with_thoughts`: of one that wants the model's thoughts back.
+    pub fn messages(&self, with_thoughts: bool) -> Vec<Value> {
         let mut messages = Vec::new();
         for ToolRound { said, calls, results } in &self.rounds {
             let calls_made: Vec<Value> = calls.iter().map(ToolCall::to_json).collect();
-            messages.push(json!({"role": "assistant", "content": said, "tool_calls": calls_made}));
+            let mut message = json!({"role": "assistant", "content": said, "tool_calls": calls_made});
+            if with_thoughts {
+                let thoughts = calls.iter().find_map(|call| call.thoughts.as_deref());
+                message["reasoning_content"] = json!(thoughts.unwrap_or_default());
+            }
+            messages.push(message);
             for (call, result) in calls.iter().zip(results) {
                 messages.push(json!({"role": "tool", "tool_call_id": call.id, "content": result}));
             }
@@ -92,30 +99,8 @@ impl Tools {
     /// Tokens of all of it, rather too many than too few.
     pub fn estimated_tokens(&self) -> usize {
         let offered = if self.offered.is_empty() { 0 } else { estimate_tokens(&self.definitions().to_string()) };
-        let rounds: usize = self.messages().iter().map(|message| estimate_tokens(&message.to_string())).sum();
+        let rounds: usize = self.messages(false).iter().map(|message| estimate_tokens(&message.to_string())).sum();
         offered + rounds
-    }
-
-    /// Calls of offered tools that a model wrote down as its whole answer, or behind its marks of calls at the end.
-    pub fn written_in(&self, text: &str) -> Vec<ToolCall> {
-        let mut calls = Vec::new();
-        let plain = text.replace("```json", "").replace("```", "").replace("</tool_call>", "");
-        let plain = &plain[CALL_MARKS.iter().filter_map(|mark| plain.find(mark)).min().unwrap_or_default()..];
-        for written in split_calls(plain) {
-            match read_call(written) {
-                Some(read) if read.iter().all(|call| self.offered.iter().any(|tool| tool.name == call.name)) => {
-                    calls.extend(read);
-                }
-                Some(_) | None => return Vec::new(),
-            }
-        }
-        let call = |(number, call): (usize, Written)| ToolCall {
-            id: made_id(number),
-            name: call.name,
-            arguments: text_of(&call.arguments),
-            extra: None,
-        };
-        calls.into_iter().enumerate().map(call).collect()
     }
 }
 
@@ -131,32 +116,6 @@ impl ToolCall {
         }
         call
     }
-}
-
-/// What stands before a call that a model writes down.
-const CALL_MARKS: [&str; 3] = ["<tool_call>", "[TOOL_CALLS]", "<function="];
-
-fn split_calls(text: &str) -> impl Iterator<Item = &str> {
-    let parts = text.split("<tool_call>").flat_map(|part| part.split("[TOOL_CALLS]"));
-    parts.flat_map(|part| part.split("</function>")).map(str::trim).filter(|part| !part.is_empty())
-}
-
-/// One call, a list of them, or `<function=name>{…}`.
-fn read_call(written: &str) -> Option<Vec<Written>> {
-    if let Some((name, arguments)) = written.strip_prefix("<function=").and_then(|rest| rest.split_once('>')) {
-        let arguments = serde_json::from_str(arguments).ok()?;
-        return Some(vec![Written { name: name.to_owned(), arguments }]);
-    }
-    serde_json::from_str(written).map(|call| vec![call]).or_else(|_| serde_json::from_str(written)).ok()
-}
-
-/// A call in the text of an answer.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    name: String,
-    #[serde(default, alias = "parameters")]
-    arguments: Value,
 }
 
 /// A call, or what an event adds to one.
@@ -210,6 +169,7 @@ pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
                     name: name.unwrap_or_default(),
                     arguments,
                     extra: extra_content,
+                    thoughts: None,
                 };
                 calls.push((index, call));
             }
@@ -226,12 +186,12 @@ pub fn joined(pieces: Vec<CallPiece>) -> Vec<ToolCall> {
     calls
 }
 
-fn made_id(place: usize) -> String {
+pub fn made_id(place: usize) -> String {
     format!("call_{}", place + 1)
 }
 
 /// Arguments come as text that holds JSON, or as the JSON itself.
-fn text_of(arguments: &Value) -> String {
+pub fn text_of(arguments: &Value) -> String {
     match arguments {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -290,32 +250,11 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_written_as_an_answer_counts() {
-        let called = |text: &str| told(&tools().written_in(text));
-        assert_eq!(
-            called(r#"{"name": "search", "parameters": {"query": "tent"}}"#),
-            r#"call_1 search {"query":"tent"}"#
-        );
-        let tagged = "<tool_call>\n{\"name\": \"search\", \"arguments\": {}}\n</tool_call>";
-        assert_eq!(called(tagged), "call_1 search {}");
-        for text in [
-            "Let me look.\n\n<tool_call>{\"name\": \"search\", \"arguments\": {}}</tool_call>",
-            "[TOOL_CALLS][{\"name\": \"search\", \"arguments\": {}}]",
-            "<function=search>{}</function>",
-        ] {
-            assert_eq!(called(text), "call_1 search {}", "{text}");
-        }
-        for text in ["Friday.", r#"{"name": "Ana"}"#, r#"{"name": "search", "price": 3}"#, "<tool_call>", ""] {
-            assert_eq!(called(text), "", "{text}");
-        }
-    }
-
-    #[test]
     fn a_server_without_tools_is_told_what_was_found() {
-        let call = ToolCall { id: "a".into(), name: "search".into(), arguments: "{}".into(), extra: None };
+        let call = ToolCall { id: "a".into(), name: "search".into(), arguments: "{}".into(), ..ToolCall::default() };
         let round = ToolRound { said: String::new(), calls: vec![call], results: vec!["the red tent".into()] };
         let tools = Tools { rounds: vec![round], ..tools() };
-        assert_eq!(tools.messages()[1]["tool_call_id"], "a");
+        assert_eq!(tools.messages(false)[1]["tool_call_id"], "a");
         let told = tools.told().expect("a message");
         assert!(told["content"].as_str().is_some_and(|text| text.contains("the red tent")), "{told}");
         assert!(tools.estimated_tokens() > 20);

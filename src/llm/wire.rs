@@ -10,28 +10,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::domain::{TokenUse, is_blank};
+use crate::domain::{TokenUse, estimate_tokens, is_blank};
+use crate::llm::counts::{Count, Timings, Usage};
 use crate::llm::diagnose::diagnose_body;
-use crate::llm::thinking::{thinks_unannounced, without_thinking};
+use crate::llm::dialect::Dialect;
+use crate::llm::thinking::thinks_unannounced;
 use crate::llm::tools::{self, CallPiece, ToolCall};
-use crate::llm::{AnswerFormat, LlmError, Picture, Prompt};
-
-/// Which form of the request a model takes. The default suits most servers, and refusals teach the rest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Dialect {
-    /// The limit is called `max_completion_tokens`: OpenAI's reasoning models refuse the older name.
-    pub completion_limit: bool,
-    /// No temperature but the default one is accepted.
-    pub default_temperature: bool,
-    /// The form of the answer cannot be asked for beside the prompt.
-    pub free_form: bool,
-    /// A stream cannot be asked to count its tokens.
-    pub uncounted_stream: bool,
-    /// Tools cannot be offered.
-    pub no_tools: bool,
-    /// Pictures cannot be shown.
-    pub no_pictures: bool,
-}
+use crate::llm::visible::{Visible, visible};
+use crate::llm::{AnswerFormat, Completion, LlmError, Picture, Prompt, PromptMessage, PromptRole};
 
 /// The text of a completion and what is known about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,13 +30,37 @@ pub struct Answer {
     pub thinks_unannounced: bool,
     /// `None` when the server does not count.
     pub tokens: Option<TokenUse>,
+    /// Tokens of the prompt that the server had read before, where it tells.
+    pub reused: Option<u64>,
+}
+
+impl Answer {
+    /// What `model` answered to `prompt`.
+    pub fn completed(self, model: &str, prompt: &Prompt) -> Completion {
+        /// Smaller prompts are counted too differently for their count to tell anything.
+        const TELLING: u64 = 1_000;
+        let estimated = prompt.estimated_tokens() as u64;
+        let counted = self.tokens.filter(|_| prompt.pictures.is_empty());
+        let completion = estimate_tokens(&self.text) as u64;
+        Completion {
+            model: model.to_owned(),
+            tokens: self.tokens.unwrap_or(TokenUse { prompt: estimated, completion }),
+            tokens_counted: self.tokens.is_some(),
+            reused: self.reused,
+            prompt_cut: counted.is_some_and(|counted| estimated > TELLING && counted.prompt * 2 < estimated),
+            truncated: self.truncated,
+            first_word: None,
+            calls: self.calls,
+            text: self.text,
+        }
+    }
 }
 
 pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
     let limit = if dialect.completion_limit { "max_completion_tokens" } else { "max_tokens" };
     let mut body = json!({
         "model": model,
-        "messages": prompt.messages,
+        "messages": messages(&prompt.messages, dialect),
         "stream": false,
         limit: prompt.max_answer_tokens,
     });
@@ -58,7 +68,11 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
         show(&prompt.pictures, &mut body["messages"]);
     }
     let with_tools = prompt.tools.are_offered() && !dialect.no_tools;
-    let looked_up = if with_tools { prompt.tools.messages() } else { prompt.tools.told().into_iter().collect() };
+    let looked_up = if with_tools {
+        prompt.tools.messages(dialect.wants_thoughts)
+    } else {
+        prompt.tools.told().into_iter().collect()
+    };
     if let Some(messages) = body["messages"].as_array_mut() {
         messages.extend(looked_up);
     }
@@ -76,6 +90,22 @@ pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
         body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
     }
     body
+}
+
+/// The messages as a server takes them: where it knows no rules beside the talk, they are the beginning of what is asked.
+fn messages(messages: &[PromptMessage], dialect: Dialect) -> Vec<PromptMessage> {
+    if !dialect.no_system {
+        return messages.to_vec();
+    }
+    let mut told: Vec<PromptMessage> = Vec::new();
+    for PromptMessage { role, content } in messages {
+        let role = if *role == PromptRole::System { PromptRole::User } else { *role };
+        match told.last_mut().filter(|last| last.role == role) {
+            Some(last) => last.content = format!("{}\n\n{content}", last.content),
+            None => told.push(PromptMessage { role, content: content.clone() }),
+        }
+    }
+    told
 }
 
 /// Puts pictures below the words of the last message, each below its label.
@@ -105,53 +135,81 @@ pub fn streaming_request(model: &str, prompt: &Prompt, dialect: Dialect) -> Valu
 ///
 /// # Errors
 /// Whatever keeps it from being an answer: an error in disguise, a filter, no text, no end.
-pub fn read(body: Value) -> Result<Answer, LlmError> {
+pub fn read(body: Value, prompt: &Prompt) -> Result<Answer, LlmError> {
     let reply = Reply::deserialize(&body).unwrap_or_default();
     let Some(choice) = reply.choices.into_iter().next() else {
         let is_error = body.get("error").or_else(|| body.get(0)?.get("error")).is_some_and(|error| !error.is_null());
         return Err(if is_error { diagnose_body(&body) } else { LlmError::Malformed { what: "it has no choices" } });
     };
-    let Reading { content, refusal, tool_calls } = choice.message.read();
-    let text = content.map(Content::into_text).filter(|text| !text.is_empty()).unwrap_or(choice.text);
-    let (finish, error, usage) = (choice.finish_reason, choice.error, reply.usage);
-    let calls = tools::in_order(tool_calls).collect();
-    Pieces { text, calls, is_refused: refusal.is_some(), finish, error, usage }.conclude()
+    let mut message = choice.message.read();
+    let thoughts = message.take_thoughts();
+    let text = message.content.map(Content::into_text).filter(|text| !text.is_empty()).unwrap_or(choice.text);
+    let pieces = Pieces {
+        text,
+        thoughts,
+        calls: tools::in_order(message.tool_calls).collect(),
+        is_refused: message.refusal.is_some(),
+        is_complete: !choice.is_broken_off,
+        finish: choice.finish_reason,
+        error: choice.error,
+        usage: reply.usage,
+        reused: reply.timings.cache_n,
+    };
+    pieces.conclude(prompt)
 }
 
 /// What came of a completion, at once or in many events.
 #[derive(Debug, Default)]
 pub struct Pieces {
     pub text: String,
+    /// What came beside the text as the model's thinking.
+    pub thoughts: String,
     pub calls: Vec<CallPiece>,
     pub is_refused: bool,
+    /// It was received to its end, whether a finish reason came with it or not.
+    pub is_complete: bool,
     pub finish: Option<String>,
     /// What went wrong with the choice, by the server's word.
     pub error: Option<Value>,
     pub usage: Usage,
+    /// llama.cpp's count of tokens that it had read before.
+    pub reused: Count,
 }
 
 impl Pieces {
     /// # Errors
     /// As [`read`].
-    pub fn conclude(self) -> Result<Answer, LlmError> {
-        let text = without_thinking(&self.text).to_owned();
-        let calls = tools::joined(self.calls);
-        let finish = self.finish.map(Finish::of);
-        match finish {
-            Some(Finish::Filtered) => Err(LlmError::Filtered),
-            Some(Finish::Broken) => Err(self.error.map_or_else(Finish::broken, |error| diagnose_body(&error))),
-            None => Err(LlmError::Malformed { what: "it breaks off without a finish reason" }),
-            Some(Finish::Whole | Finish::CutOff) if is_blank(&text) && calls.is_empty() => {
-                Err(if self.is_refused { LlmError::Filtered } else { LlmError::Empty })
-            }
-            Some(Finish::Whole | Finish::CutOff) => Ok(Answer {
-                truncated: matches!(finish, Some(Finish::CutOff)),
-                thinks_unannounced: thinks_unannounced(&self.text),
-                tokens: self.usage.counted(),
-                calls,
-                text,
-            }),
+    pub fn conclude(self, prompt: &Prompt) -> Result<Answer, LlmError> {
+        let is_cut_off = match self.finish.and_then(Finish::of) {
+            Some(Finish::Filtered) => return Err(LlmError::Filtered),
+            Some(Finish::Broken) => return Err(self.error.map_or(LlmError::BrokeOff, |error| diagnose_body(&error))),
+            None if !self.is_complete => return Err(LlmError::BrokeOff),
+            Some(Finish::CutOff) => true,
+            Some(Finish::Whole) | None => false,
+        };
+        let Visible { text, calls: written, was_cut } = visible(&self.text, prompt);
+        let mut calls = if prompt.tools.are_offered() { tools::joined(self.calls) } else { Vec::new() };
+        if calls.is_empty() {
+            calls = written;
         }
+        if is_blank(&text) && calls.is_empty() {
+            return Err(match () {
+                () if self.is_refused => LlmError::Filtered,
+                () if is_cut_off => LlmError::NoRoom,
+                () => LlmError::Empty,
+            });
+        }
+        if let Some(first) = calls.first_mut().filter(|_| !self.thoughts.is_empty()) {
+            first.thoughts = Some(self.thoughts);
+        }
+        Ok(Answer {
+            truncated: is_cut_off && !was_cut,
+            thinks_unannounced: thinks_unannounced(&self.text),
+            tokens: self.usage.counted(),
+            reused: [self.reused, self.usage.reused()].into_iter().map(Count::whole).max().filter(|reused| *reused > 0),
+            calls,
+            text,
+        })
     }
 }
 
@@ -162,6 +220,8 @@ struct Reply {
     choices: Vec<Choice>,
     #[serde(deserialize_with = "lenient")]
     usage: Usage,
+    #[serde(deserialize_with = "lenient")]
+    timings: Timings,
 }
 
 #[derive(Default, Deserialize)]
@@ -176,6 +236,9 @@ struct Choice {
     finish_reason: Option<String>,
     #[serde(deserialize_with = "lenient")]
     error: Option<Value>,
+    /// Our own note about a stream that was put together.
+    #[serde(deserialize_with = "lenient")]
+    is_broken_off: bool,
 }
 
 /// The message of a choice, or the words alone.
@@ -211,6 +274,16 @@ pub struct Reading {
     pub refusal: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub tool_calls: Vec<CallPiece>,
+    #[serde(deserialize_with = "lenient")]
+    reasoning_content: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    reasoning: Option<String>,
+}
+
+impl Reading {
+    pub fn take_thoughts(&mut self) -> String {
+        self.reasoning_content.take().or(self.reasoning.take()).unwrap_or_default()
+    }
 }
 
 #[derive(Deserialize)]
@@ -235,32 +308,6 @@ pub struct Part {
     kind: String,
     #[serde(deserialize_with = "lenient")]
     text: String,
-}
-
-/// What the server counted. Some call it by other names.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Usage {
-    #[serde(deserialize_with = "lenient")]
-    prompt_tokens: Count,
-    #[serde(deserialize_with = "lenient")]
-    completion_tokens: Count,
-    #[serde(deserialize_with = "lenient")]
-    input_tokens: Count,
-    #[serde(deserialize_with = "lenient")]
-    output_tokens: Count,
-}
-
-/// A number, also one in quotes.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(from = "Value")]
-struct Count(f64);
-
-impl From<Value> for Count {
-    fn from(value: Value) -> Self {
-        let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
-        Self(number.filter(|number| number.is_finite()).unwrap_or_default())
-    }
 }
 
 /// How the generation ended.
@@ -294,34 +341,12 @@ impl Part {
     }
 }
 
-impl Usage {
-    pub fn is_counted(&self) -> bool {
-        self.counted().is_some()
-    }
-
-    pub fn to_json(&self) -> Value {
-        let counted = self.counted().unwrap_or_default();
-        json!({"prompt_tokens": counted.prompt, "completion_tokens": counted.completion})
-    }
-
-    fn counted(&self) -> Option<TokenUse> {
-        /// No call takes as many: whoever says so has not counted.
-        const TOO_MANY: f64 = 100_000_000.0;
-        let (prompt, completion) =
-            (self.prompt_tokens.0.max(self.input_tokens.0), self.completion_tokens.0.max(self.output_tokens.0));
-        if prompt.max(completion) >= TOO_MANY {
-            return None;
-        }
-        // A float becomes the nearest whole number in range: saturating is what `as` does.
-        let tokens = TokenUse { prompt: prompt as u64, completion: completion as u64 };
-        (tokens.prompt > 0).then_some(tokens)
-    }
-}
-
 impl Finish {
-    /// Names differ (`stop`, `eos`, `end_turn`, an empty one); whatever is not known to be bad is a good end.
-    fn of(reason: String) -> Self {
-        match reason.to_ascii_lowercase().as_str() {
+    /// Names differ (`stop`, `eos`, `end_turn`); whatever is not known to be bad is a good end. Some servers send an empty name
+    /// with every piece of a stream.
+    fn of(reason: String) -> Option<Self> {
+        Some(match reason.to_ascii_lowercase().as_str() {
+            "" | "null" | "none" => return None,
             "length" | "max_tokens" | "max_output_tokens" | "model_length" | "max_length" => Self::CutOff,
             "content_filter"
             | "safety"
@@ -336,11 +361,7 @@ impl Finish {
                 Self::Broken
             }
             _ => Self::Whole,
-        }
-    }
-
-    fn broken() -> LlmError {
-        LlmError::Malformed { what: "the model stopped with an error" }
+        })
     }
 }
 
@@ -362,7 +383,7 @@ mod tests {
     }
 
     fn told(body: &str) -> String {
-        match read(serde_json::from_str(body).expect("JSON")) {
+        match read(serde_json::from_str(body).expect("JSON"), &Prompt::new(Vec::new(), 100)) {
             Ok(Answer { text, truncated, tokens, .. }) => {
                 let tokens = tokens.map_or("uncounted".to_owned(), |t| format!("{} + {}", t.prompt, t.completion));
                 format!("{text:?}, {tokens}{}", if truncated { ", truncated" } else { "" })
@@ -387,7 +408,7 @@ mod tests {
         );
         check(
             r#"{"choices":[{"message":{"content":"<think>So"},"finish_reason":"length"}]}"#,
-            expect!["the model answered without text"],
+            expect!["the model thinks longer than the limit of tokens allows, and gave no answer"],
         );
     }
 
@@ -409,14 +430,38 @@ mod tests {
         {
             assert_eq!(told(body), "the model server's answer cannot be used: it has no choices");
         }
-        check(
-            r#"{"choices":[{"message":{"content":"Fri"},"finish_reason":null}]}"#,
-            expect!["the model server's answer cannot be used: it breaks off without a finish reason"],
-        );
-        check(
-            r#"{"choices":[{"message":{"content":"Fri"}}]}"#,
-            expect!["the model server's answer cannot be used: it breaks off without a finish reason"],
-        );
+    }
+
+    #[test]
+    fn a_body_that_came_whole_needs_no_finish_reason() {
+        for finish in [r#""finish_reason":null"#, r#""finish_reason":"""#, r#""finish_reason":{}"#, r#""index":0"#] {
+            let body = format!(r#"{{"choices":[{{"message":{{"content":"Friday."}},{finish}}}]}}"#);
+            assert_eq!(told(&body), "\"Friday.\", uncounted", "{finish}");
+        }
+    }
+
+    #[test]
+    fn tokens_that_were_read_before_are_told_by_many_names() {
+        let reused = |usage: &str, more: &str| {
+            let body = format!(
+                r#"{{"choices":[{{"message":{{"content":"Friday."}},"finish_reason":"stop"}}],"usage":{usage}{more}}}"#
+            );
+            let answer =
+                read(serde_json::from_str(&body).expect("JSON"), &Prompt::new(Vec::new(), 100)).expect("an answer");
+            (answer.reused, answer.tokens.map(|tokens| tokens.prompt))
+        };
+        let named = [
+            r#"{"prompt_tokens":900,"prompt_tokens_details":{"cached_tokens":640,"audio_tokens":null}}"#,
+            r#"{"prompt_tokens":900,"prompt_cache_hit_tokens":640,"prompt_cache_miss_tokens":260}"#,
+            r#"{"prompt_tokens":900,"cached_tokens":640}"#,
+            r#"{"input_tokens":260,"cache_read_input_tokens":640}"#,
+        ];
+        for usage in named {
+            assert_eq!(reused(usage, ""), (Some(640), Some(900)), "{usage}");
+        }
+        let timings = r#","timings":{"cache_n":640,"prompt_n":260,"prompt_per_second":110.5}"#;
+        assert_eq!(reused(r#"{"prompt_tokens":900}"#, timings), (Some(640), Some(900)));
+        assert_eq!(reused(r#"{"prompt_tokens":900,"prompt_tokens_details":null}"#, ""), (None, Some(900)));
     }
 
     #[test]
@@ -458,14 +503,14 @@ mod tests {
         );
         check(
             r#"{"choices":[{"message":{"content":"Fri"},"finish_reason":"error"}]}"#,
-            expect!["the model server's answer cannot be used: the model stopped with an error"],
+            expect!["the model server's answer broke off"],
         );
     }
 
     #[test]
     fn the_request_is_said_in_the_dialect_of_the_model() {
         let messages = vec![PromptMessage { role: PromptRole::System, content: "Be brief.".into() }];
-        let prompt = Prompt { temperature: Some(0.3), ..Prompt::new(messages, 300) };
+        let prompt = Prompt { temperature: Some(0.3), ..Prompt::new(messages.clone(), 300) };
         let plain = json!({
             "model": "m",
             "messages": [{"role": "system", "content": "Be brief."}],
@@ -474,6 +519,10 @@ mod tests {
             "temperature": 0.3,
         });
         assert_eq!(request("m", &prompt, Dialect::default()), plain);
+        let merged = PromptMessage { role: PromptRole::User, content: "When?".into() };
+        let asked = Prompt { messages: [messages.clone(), vec![merged]].concat(), ..prompt.clone() };
+        let told = request("m", &asked, Dialect { no_system: true, ..Dialect::default() });
+        assert_eq!(told["messages"], json!([{"role": "user", "content": "Be brief.\n\nWhen?"}]));
         let newest = Dialect { completion_limit: true, default_temperature: true, ..Dialect::default() };
         let messages = &plain["messages"];
         let said = json!({"model": "m", "messages": messages, "stream": false, "max_completion_tokens": 300});

@@ -143,8 +143,10 @@ impl StepError {
     fn of_ask(error: &AskError) -> Self {
         match error {
             AskError::TooLong
-            | AskError::RetryLater(LlmError::Empty | LlmError::Filtered)
-            | AskError::Final(LlmError::Empty | LlmError::Filtered) => Self::Unusable(error.to_string()),
+            | AskError::RetryLater(LlmError::Empty | LlmError::NoRoom | LlmError::Filtered)
+            | AskError::Final(LlmError::Empty | LlmError::NoRoom | LlmError::Filtered) => {
+                Self::Unusable(error.to_string())
+            }
             AskError::BreakerOpen { retry_after } => Self::Later(*retry_after, error.to_string()),
             AskError::OverBudget(_) => Self::Later(BUDGET_AGAIN, error.to_string()),
             AskError::Offline | AskError::RetryLater(_) | AskError::Final(_) | AskError::Store(_) => {

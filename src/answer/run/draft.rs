@@ -75,6 +75,8 @@ pub fn blame_of(error: &LlmError) -> Blame {
         | LlmError::PromptTooLong
         | LlmError::Filtered
         | LlmError::Empty
+        | LlmError::NoRoom
+        | LlmError::BrokeOff
         | LlmError::NotConfigured(_) => Blame::Passing,
     }
 }

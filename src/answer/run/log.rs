@@ -50,10 +50,10 @@ pub fn found(trigger: &StoredMessage, window: &ContextWindow, took: Duration) {
 pub fn asked(answered: &Result<(Completion, Bill), AskError>, took: Duration) {
     let ms = millis(took);
     match answered {
-        Ok((Completion { model, tokens: TokenUse { prompt, completion }, first_word, .. }, _)) => {
+        Ok((Completion { model, tokens: TokenUse { prompt, completion }, first_word, reused, .. }, _)) => {
             tracing::debug!(
                 phase = "model", ms, model.name = %model, tokens.prompt = prompt, tokens.completion = completion,
-                "chat.metrics",
+                tokens.reused = reused, "chat.metrics",
             );
             if let Some(first_word) = first_word {
                 tracing::debug!(phase = "first_token", ms = millis(*first_word), "chat.metrics");

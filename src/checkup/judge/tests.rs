@@ -171,6 +171,8 @@ fn each_failure_of_a_model_has_its_own_remedy() {
         LlmError::TimedOut,
         LlmError::Malformed { what: "it is not JSON" },
         LlmError::Empty,
+        LlmError::NoRoom,
+        LlmError::BrokeOff,
     ];
     check(
         failures.iter().map(|error| model("gpt", Err(error))),

@@ -1,0 +1,126 @@
+//! Code in Markdown: what a model quotes there is never a mark of its own.
+
+use std::ops::Range;
+
+use regex::{Captures, Regex};
+
+/// Builds one of our constant patterns.
+pub fn pattern(pattern: &str) -> Regex {
+    #[expect(clippy::expect_used, reason = "every pattern is a constant that a test uses")]
+    Regex::new(pattern).expect("a valid pattern")
+}
+
+/// Finds the code of a text: fenced blocks with their fences, and spans between backticks. A block that is never closed ends
+/// with the text.
+pub fn code_ranges(text: &str) -> Vec<Range<usize>> {
+    let (mut ranges, mut prose, mut fence) = (Vec::new(), 0, None::<(usize, &str)>);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let marker = fence_of(line);
+        match (fence, marker) {
+            (None, Some(marker)) => {
+                ranges.extend(spans(text, prose..start));
+                fence = Some((start, marker));
+            }
+            (Some((opened, opener)), Some(marker)) if closes(line, marker, opener) => {
+                ranges.push(opened..at);
+                (fence, prose) = (None, at);
+            }
+            _ => {}
+        }
+    }
+    match fence {
+        Some((opened, _)) => ranges.push(opened..text.len()),
+        None => ranges.extend(spans(text, prose..text.len())),
+    }
+    ranges
+}
+
+/// Replaces each match outside of code by what `with` makes of it; `None` leaves it.
+pub fn replace_outside(text: &str, pattern: &Regex, with: impl Fn(&Captures<'_>) -> Option<String>) -> String {
+    let code = code_ranges(text);
+    let (mut replaced, mut from) = (String::with_capacity(text.len()), 0);
+    for found in pattern.captures_iter(text) {
+        let Some(range) = found.get(0).map(|whole| whole.range()).filter(|range| !is_in(&code, range.start)) else {
+            continue;
+        };
+        if let Some(new) = with(&found) {
+            replaced.push_str(&text[from..range.start]);
+            replaced.push_str(&new);
+            from = range.end;
+        }
+    }
+    replaced.push_str(&text[from..]);
+    replaced
+}
+
+pub fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
+    ranges.iter().any(|range| range.contains(&at))
+}
+
+/// The run of three or more signs that opens or closes a block.
+fn fence_of(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
+    let marker = &line[..line.len() - line.trim_start_matches(sign).len()];
+    let info = &line[marker.len()..];
+    (marker.len() >= 3 && !(sign == '`' && info.contains('`'))).then_some(marker)
+}
+
+fn closes(line: &str, marker: &str, opener: &str) -> bool {
+    marker.starts_with(opener) && line.trim() == marker
+}
+
+/// Spans of prose between runs of backticks of the same length, within a paragraph.
+fn spans(text: &str, prose: Range<usize>) -> Vec<Range<usize>> {
+    let (mut found, mut at) = (Vec::new(), prose.start);
+    while let Some(open) = text[at..prose.end].find('`').map(|open| at + open) {
+        let run = text[open..prose.end].len() - text[open..prose.end].trim_start_matches('`').len();
+        let inside = open + run;
+        let paragraph = text[inside..prose.end].find("\n\n").map_or(prose.end, |end| inside + end);
+        match closing_run(&text[inside..paragraph], run) {
+            Some(end) => {
+                found.push(open..inside + end);
+                at = inside + end;
+            }
+            None => at = inside,
+        }
+    }
+    found
+}
+
+/// Where a run of exactly `length` backticks ends.
+fn closing_run(text: &str, length: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(start) = text[at..].find('`').map(|start| at + start) {
+        let run = text[start..].len() - text[start..].trim_start_matches('`').len();
+        at = start + run;
+        if run == length {
+            return Some(at);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<&str> = code_ranges(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn blocks_and_spans_are_found() {
+        check("a `b` c ``d ` e`` f", &["`b`", "``d ` e``"]);
+        check("a ` b\n\nc ` d", &[]);
+        check("a\n```rust\nb `c`\n```\nd `e`", &["```rust\nb `c`\n```\n", "`e`"]);
+        check("~~~~\na\n~~~\n~~~~\nb", &["~~~~\na\n~~~\n~~~~\n"]);
+        check("a\n```\nb", &["```\nb"]);
+        check("```like``` this", &["```like```"]);
+    }
+}
