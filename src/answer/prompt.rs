@@ -452,7 +452,6 @@ mod tests {
     use super::*;
     use crate::context::{History, Params, get_smart_context};
     use crate::domain::PieceLine;
-    use crate::domain::Reason;
     use crate::testkit::{moment, transcript};
 
     fn estimate(text: &str) -> usize {

@@ -6,7 +6,7 @@ use regex::{Captures, Regex};
 
 use crate::answer::grounding::sentences;
 use crate::answer::material::{Material, TAG};
-use crate::answer::support::{DOUBTFUL, SUPPORTS, Support};
+use crate::answer::support::{DOUBTFUL, SUPPORTS, Support, UNRELATED};
 use crate::domain::SourceId;
 
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i){TAG}")));
@@ -24,7 +24,7 @@ pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>)
         format!(r"\[{}\]", tags.len() - 1)
     });
     let mut in_code = false;
-    let mut last_added: Option<SourceId> = None;
+    let mut last_added: Vec<SourceId> = Vec::new();
     let lines: Vec<String> = held
         .split('\n')
         .map(|line| {
@@ -48,26 +48,22 @@ fn sourced(
     sentence: &str,
     tags: &[String],
     (material, support): (Material<'_>, &Support<'_>),
-    last_added: &mut Option<SourceId>,
+    last_added: &mut Vec<SourceId>,
 ) -> String {
     let words = HELD.replace_all(sentence, "");
     let has_tags = HELD.is_match(sentence);
     let scores = support.scores(&words);
     let best = best(&scores);
     if !has_tags {
-        let found = best.filter(|(_, score)| *score >= SUPPORTS && support.is_checkable(&words));
-        let Some((place, _)) = found else { return sentence.to_owned() };
-        let id = material.given[place].id;
+        let ids: Vec<SourceId> = support.sources_of(&words).into_iter().map(|place| material.given[place].id).collect();
         // One link is enough for neighbours that rest on the same message.
-        if last_added.replace(id) == Some(id) {
+        if ids.is_empty() || std::mem::replace(last_added, ids.clone()) == ids {
             return sentence.to_owned();
         }
-        let second = support.second(&words, place);
-        let ids: Vec<String> =
-            std::iter::once(place).chain(second).map(|place| material.given[place].id.to_string()).collect();
+        let ids: Vec<String> = ids.iter().map(SourceId::to_string).collect();
         return with_tag(sentence, &format!("[source: {}]", ids.join(", ")));
     }
-    *last_added = None;
+    last_added.clear();
     HELD.replace_all(sentence, |held: &Captures<'_>| {
         let tag = held["place"].parse::<usize>().ok().and_then(|place| tags.get(place)).map_or("", String::as_str);
         let blanks: String = held[0].chars().take_while(|c| c.is_whitespace()).collect();
@@ -100,8 +96,8 @@ fn checked(
     match best {
         _ if strongest >= DOUBTFUL => tag.to_owned(),
         Some((place, score)) if score >= SUPPORTS => format!("[source: {}]", material.given[place].id),
-        Some(_) if strongest > 0.0 => tag.to_owned(),
-        Some(_) | None => String::new(),
+        Some(_) if strongest < UNRELATED => String::new(),
+        Some(_) | None => tag.to_owned(),
     }
 }
 
@@ -132,4 +128,67 @@ fn restored(line: &str, tags: &[String]) -> String {
 #[expect(clippy::expect_used, reason = "the patterns are constants, and every test of this file compiles them")]
 fn pattern(raw: &str) -> Regex {
     Regex::new(raw).expect("a valid pattern")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::lines::Labels;
+    use crate::domain::{Citable, Seq, Timestamp};
+
+    #[track_caller]
+    fn check(tagged: &str, expected: &str) {
+        let cite = |(number, (name, text)): (u32, (&str, &str))| Citable {
+            id: SourceId::message(number),
+            name: name.to_owned(),
+            sent_at: Timestamp::default(),
+            text: text.to_owned(),
+            link: None,
+            rests_on: Vec::new(),
+        };
+        let talk = [
+            ("Ana", "when does the ferry to Kihnu leave?"),
+            ("Ben", "the ferry leaves at 9:40 from the old harbour"),
+            ("Cat", "tickets are 12 euros each, I bought four"),
+            ("Chime", "The ferry leaves at 9:40 from the old harbour."),
+        ];
+        let given: Vec<Citable> = (1..).zip(talk).map(cite).collect();
+        let mut labels = Labels::default();
+        for (seq, (name, _)) in (1..).zip(talk) {
+            labels.assign(Seq(seq), name.to_owned());
+        }
+        let material = Material { given: &given, labels: &labels, ask: None };
+        let support = Support::new(&given, "when does the ferry leave?", "Chime", &|_| Vec::new());
+        assert_eq!(with_sources(tagged, material, &support), expected);
+    }
+
+    #[test]
+    fn a_sentence_without_a_citation_gets_the_message_that_says_it() {
+        check("It leaves at 9:40 from the old harbour.", "It leaves at 9:40 from the old harbour [source: m2].");
+        check(
+            "From the old harbour at 9:40. Four tickets for 12 euros are bought!",
+            "From the old harbour at 9:40 [source: m2]. Four tickets for 12 euros are bought [source: m3]!",
+        );
+    }
+
+    #[test]
+    fn a_citation_of_the_wrong_message_is_moved() {
+        check("At 9:40 from the old harbour [source: m3].", "At 9:40 from the old harbour [source: m2].");
+    }
+
+    #[test]
+    fn a_citation_that_fits_stays_and_so_does_one_that_nothing_tells_of() {
+        check("At 9:40 [source: m2].", "At 9:40 [source: m2].");
+        check("Yes [source: m1].", "Yes [source: m1].");
+        check("At 9:40 [source: m99].", "At 9:40 [source: m99].");
+    }
+
+    #[test]
+    fn what_no_message_says_gets_no_source() {
+        for text in
+            ["Paris is the capital of France.", "The ferry?", "```\nleaves at 9:40 from the old harbour\n```", ""]
+        {
+            check(text, text);
+        }
+    }
 }
