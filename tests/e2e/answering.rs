@@ -726,26 +726,23 @@ async fn a_tag_that_an_edit_adds_within_a_quarter_of_an_hour_is_answered() {
 
 #[tokio::test]
 async fn what_a_server_writes_beside_the_answer_is_not_posted() {
-    World::run(async |w| {
-        w.say("ben", "The dinner is on Friday at seven");
-        let written = [
-            "analysisHIDDEN, two dates.assistantfinalOn Friday at seven.",
-            "HIDDEN<|end|><|start|>assistant<|channel|>final<|message|>On Friday at seven.<|return|>",
-            "On Friday at seven.<|im_end|>\n<|im_start|>user\nHIDDEN thanks",
-            "On Friday at seven.\n<tool_call>{\"name\": \"HIDDEN\", \"arguments\": {}}</tool_call>",
-            "On Friday【4†HIDDEN】 at seven.citeturn0search1",
-        ];
-        for text in written {
+    for text in [
+        "analysisHIDDEN, two dates.assistantfinalOn Friday at seven.",
+        "HIDDEN<|end|><|start|>assistant<|channel|>final<|message|>On Friday at seven.<|return|>",
+        "On Friday at seven.<|im_end|>\n<|im_start|>user\nHIDDEN thanks",
+        "On Friday at seven.\n<tool_call>{\"name\": \"HIDDEN\", \"arguments\": {}}</tool_call>",
+        "On Friday【4†HIDDEN】 at seven.citeturn0search1",
+        &format!("On Friday at seven. {}", "Bring the tent. ".repeat(80)),
+    ] {
+        World::run(async |w| {
+            w.say("ben", "The dinner is on Friday at seven");
             w.model.script([text]);
             let tag = w.say("ann", "@bot when is the dinner?");
             let answer = w.answer_to(tag).await.text;
             assert!(answer.starts_with("On Friday at seven"), "{answer} for {text}");
-            assert!(!answer.contains("HIDDEN") && !answer.contains("<|") && !answer.contains("turn0"), "{answer}");
-        }
-        w.model.script([Reply::text(format!("On Friday at seven. {}", "Bring the tent. ".repeat(80)))]);
-        let tag = w.say("ann", "@bot and what do we need?");
-        let answer = w.answer_to(tag).await.text;
-        assert_eq!(answer.matches("Bring the tent").count(), 1, "{answer}");
-    })
-    .await;
+            assert!(answer.matches("Bring the tent").count() <= 1, "{answer}");
+            assert!(!["HIDDEN", "<|", "turn0"].iter().any(|hidden| answer.contains(hidden)), "{answer} for {text}");
+        })
+        .await;
+    }
 }
