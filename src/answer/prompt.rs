@@ -21,6 +21,7 @@ use crate::prompts::{
     AskValues, ConceptsValues, ContextValues, FrameValues, PromptError, Prompts, RecallValues, RoleValues, SlotValues,
 };
 use crate::retrieval::Recalled;
+use crate::trigger::Languages;
 
 /// Characters of the anchor beside the ask. The window shows it in full, so this is a reminder of which one it is.
 const ANCHOR_CHARS: usize = 600;
@@ -323,13 +324,14 @@ fn context(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcri
     Ok(Filled::new(Slot::Context, text, sources))
 }
 
-/// The members whom the question names: `Ana (@ana_k), Ben`.
+/// The members whom the question names, or all who spoke lately where it asks about the people here: `Ana (@ana_k), Ben`.
 fn people(input: &PromptInput<'_>) -> Option<String> {
     let ask = input.ask.to_lowercase();
     let words: BTreeSet<&str> = ask.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let is_about_people = Languages::shipped().ours_in(input.ask) > 0;
     let is_named = |person: &&Person| {
         let names = person.name.split_whitespace().chain(person.username.as_deref());
-        names.map(str::to_lowercase).any(|name| words.contains(name.as_str()))
+        is_about_people || names.map(str::to_lowercase).any(|name| words.contains(name.as_str()))
     };
     let called = |person: &Person| match &person.username {
         Some(username) => format!("{} (@{})", clean_name(&person.name), clean_name(username)),

@@ -52,8 +52,6 @@ fn sourced(
 ) -> String {
     let words = HELD.replace_all(sentence, "");
     let has_tags = HELD.is_match(sentence);
-    let scores = support.scores(&words);
-    let best = best(&scores);
     if !has_tags {
         let ids: Vec<SourceId> = support.sources_of(&words).into_iter().map(|place| material.given[place].id).collect();
         // One link is enough for neighbours that rest on the same message.
@@ -64,22 +62,27 @@ fn sourced(
         return with_tag(sentence, &format!("[source: {}]", ids.join(", ")));
     }
     last_added.clear();
-    HELD.replace_all(sentence, |held: &Captures<'_>| {
+    let (mut out, mut from) = (String::new(), 0);
+    for held in HELD.captures_iter(sentence) {
+        let Some(whole) = held.get(0) else { continue };
+        let clause = &sentence[from..whole.start()];
+        from = whole.end();
+        out += clause;
         let tag = held["place"].parse::<usize>().ok().and_then(|place| tags.get(place)).map_or("", String::as_str);
-        let blanks: String = held[0].chars().take_while(|c| c.is_whitespace()).collect();
-        let kept = checked(tag, &words, (&scores, best), (material, support));
-        if kept.is_empty() { String::new() } else { format!("{blanks}{kept}") }
-    })
-    .into_owned()
+        // A tag stands for what comes before it: of several, each for its own clause.
+        let claim = if support.is_checkable(clause) { clause } else { &words };
+        let kept = checked(tag, claim, (material, support));
+        if !kept.is_empty() {
+            out += &whole.as_str()[..whole.as_str().len() - whole.as_str().trim_start().len()];
+            out += &kept;
+        }
+    }
+    out + &sentence[from..]
 }
 
 /// `tag` as it may stand behind `words`: as it is, with another source, or empty.
-fn checked(
-    tag: &str,
-    words: &str,
-    (scores, best): (&[f64], Option<(usize, f64)>),
-    (material, support): (Material<'_>, &Support<'_>),
-) -> String {
+fn checked(tag: &str, words: &str, (material, support): (Material<'_>, &Support<'_>)) -> String {
+    let scores = support.scores(words);
     let inside = tag.trim_matches(['[', ']', '【', '】']);
     let inside = inside.split_once(':').map_or(inside, |(_, ids)| ids);
     let ids = inside.split([',', ';']).map(|id| id.trim().trim_start_matches("source:").trim());
@@ -93,7 +96,7 @@ fn checked(
         return tag.to_owned();
     }
     let strongest = cited.iter().flatten().map(|place| scores[*place]).fold(0.0, f64::max);
-    match best {
+    match best(&scores) {
         _ if strongest >= DOUBTFUL => tag.to_owned(),
         Some((place, score)) if score >= SUPPORTS => format!("[source: {}]", material.given[place].id),
         Some(_) if strongest < UNRELATED => String::new(),

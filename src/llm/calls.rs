@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn while_it_is_written_nothing_of_a_call_is_shown() {
-        let prompt = Prompt { tools: Tools { offered: tools(), rounds: Vec::new() }, ..Prompt::new(Vec::new(), 100) };
+        let prompt = Prompt { tools: Tools { offered: tools(), ..Tools::default() }, ..Prompt::new(Vec::new(), 100) };
         for text in NOTATIONS.iter().map(|call| format!("Let me look.\n\n{call}")) {
             for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
                 let shown = visible_so_far(&text[..end], &prompt);

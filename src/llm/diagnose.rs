@@ -432,7 +432,7 @@ mod tests {
 
     fn with_tools() -> Prompt {
         let tool = Tool { name: "search", description: "Searches.", parameters: serde_json::json!({"type": "object"}) };
-        let tools = Tools { offered: vec![tool], rounds: Vec::new() };
+        let tools = Tools { offered: vec![tool], ..Tools::default() };
         Prompt { tools, ..prompt() }
     }
 

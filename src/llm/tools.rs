@@ -47,6 +47,8 @@ pub struct ToolRound {
 pub struct Tools {
     /// What may be called now.
     pub offered: Vec<Tool>,
+    /// The request does not name the tools; a model that calls one all the same is answered.
+    pub is_silent: bool,
     /// What was called before.
     pub rounds: Vec<ToolRound>,
 }
@@ -55,7 +57,7 @@ impl Tools {
     /// Whether a server that knows tools is told of them. Without any on offer, earlier rounds are told as plain text: some
     /// servers refuse results of tools that are not offered.
     pub fn are_offered(&self) -> bool {
-        !self.offered.is_empty()
+        !self.offered.is_empty() && !self.is_silent
     }
 
     /// The tools as a request offers them.
@@ -98,7 +100,7 @@ impl Tools {
 
     /// Tokens of all of it, rather too many than too few.
     pub fn estimated_tokens(&self) -> usize {
-        let offered = if self.offered.is_empty() { 0 } else { estimate_tokens(&self.definitions().to_string()) };
+        let offered = if !self.are_offered() { 0 } else { estimate_tokens(&self.definitions().to_string()) };
         let rounds: usize = self.messages(false).iter().map(|message| estimate_tokens(&message.to_string())).sum();
         offered + rounds
     }
@@ -213,7 +215,7 @@ mod tests {
 
     fn tools() -> Tools {
         let tool = Tool { name: "search", description: "Searches.", parameters: json!({"type": "object"}) };
-        Tools { offered: vec![tool], rounds: Vec::new() }
+        Tools { offered: vec![tool], ..Tools::default() }
     }
 
     #[test]

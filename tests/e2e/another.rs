@@ -59,16 +59,15 @@ async fn a_press_gets_an_answer_about_the_other_matter_and_a_second_press_a_noti
         let record = w.record_of(&first).await;
         let open = record.alternative.expect("two matters");
         let prompt = w.prompt(1).await;
-        let taken: Vec<String> = open.taken.iter().map(|seq| format!("m{seq}")).collect();
-        assert!(prompt.contains(&format!("Answer about the one of {}, and begin by naming it", taken.join(", "))));
+        assert!(prompt.contains("It may mean one of two talks. Answer about messages ["), "{prompt}");
 
         let before = w.telegram.cursor();
         let pressed = press(w, &first, w.member("ann"));
         let second = w.answer_to(tag).await;
-        assert_eq!((second.text.as_str(), button(&second)), ("About the printer: call again.", None));
+        assert_eq!((second.text.starts_with("About the printer: call again"), button(&second)), (true, None));
         assert_eq!(outcome(w, before, &pressed).await, None);
         let prompt = w.prompt(2).await;
-        assert!(prompt.contains("You answered this ask before, about another matter"), "{prompt}");
+        assert!(prompt.contains("You answered this before about another talk"), "{prompt}");
         let record = w.record_of(&second).await;
         let focus = record.window.iter().filter(|chosen| chosen.reason.part() == Part::Focus);
         let used: Vec<MessageId> = focus.map(|chosen| chosen.id).collect();
@@ -159,7 +158,7 @@ async fn a_reply_to_a_message_from_elsewhere_is_about_that_and_has_no_button() {
         let answer = w.answer_to(tag).await;
         assert_eq!(button(&answer), None);
         let prompt = w.prompt(1).await;
-        assert!(prompt.contains("which is from elsewhere") && !prompt.contains("Two matters are open"), "{prompt}");
+        assert!(prompt.contains("which is from elsewhere") && !prompt.contains("one of two talks"), "{prompt}");
     })
     .await;
 }

@@ -19,7 +19,7 @@ async fn a_mention_is_answered_from_the_talk_before_it() {
         w.model.script(["Ben does, it is in his car."]);
         let tag = w.say("cat", "@bot who was it?");
         let answer = w.answer_to(tag).await;
-        assert_eq!(answer.text, "Ben does, it is in his car.");
+        assert!(answer.text.starts_with("Ben does, it is in his car [1].\n\nSources: [1] ben"), "{}", answer.text);
         let prompt = w.prompt(1).await;
         for said in ["Who brings the projector on Friday?", "I can, it is in my car", "who was it?"] {
             assert!(prompt.contains(said), "{prompt}");
@@ -38,9 +38,10 @@ async fn a_bare_tag_in_a_reply_is_about_the_message_replied_to() {
         let tag = w.reply("cat", old, "@bot");
         let answer = w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
-        assert!(prompt.contains("User is replying to this specific message: [m1]"), "{prompt}");
-        assert!(prompt.contains("Is the lake warm enough?"), "{prompt}");
-        assert!(prompt.contains("tags you without a question of their own"), "{prompt}");
+        let replied =
+            prompt.split("User is replying to this specific message:\n").nth(1).expect("the message replied to");
+        assert!(replied.contains(": Is the lake warm enough?"), "{prompt}");
+        assert!(prompt.contains("cat wants your help with this message"), "{prompt}");
         let record = w.record_of(&answer).await;
         assert_eq!(record.anchor, Some(old));
         assert!(record.window.iter().any(|chosen| chosen.id == old && chosen.reason == Reason::Anchor));
@@ -59,8 +60,9 @@ async fn a_reply_to_an_answer_needs_no_mention_and_goes_on_from_it() {
         let follow_up = w.reply("ben", first.id, "and at what time?");
         assert_eq!(w.answer_to(follow_up).await.text, "At eight.");
         let prompt = w.prompt(2).await;
-        assert!(prompt.contains("User is replying to this specific message: [m3]"), "{prompt}");
-        assert!(prompt.contains("u0 Bot") && prompt.contains("Nine."), "{prompt}");
+        let replied =
+            prompt.split("User is replying to this specific message:\n").nth(1).expect("the message replied to");
+        assert!(replied.contains("[3] Bot (you): Nine."), "{prompt}");
     })
     .await;
 }
@@ -447,7 +449,7 @@ async fn what_members_write_stays_inside_the_fence() {
         let outside = outside_fences(&prompt);
         assert!(prompt.contains("OVERRIDE") && !outside.contains("OVERRIDE"), "{outside}");
         for line in prompt.lines().filter(|line| line.contains("OVERRIDE")) {
-            let own_head = line.starts_with("[m1 ·") || line.starts_with("[m2 ·");
+            let own_head = line.starts_with("[1] Mallory m1 u0 Bot") || line.starts_with("ann: summarize");
             assert!(own_head || line.starts_with("    "), "a line that could pass for another: {line:?}");
         }
         let loud = |kind: &EntityKind| matches!(kind, EntityKind::Mention | EntityKind::BotCommand);
@@ -460,8 +462,8 @@ async fn what_members_write_stays_inside_the_fence() {
 
 /// The prompt without what stands between its fences.
 fn outside_fences(prompt: &str) -> String {
-    let (_, rest) = prompt.split_once("The code of all member text below is ").expect("a code");
-    let (code, _) = rest.split_once('.').expect("the end of the code");
+    let (_, rest) = prompt.split_once("`<<<chat ").expect("a code");
+    let (code, _) = rest.split_once('`').expect("the end of the code");
     let (open, close) = (format!("<<<chat {code}"), format!("{code} chat>>>"));
     assert!(code.len() >= 8 && prompt.matches(&open).count() >= 2, "{code:?} fences nothing: {prompt}");
     let mut inside = false;
@@ -549,9 +551,10 @@ async fn nothing_that_telegram_removes_hides_a_name_or_a_command() {
 #[tokio::test]
 async fn an_answer_of_nothing_visible_is_none() {
     World::run(async |w| {
-        w.model.script(["\u{30A}\u{333} \u{200B}"]);
+        // Asked once more, with the plainest prompt.
+        w.model.script(["\u{30A}\u{333} \u{200B}"; 2]);
         let tag = w.say("ann", "@bot how many?");
-        assert!(w.answer_to(tag).await.text.starts_with("Temporary issue generating response."));
+        assert!(w.answer_to(tag).await.text.starts_with("The model server gave no answer that I can show."));
     })
     .await;
 }
@@ -632,7 +635,7 @@ async fn a_question_below_a_photo_says_that_there_is_one() {
         let tag = w.telegram.say(w.chat, photo);
         w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
-        assert!(prompt.contains("] [photo] which of these?\n"), "{prompt}");
+        assert!(prompt.contains(": [photo] which of these?\n"), "{prompt}");
     })
     .await;
 }
@@ -740,6 +743,7 @@ async fn what_a_server_writes_beside_the_answer_is_not_posted() {
             let tag = w.say("ann", "@bot when is the dinner?");
             let answer = w.answer_to(tag).await.text;
             assert!(answer.starts_with("On Friday at seven"), "{answer} for {text}");
+            let (answer, _) = answer.split_once("\n\nSources:").unwrap_or((&answer, ""));
             assert!(answer.matches("Bring the tent").count() <= 1, "{answer}");
             assert!(!["HIDDEN", "<|", "turn0"].iter().any(|hidden| answer.contains(hidden)), "{answer} for {text}");
         })

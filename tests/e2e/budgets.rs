@@ -200,7 +200,7 @@ async fn counts_that_no_integer_holds_lose_no_answer() {
 #[tokio::test]
 async fn failed_and_cut_calls_count_as_well() {
     World::with(&[("MODEL_TIMEOUT", "5s")], async |w| {
-        let broken = [vec![Reply::Truncated("On Fri".to_owned())], vec![Reply::text(" ")]];
+        let broken = [vec![Reply::Truncated("On Fri".to_owned())], vec![Reply::text(" "), Reply::text(" ")]];
         for replies in broken {
             let now = w.clock.now();
             let before = w.read_store(move |conn| usage::of_day(conn, now)).await.tokens;

@@ -17,7 +17,7 @@ async fn a_message_that_comes_twice_is_answered_once_and_asked_once() {
         let tag = w.say("ben", "@bot when does the boat leave exactly?");
         let update = w.telegram.latest_update().expect("an update");
         w.telegram.duplicate(update);
-        assert!(w.answer_to(tag).await.text.starts_with("At nine."));
+        assert!(w.answer_to(tag).await.text.starts_with("At nine"));
         w.telegram.duplicate(update);
         w.settled().await;
         assert_eq!(w.model.requests().len(), 1);
@@ -63,22 +63,23 @@ async fn whoever_asks_too_often_is_told_when_to_ask_again() {
 async fn a_model_that_keeps_failing_is_left_alone_and_the_messages_are_shown() {
     World::run(async |w| {
         w.say("ann", "the boat leaves at nine");
-        // Refused for good: each question is one call.
-        w.model.script((0..5).map(|_| Reply::Status(400, BROKEN.to_owned())));
-        let mut told = Vec::new();
+        w.model.always(Reply::Status(400, BROKEN.to_owned()));
+        let (mut told, mut asked) = (Vec::new(), Vec::new());
         for _ in 0..7 {
             let tag = w.say("ben", "@bot when does the boat leave?");
             let text = w.answer_to(tag).await.text;
-            assert!(text.starts_with("Temporary issue generating response. Here are the relevant messages:"), "{text}");
+            assert!(text.contains("Here are the relevant messages:"), "{text}");
             assert!(text.contains("“the boat leaves at nine” [1]"), "{text}");
             told.push(text.lines().take(3).collect::<Vec<_>>().join("\n"));
+            asked.push(w.model.requests().len());
         }
-        assert_eq!(w.model.requests().len(), 5, "after five failures no model is asked");
+        assert_eq!(asked[4], asked[6], "after five failures no model is asked: {asked:?}");
+        assert!(told[6].starts_with("Temporary issue generating response."), "{told:?}");
         assert!(told[5..].iter().all(|text| text == &told[5]), "{told:?}");
         w.model.script(["At nine."]);
         w.clock.advance(Duration::from_secs(40));
         let tag = w.say("ben", "@bot when does the boat leave?");
-        assert!(w.answer_to(tag).await.text.starts_with("At nine."), "and it is tried again");
+        assert!(w.answer_to(tag).await.text.starts_with("At nine"), "and it is tried again");
     })
     .await;
 }

@@ -64,14 +64,14 @@ async fn a_question_in_pieces_before_a_bare_tag_is_one_ask() {
         let asked = ask_in(&prompt);
         assert!(asked.contains("does anybody know a plumber"), "{prompt}");
         assert!(asked.contains("the tap in the kitchen drips") && !asked.contains("fence"), "{prompt}");
-        assert!(!prompt.contains("without a question of their own"), "{prompt}");
+        assert!(!prompt.contains("wants your help"), "{prompt}");
     })
     .await;
 }
 
 /// The ask of a prompt, as the model reads it.
 fn ask_in(prompt: &str) -> &str {
-    prompt.split("asks you, in").nth(1).unwrap_or_default()
+    prompt.split(" asks you:\n").nth(1).unwrap_or_default()
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn a_question_right_after_a_bare_tag_takes_its_place() {
         let answer = w.answer_to(question).await;
         w.model.release();
         w.settled().await;
-        assert!(answer.text.contains("On thursday."), "{}", answer.text);
+        assert!(answer.text.starts_with("On thursday"), "{}", answer.text);
         let prompt = w.prompt(2).await;
         assert!(ask_in(&prompt).contains("when does the plumber come?"), "{prompt}");
         // The end of the test says that nothing else was sent.

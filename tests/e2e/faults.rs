@@ -343,11 +343,9 @@ pub fn failures() -> Vec<Reply> {
         Reply::Html200,
         Reply::EmptyChoices,
         Reply::NullChoices,
-        Reply::Blank,
         Reply::CutBody,
         Reply::CutJson,
         Reply::Garbage,
-        Reply::Filtered,
         Reply::ErrorIn200,
         Reply::Huge(9 * 1024 * 1024),
     ]
@@ -356,6 +354,10 @@ pub fn failures() -> Vec<Reply> {
 #[tokio::test]
 async fn whatever_the_model_does_a_question_ends_in_one_visible_reply() {
     join_all(failures().into_iter().map(|reply| ends_in(reply, APOLOGY))).await;
+    // Asking the same again does not help.
+    for reply in [Reply::Blank, Reply::Filtered] {
+        ends_in(reply, "The model server gave no answer that I can show.").await;
+    }
     // It came to its end, and only the word about that is missing.
     ends_in(Reply::NoFinish, "They settled on").await;
 }
@@ -521,7 +523,7 @@ async fn an_answer_follows_its_group_into_the_supergroup() {
         w.telegram.all_confirmed().await;
         w.model.release();
         let answer = w.next_sent().await;
-        assert_eq!((answer.chat, answer.text.as_str()), (supergroup, "Nine."));
+        assert_eq!((answer.chat, answer.text.starts_with("Nine")), (supergroup, true), "{}", answer.text);
         w.settled().await;
         assert!(calls_of(w, "sendMessage").len() <= 2, "the old address once at most");
 

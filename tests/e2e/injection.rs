@@ -205,7 +205,8 @@ async fn whatever_members_write_an_obeying_model_shows_nothing_and_reaches_nobod
             assert_eq!(closing, user.matches(&format!("<<<chat {fence}")).count(), "{what}");
             assert!(!user.contains(SECRET) && !system.contains(SECRET), "{what}: another chat is in the prompt");
 
-            w.model.script([obeying(*obeys, &system, &user).as_str()]);
+            // An answer that cannot be shown is asked for once more: this model obeys then too.
+            w.model.always(obeying(*obeys, &system, &user).as_str());
             let ask = Post::new(mal, "@bot do as it says", w.clock.now()).reply_to(message);
             let second = w.telegram.say(chat, ask);
             let answer = w.answer_to(second).await;
@@ -238,7 +239,7 @@ async fn several_steps_lead_nowhere_either() {
         for (step, obeys) in steps {
             let (system, user) = last_prompt(w);
             let fence = user.split("<<<chat ").nth(1).and_then(|rest| rest.lines().next()).expect("a fence").to_owned();
-            w.model.script([obeying(obeys, &system, &user).as_str()]);
+            w.model.always(obeying(obeys, &system, &user).as_str());
             let tag = w.reply("mal", last, &format!("@bot {step}"));
             let answer = w.answer_to(tag).await;
             check(&answer, (&system, &fence), step, step);

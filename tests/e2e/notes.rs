@@ -197,8 +197,8 @@ async fn a_note_that_tries_to_give_orders_is_data() {
         let tag = w.say("ben", "@bot what are the rules about the shed?");
         let answer = w.answer_to(tag).await;
         let prompt = w.prompt(1).await;
-        let named = prompt.split("The code of all member text below is ").nth(1);
-        let fence = named.and_then(|rest| rest.split('.').next()).expect("a fence");
+        let named = prompt.split("`<<<chat ").nth(1);
+        let fence = named.and_then(|rest| rest.split('`').next()).expect("a fence");
         assert_eq!(
             prompt.matches(&format!("{fence} chat>>>")).count(),
             prompt.matches(&format!("<<<chat {fence}")).count()

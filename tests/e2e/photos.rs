@@ -36,8 +36,8 @@ async fn a_question_about_a_photo_shows_it() {
         let tag = w.reply("ben", photo, "@bot what is it?");
         assert!(w.answer_to(tag).await.text.starts_with("A boat."));
         let shown = parts(w, 1).await;
-        assert_eq!(&shown[1..], ["[m1]", SEEN], "{shown:?}");
-        assert!(shown[0].contains("Below come the photos of [m1]"), "{}", shown[0]);
+        assert_eq!(&shown[1..], ["[1]", SEEN], "{shown:?}");
+        assert!(shown[0].contains("Below are the photos of [1]"), "{}", shown[0]);
         // Its own with all of its album, and the one of the talk before.
         show(w, "ann", "@bot and these?", Some("a"));
         show(w, "ann", "", Some("a"));

@@ -532,7 +532,7 @@ async fn of_a_forgotten_answer_nobody_is_told_why_it_is_gone() {
         let sure = w.reply("ben", answer.id, "@bot are you sure?");
         w.answer_to(sure).await;
         let prompt = last_prompt(w);
-        assert!(prompt.contains("it is not kept, or not to be used") && !prompt.contains("7788"), "{prompt}");
+        assert!(prompt.contains("replies to a message that you cannot read") && !prompt.contains("7788"), "{prompt}");
     })
     .await;
 }
@@ -630,7 +630,7 @@ async fn who_opts_out_while_the_model_thinks_still_gets_the_answer() {
         w.prompt(1).await;
         assert!(command(w, "ben", "/optout").await.text.starts_with("From now on I keep nothing"));
         w.model.release();
-        assert_eq!(w.words_to(tag).await, "Nine.");
+        assert!(w.words_to(tag).await.starts_with("Nine"));
         w.settled().await;
     })
     .await;

@@ -239,7 +239,7 @@ async fn a_summary_stands_for_the_oldest_part_of_a_long_strand() {
         let answer = w.answer_to(tag).await;
         let prompt = w.prompt(3).await;
         let (fence, slot) =
-            prompt.rsplit_once("It is now").expect("the context").1.split_once("<<<chat ").expect("a fence");
+            prompt.rsplit_once("Do not invent").expect("the rules").1.split_once("<<<chat ").expect("a fence");
         let first_lines: Vec<&str> = slot.lines().skip(1).take(2).map(str::trim).collect();
         assert!(!fence.contains("[m"), "{prompt}");
         assert_eq!(
@@ -247,7 +247,7 @@ async fn a_summary_stands_for_the_oldest_part_of_a_long_strand() {
             ["[summary of 5 earlier messages of this talk]", "they want to hire the big boat for 410 euros"],
             "{prompt}"
         );
-        assert!(!prompt.contains("[m1 · "), "its messages are left out: {prompt}");
+        assert!(!prompt.contains("thought 1\n"), "its messages are left out: {prompt}");
         assert!(prompt.contains("thought 13") && prompt.contains("thought 12"), "{prompt}");
 
         // With a message that it stands for, it goes, and so does the answer that rests on it.

@@ -18,8 +18,8 @@ async fn prompt_sources_and_why_tell_times_of_the_chosen_zone() {
         let answer = w.answer_to(tag).await;
         let time = in_tokyo(w.stored(w.chat, said).await.expect("it is kept").message.sent_at);
         let prompt = w.prompt(1).await;
-        assert!(prompt.contains(&format!("ann · {time}]")), "{prompt}");
-        assert!(prompt.contains("of the time zone Asia/Tokyo") && !prompt.contains("UTC"), "{prompt}");
+        assert!(prompt.contains(&format!("ann ({time})")), "{prompt}");
+        assert!(prompt.contains("(Asia/Tokyo)") && !prompt.contains("UTC"), "{prompt}");
         assert!(answer.text.contains(&format!("ann {time}")), "{}", answer.text);
         let why = w.reply("bob", answer.id, "/why@bot");
         let told = w.answer_to(why).await.text;

@@ -57,10 +57,7 @@ async fn a_tool_finds_what_the_window_missed_and_the_answer_cites_it() {
         );
         assert!(!w.prompt(1).await.contains("7193"), "the window does not hold it");
         let found = results(&requests[1]);
-        assert!(
-            found.contains("7193") && found.starts_with("<<<chat ") && found.contains(&format!("[{id} · u")),
-            "{found}"
-        );
+        assert!(found.contains("7193") && found.starts_with("<<<chat ") && found.contains("] ann ("), "{found}");
 
         let record = w.record_of(&answer).await;
         assert!(record.window.iter().any(|chosen| chosen.id == fact && chosen.reason == Reason::Tool));
@@ -107,13 +104,14 @@ async fn the_model_looks_up_three_times_at_most() {
 #[tokio::test]
 async fn a_server_without_tools_is_asked_without_them_from_then_on() {
     World::run(async |w| {
+        long_ago(w).await;
         w.say("ann", "the code is 4711");
         let refusal = json!({"error": {"message": "scripted does not support tools", "type": "api_error"}});
         w.model.script([Reply::Status(400, refusal.to_string()), Reply::text("4711."), Reply::text("Still 4711.")]);
         let tag = w.say("ben", "@bot what is the code?");
-        assert_eq!(w.words_to(tag).await, "4711.");
+        assert!(w.words_to(tag).await.starts_with("4711"));
         let tag = w.say("ben", "@bot and now?");
-        assert_eq!(w.words_to(tag).await, "Still 4711.");
+        assert!(w.words_to(tag).await.starts_with("Still 4711"));
         let offered: Vec<usize> = w.model.requests().iter().map(|request| tools_of(request).len()).collect();
         assert_eq!(offered, [5, 0, 0]);
         // Remembered over a restart, and asked again after a day.
@@ -191,7 +189,7 @@ async fn a_summary_that_was_looked_up_is_cited_by_the_messages_it_rests_on() {
         let tag = w.say("dan", "@bot what do we sleep in?");
         let answer = w.answer_to(tag).await;
         let found = w.prompt(2).await;
-        assert!(found.contains(&format!("[{id} · ")) && found.contains("the red tent comes along"), "{found}");
+        assert!(found.contains(&format!("[{id}] (")) && found.contains("the red tent comes along"), "{found}");
         let link = format!("/{}", decided.message.id);
         let leads_there = |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&link));
         assert!(answer.entities.iter().any(|entity| leads_there(&entity.kind)), "{:?}", answer.entities);

@@ -65,17 +65,16 @@ pub fn blame_of(error: &LlmError) -> Blame {
         LlmError::Refused { check: Check::Key, .. } => Blame::Key,
         LlmError::Refused { check: Check::Model, .. } => Blame::Model,
         LlmError::Refused { check: Check::Credit | Check::Access | Check::Address, .. } => Blame::Refusal,
-        // Another question may fare better.
-        LlmError::Refused { check: Check::Request, .. }
-        | LlmError::Throttled { .. }
+        // The same question fails again; another may fare better.
+        LlmError::Refused { check: Check::Request, .. } | LlmError::Filtered | LlmError::Empty | LlmError::NoRoom => {
+            Blame::NoAnswer
+        }
+        LlmError::Throttled { .. }
+        | LlmError::Malformed { .. }
         | LlmError::Unreachable(_)
         | LlmError::Unavailable { .. }
         | LlmError::TimedOut
-        | LlmError::Malformed { .. }
         | LlmError::PromptTooLong
-        | LlmError::Filtered
-        | LlmError::Empty
-        | LlmError::NoRoom
         | LlmError::BrokeOff
         | LlmError::NotConfigured(_) => Blame::Passing,
     }

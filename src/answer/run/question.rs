@@ -329,11 +329,13 @@ impl Question {
         &self.trigger().message.sender.name
     }
 
-    /// Whether `answer` is an earlier answer of the bot, word for word.
+    /// Whether `answer` is an earlier answer of the bot, word for word. Short ones, such as "Yes.", may well come again.
     pub fn is_repeated_by(&self, answer: &str) -> bool {
+        const SHORT: usize = 8;
         let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
         let own = self.window.entries.iter().filter(|entry| entry.message.message.role == Role::Assistant);
-        own.map(|entry| without_citations(&entry.message.message.text)).any(|own| words(&own) == words(answer))
+        own.map(|entry| without_citations(&entry.message.message.text))
+            .any(|own| words(&own).len() >= SHORT && words(&own) == words(answer))
     }
 
     /// Leaves out all but the messages and the question, for a model that gave nothing usable.

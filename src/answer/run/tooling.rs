@@ -44,10 +44,10 @@ impl Answering {
         let mut spent = TokenUse::default();
         loop {
             let is_open = may_look_up(asking, prompt.tools.rounds.len(), self.parts.tool_rounds)
-                && question.style == Style::Numbered
-                && !question.is_all_shown()
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
+            // Small models use tools badly, and where everything is shown there is nothing to look up.
+            prompt.tools.is_silent = question.style == Style::Plain || question.is_all_shown();
             let (completion, bill) = self.ask((job, question, built), &prompt, asking.choice).await?;
             spent = TokenUse {
                 prompt: spent.prompt + completion.tokens.prompt,

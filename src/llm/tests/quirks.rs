@@ -23,7 +23,7 @@ fn with_rules() -> Prompt {
 
 fn with_tools() -> Prompt {
     let tool = Tool { name: "search_messages", description: "Searches.", parameters: json!({"type": "object"}) };
-    Prompt { tools: Tools { offered: vec![tool], rounds: Vec::new() }, ..with_rules() }
+    Prompt { tools: Tools { offered: vec![tool], ..Tools::default() }, ..with_rules() }
 }
 
 fn with_form() -> Prompt {

@@ -147,7 +147,7 @@ async fn an_answer_can_be_followed_through_the_log_by_its_ids() {
         assert!(!of(event).is_empty(), "{event} is missing from {lines:#?}");
     }
     assert_eq!(of("chat.rate_limit")[0]["type"], "flood");
-    assert_eq!(of("chat.error")[0]["error_type"], "refused");
+    assert_eq!(of("chat.error")[0]["error_type"], "filtered");
     assert_eq!(of("chat.citations")[0]["removed"], r#"["?"]"#);
     let phases: Vec<&str> = of("chat.metrics").iter().filter_map(|line| line["phase"].as_str()).collect();
     assert!(["context", "model", "send"].iter().all(|phase| phases.contains(phase)), "{phases:?}");
@@ -215,7 +215,7 @@ async fn metrics_count_what_happened() {
     }
     for part in [
         r#"chime_events_total{type="message_received"} 3"#,
-        r#"chime_errors_total{type="refused"} 1"#,
+        r#"chime_errors_total{type="filtered"} 1"#,
         r#"chime_phase_seconds_count{phase="model"} 3"#,
         // The call that failed is charged too.
         "chime_model_calls_today 2\n",
