@@ -61,7 +61,9 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
             || word.chars().count() >= MIN_WORD_CHARS && !Languages::shipped().is_stop_word_in(word, &lower);
         is_telling.then(|| word.chars().take(STEM_CHARS).collect())
     };
-    let words = lower.unicode_words().filter(|word| !is_number(word)).filter_map(stem);
+    // Whom a text calls is no part of what it says.
+    let said = lower.split_whitespace().filter(|word| !word.starts_with('@'));
+    let words = said.flat_map(UnicodeSegmentation::unicode_words).filter(|word| !is_number(word)).filter_map(stem);
     words.chain(numbers(&lower)).collect()
 }
 

@@ -60,6 +60,11 @@ impl Tools {
         !self.offered.is_empty() && !self.is_silent
     }
 
+    /// Returns whether a call is answered, named in the request or not.
+    pub fn may_be_called(&self) -> bool {
+        !self.offered.is_empty()
+    }
+
     /// The tools as a request offers them.
     pub fn definitions(&self) -> Value {
         let definition = |tool: &Tool| {

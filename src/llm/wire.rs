@@ -188,7 +188,7 @@ impl Pieces {
             Some(Finish::Whole) | None => false,
         };
         let Visible { text, calls: written, was_cut } = visible(&self.text, prompt);
-        let mut calls = if prompt.tools.are_offered() { tools::joined(self.calls) } else { Vec::new() };
+        let mut calls = if prompt.tools.may_be_called() { tools::joined(self.calls) } else { Vec::new() };
         if calls.is_empty() {
             calls = written;
         }
