@@ -739,7 +739,7 @@ async fn what_a_server_writes_beside_the_answer_is_not_posted() {
             w.model.script([text]);
             let tag = w.say("ann", "@bot when is the dinner?");
             let answer = w.answer_to(tag).await.text;
-            assert!(answer.starts_with("On Friday at seven"), "{answer} for {text}");
+            assert!(answer.starts_with("On Friday at seven."), "{answer} for {text}");
             assert!(!answer.contains("HIDDEN") && !answer.contains("<|") && !answer.contains("turn0"), "{answer}");
         }
         w.model.script([Reply::text(format!("On Friday at seven. {}", "Bring the tent. ".repeat(80)))]);

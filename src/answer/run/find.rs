@@ -33,7 +33,10 @@ impl Answering {
     pub(super) fn reading(&self) -> Reading {
         let now = self.parts.clock.now();
         Reading {
-            params: self.parts.params.clone(),
+            params: Params {
+                token_budget: self.parts.gateway.talk_tokens(self.parts.context_tokens),
+                ..self.parts.params.clone()
+            },
             zone: self.parts.zone,
             strands: self.parts.strands.clone(),
             model: self.parts.gateway.model_name(Purpose::Answer).to_owned(),
