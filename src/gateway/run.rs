@@ -338,9 +338,6 @@ impl Gateway {
         if let Some((estimated, real)) = counted {
             self.0.learn(&completion.model, |known| known.observe(estimated, real));
         }
-        if let (true, Ok(read)) = (completion.prompt_cut, usize::try_from(completion.tokens.prompt)) {
-            model.note_context(&completion.model, read);
-        }
         let call = self.call(ask, completion.tokens);
         let (server, tool_refusals) = (model.host().to_owned(), model.tool_refusals());
         let bill = Bill { call, model: completion.model.clone(), counted, server, tool_refusals };

@@ -122,11 +122,6 @@ impl OpenAi {
         self.primary.facts()
     }
 
-    /// Takes in that the server read no more than `tokens` of a prompt.
-    pub fn note_context(&self, model: &str, tokens: usize) {
-        self.models().filter(|known| known.name == model).for_each(|known| known.note_context(tokens));
-    }
-
     /// Whether the server is one of the operator's own.
     pub fn is_own(&self) -> bool {
         self.server.is_own()
