@@ -161,6 +161,12 @@ impl Parts {
         let (health, gateway) = (self.health.clone(), self.gateway.clone());
         gateway.recall_tool_refusals().await?;
         let crew = Arc::new(self.crew(&wake, &gateway)?);
+        tasks.spawn("facts", |stop| async move {
+            tokio::select! {
+                () = stop.cancelled() => Ok(()),
+                never = gateway.watch_server() => match never {},
+            }
+        });
         let (heard, news) = mpsc::channel(NOTED);
         let ingest = self.ingest(&wake, &health, heard);
         tasks.spawn("poll", |stop| async move { ingest.run(stop).await.map_err(AppError::from) });
@@ -229,6 +235,7 @@ impl Parts {
             access: self.config.access.clone(),
             backlog_max_age: self.config.ingest.backlog_max_age,
             deadline: self.config.llm.deadline,
+            context_tokens: self.config.context.tokens,
             tool_rounds: self.config.llm.tool_rounds,
             recaller: Arc::new(Recaller::new(self.embedder.clone())),
             enrichers: {
@@ -318,7 +325,7 @@ impl Parts {
 pub fn context_params(config: &ContextConfig) -> Params {
     Params {
         seed: SeedRule { lookback_limit: config.lookback_limit, time_threshold: config.time_threshold },
-        token_budget: config.tokens,
+        token_budget: config.tokens.or_usual(),
         ..Params::new(estimate_tokens)
     }
 }

@@ -424,7 +424,9 @@ mod tests {
     }
 
     fn role(prompts: &Prompts, bot_name: &str) -> String {
-        prompts.role(&RoleValues { bot_name, place: "group", today: "Monday", zone: "UTC" }).expect("renders")
+        let values =
+            RoleValues { bot_name, place: "group", is_private: false, fence: "CODE", numbered: true, language: None };
+        prompts.role(&values).expect("renders")
     }
 
     #[test]
@@ -440,15 +442,7 @@ mod tests {
         fs::write(dir.path().join("notes.txt"), "{{ not a template }}").expect("a file");
         let prompts = Prompts::load(Some(dir.path())).expect("loads");
         assert_eq!(role(&prompts, "Chime"), "I am Chime.");
-        let context = ContextValues {
-            time: "14:10",
-            fence: "CODE",
-            lines: "a line",
-            has_focus: true,
-            has_surroundings: false,
-            earliest: None,
-            people: None,
-        };
+        let context = ContextValues { fence: "CODE", lines: "a line", earliest: None };
         assert!(prompts.context(&context).expect("renders").contains("<<<chat CODE\na line\nCODE chat>>>"));
     }
 

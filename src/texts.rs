@@ -44,6 +44,8 @@ rows! {
         pub name: String,
         pub help: String,
         pub help_private: String,
+        /// Stands where an answer will stand that takes a while.
+        pub one_moment: String,
         pub why_what: String,
         pub why_gone: String,
         pub out_here: String,

@@ -101,7 +101,7 @@ fn a_token_alone_is_enough_and_the_defaults_are_closed_and_offline() {
                     announces: true,
                 },
                 context: ContextConfig {
-                    tokens: 1600,
+                    tokens: Auto,
                     lookback_limit: 20,
                     time_threshold: 3600s,
                 },

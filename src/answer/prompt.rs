@@ -385,8 +385,7 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'
     Ok(Filled::new(Slot::Ask, text, sources))
 }
 
-/// The question as the last line of the talk: `Question (about “the boat?”): when does it leave?` A small model that reads the
-/// asker's name there goes on in their part.
+/// The question as the last line of the talk: `Ana (about “the boat?”): when does it leave?`
 fn plain_ask(input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Filled {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
@@ -394,12 +393,12 @@ fn plain_ask(input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Filled
         .or(anchor.map(|entry| entry.shown.as_str()))
         .or(elsewhere.filter(|_| !input.window.anchor_withheld))
         .map(|text| format!(" (about “{}”)", one_line(text, PLAIN_ANCHOR_CHARS)));
-    let (speaker, words) = match input.ask.trim() {
-        "" => (transcript.author(input.trigger), "@".to_owned() + &clean_name(input.bot_name)),
-        words if input.generic => (transcript.author(input.trigger), words.to_owned()),
-        words => ("Question".to_owned(), input.trigger.message.rendered_with(words)),
+    let words = match input.ask.trim() {
+        "" => "@".to_owned() + &clean_name(input.bot_name),
+        words => input.trigger.message.rendered_with(words),
     };
-    let text = transcript.aside(&format!("{speaker}{}: {words}", about.unwrap_or_default()));
+    let asker = transcript.author(input.trigger);
+    let text = transcript.aside(&format!("{asker}{}: {words}", about.unwrap_or_default()));
     let seqs = anchor.map(|entry| entry.message.seq).into_iter().chain([input.trigger.seq]);
     Filled::new(Slot::Ask, text, seqs.map(source_id).collect())
 }
@@ -534,7 +533,7 @@ mod tests {
             ann: shall we take the boat?
             bob (to ann): yes
             Chime (you): Noted.
-            Question (about “shall we take the boat?”): when?
+            cat (about “shall we take the boat?”): when?
             K7Q2X chat>>>"#]].assert_eq(&format!("{}\n---\n{}", built.system, built.user));
     }
 

@@ -43,3 +43,4 @@ pub use notes::note_enricher;
 pub use open::asked;
 pub use reply::{format_own, format_parts};
 pub use traffic::Lanes;
+pub use typing::keep_typing;

@@ -9,6 +9,8 @@ use crate::domain::Timestamp;
 
 /// Less than this says too little to be worth a message. In tokens, as they are estimated.
 pub const FIRST_TOKENS: usize = 20;
+/// In a group, a message holds the place of an answer that takes longer than this.
+pub const PLACEHOLDER_AFTER: Duration = Duration::from_secs(8);
 /// Between two edits of one message. Telegram slows down whoever edits faster.
 pub const EDIT_EVERY: Duration = Duration::from_secs(3);
 /// Between two drafts. They stand outside the limits on messages.

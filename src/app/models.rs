@@ -10,16 +10,19 @@ use crate::gateway::{Budget, ModelGuard};
 use crate::llm::{Llm, LlmOptions, Transcriptions};
 use crate::store::Store;
 
-/// For all calls of one summary or extraction, with the waiting between them. Nobody waits for it.
+/// For the retries of one summary or extraction. Nobody waits for it.
 const BACKGROUND_DEADLINE: Duration = Duration::from_secs(180);
 
 pub fn gateway(config: &Config, store: &Store, clock: &Clock) -> Result<Gateway, AppError> {
     let llm = &config.llm;
-    let models = Models {
-        answer: model(config, llm.model.as_ref(), llm.deadline)?,
-        summary: model(config, llm.model_summary.as_ref(), BACKGROUND_DEADLINE)?,
-        extract: model(config, llm.model_extract.as_ref(), BACKGROUND_DEADLINE)?,
+    let answer = model(config, llm.model.as_ref(), llm.deadline)?;
+    // What one purpose learns about a model, the others need not learn again.
+    let other = |name: Option<&String>| match name.filter(|name| Some(*name) != llm.model.as_ref()) {
+        Some(name) => model(config, Some(name), BACKGROUND_DEADLINE),
+        None => Ok(answer.clone()),
     };
+    let (summary, extract) = (other(llm.model_summary.as_ref())?, other(llm.model_extract.as_ref())?);
+    let models = Models { answer, summary, extract };
     let budget = budget(config);
     let (store, clock, guard) = (store.clone(), clock.clone(), ModelGuard::default());
     Ok(Gateway::new(GatewayParts { store, clock, models, guard, budget }))

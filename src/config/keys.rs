@@ -103,12 +103,20 @@ pub const MODEL_TRANSCRIBE: Key = Key::new(
 )
 .mistaken(&["MODEL_TRANSCRIPTION", "MODEL_WHISPER", "TRANSCRIBE_MODEL", "WHISPER_MODEL"]);
 
-pub const MODEL_TIMEOUT: Key =
-    Key::new("MODEL_TIMEOUT", "60s", "How long one call of a model may take.").default("60s");
+pub const MODEL_TIMEOUT: Key = Key::new(
+    "MODEL_TIMEOUT",
+    "60s",
+    "How long the model server may stay silent in the middle of an answer. The first word may take five times as long, or \
+     three times what the learned reading speed says.",
+)
+.default("60s");
 
-pub const ANSWER_DEADLINE: Key =
-    Key::new("ANSWER_DEADLINE", "90s", "How long an answer may take with all its retries and the fallback.")
-        .default("90s");
+pub const ANSWER_DEADLINE: Key = Key::new(
+    "ANSWER_DEADLINE",
+    "90s",
+    "How long a failed call of the model may be tried again. A call that makes progress is not cut.",
+)
+.default("90s");
 
 pub const TOOL_ROUNDS: Key = Key::new(
     "TOOL_ROUNDS",
@@ -148,8 +156,13 @@ pub const OPERATOR_CONTACT: Key = Key::new(
     "How members reach whoever runs this bot: shown when it joins a chat, and by `/privacy`.",
 );
 
-pub const CONTEXT_TOKENS: Key =
-    Key::new("CONTEXT_TOKENS", "1600", "How many tokens of earlier messages an answer may rest on.").default("1600");
+pub const CONTEXT_TOKENS: Key = Key::new(
+    "CONTEXT_TOKENS",
+    "1600",
+    "How many tokens of earlier messages an answer may rest on; `auto`: what the model server reads in about eight seconds, \
+     600 to 6000.",
+)
+.default("auto");
 
 pub const EMBEDDING: Key = Key::new(
     "EMBEDDING",

@@ -24,9 +24,9 @@ pub struct LlmConfig {
     pub model_extract: Option<String>,
     /// `MODEL_TRANSCRIBE`: without it nothing is transcribed.
     pub model_transcribe: Option<String>,
-    /// `MODEL_TIMEOUT`, default 60s: one call.
+    /// `MODEL_TIMEOUT`, default 60s: the longest silence within an answer.
     pub timeout: Duration,
-    /// `ANSWER_DEADLINE`, default 90s: a whole answer with retries and fallback.
+    /// `ANSWER_DEADLINE`, default 90s: no retry begins after it.
     pub deadline: Duration,
     /// `TOOL_ROUNDS`, default 3: how often the model may look something up for one answer.
     pub tool_rounds: usize,

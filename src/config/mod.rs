@@ -29,8 +29,8 @@ pub use memory::{MemoryConfig, Redaction, SessionIdle};
 pub use privacy::{PrivacyConfig, retention};
 pub use problem::{ConfigError, Problem, Warning};
 pub use rooms::{
-    AnswerConfig, ContextConfig, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat, PromptConfig,
-    StoreConfig, Streaming, TimeConfig,
+    AnswerConfig, ContextConfig, ContextTokens, EmbeddingConfig, HttpConfig, IngestConfig, LogConfig, LogFormat,
+    PromptConfig, StoreConfig, Streaming, TimeConfig,
 };
 pub use settings::{Noted, Settings};
 pub use telegram::TelegramConfig;

@@ -68,8 +68,8 @@ impl EmbeddingConfig {
 /// How far back an answer looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextConfig {
-    /// `CONTEXT_TOKENS`, default 1600: the budget of the context window.
-    pub tokens: usize,
+    /// `CONTEXT_TOKENS`, default `auto`: the budget of the context window.
+    pub tokens: ContextTokens,
     /// `LOOKBACK_LIMIT`, default 20: the most messages that one cluster may have.
     pub lookback_limit: usize,
     /// `TIME_THRESHOLD`, default 60m: a silence *longer* than this ends a cluster.
@@ -81,10 +81,37 @@ impl ContextConfig {
     pub const KEYS: [&Key; 4] = [&keys::CONTEXT_TOKENS, &keys::LOOKBACK_LIMIT, &keys::TIME_THRESHOLD, &keys::EMBEDDING];
 
     pub fn load(settings: &Settings<'_>) -> Result<Self, Noted> {
-        let tokens = settings.count(&keys::CONTEXT_TOKENS, 100..=1_000_000);
+        let allowed = "auto, or a whole number from 100 to 1000000";
+        let tokens = settings.required(&keys::CONTEXT_TOKENS, allowed, ContextTokens::parse);
         let lookback_limit = settings.count(&keys::LOOKBACK_LIMIT, 1..=1000);
         let time_threshold = settings.duration(&keys::TIME_THRESHOLD, Duration::from_secs(1)..=DAY * 365);
         Ok(Self { tokens: tokens?, lookback_limit: lookback_limit?, time_threshold: time_threshold? })
+    }
+}
+
+/// Tokens of earlier messages that an answer may rest on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ContextTokens {
+    /// As many as the model server reads in a few seconds.
+    #[default]
+    Auto,
+    Fixed(usize),
+}
+
+impl ContextTokens {
+    /// The budget where nothing is known about a server.
+    pub fn or_usual(self) -> usize {
+        match self {
+            Self::Auto => 1600,
+            Self::Fixed(tokens) => tokens,
+        }
+    }
+
+    fn parse(raw: &str) -> Option<Self> {
+        if raw.eq_ignore_ascii_case("auto") {
+            return Some(Self::Auto);
+        }
+        raw.parse().ok().filter(|tokens| (100..=1_000_000).contains(tokens)).map(Self::Fixed)
     }
 }
 

@@ -17,6 +17,9 @@ pub enum AskError {
     /// The model kept failing lately, so that it was not asked: the same question may succeed after this time.
     #[error("the model keeps failing and was not asked")]
     BreakerOpen { retry_after: Duration },
+    /// Background work that stood in the way of answers: the same question may be asked after this time.
+    #[error("the model server is needed for answers")]
+    GaveWay { retry_after: Duration },
     /// The same question may succeed later.
     #[error(transparent)]
     RetryLater(LlmError),
@@ -46,6 +49,7 @@ impl AskError {
             Self::Offline => "offline",
             Self::OverBudget(_) => "over_budget",
             Self::BreakerOpen { .. } => "breaker_open",
+            Self::GaveWay { .. } => "gave_way",
             Self::RetryLater(error) | Self::Final(error) => error.kind(),
             Self::TooLong => "prompt_too_long",
             Self::Store(_) => "store",
@@ -57,7 +61,7 @@ impl AskError {
         /// Where the server names no time of its own.
         const A_WHILE: Duration = Duration::from_secs(60);
         match self {
-            Self::BreakerOpen { retry_after } => Some(*retry_after),
+            Self::BreakerOpen { retry_after } | Self::GaveWay { retry_after } => Some(*retry_after),
             Self::RetryLater(error) => match error.recovery() {
                 Recovery::RetryLater(after) => Some(after.unwrap_or(A_WHILE)),
                 Recovery::ShrinkPrompt | Recovery::GiveUp => Some(A_WHILE),

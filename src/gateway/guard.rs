@@ -65,6 +65,14 @@ impl ModelGuard {
         guarded.conversations.settle(&subject, of_conversation(failure), now);
     }
 
+    /// Takes back an admission that was not used to the end.
+    pub fn withdraw(&self, subject: (Purpose, Conversation), now: Timestamp) {
+        let mut guarded = self.lock();
+        let server = guarded.servers.remove(&subject.0).unwrap_or_default();
+        guarded.servers.insert(subject.0, server.withdraw(now));
+        guarded.conversations.withdraw(&subject, now);
+    }
+
     pub fn state(&self) -> GuardState {
         let guarded = self.lock();
         GuardState {

@@ -28,9 +28,9 @@ pub struct LlmOptions {
     pub model: String,
     /// `MODEL_FALLBACK`, on the same server: asked once when `model` fails.
     pub fallback: Option<String>,
-    /// `MODEL_TIMEOUT`: for one call.
+    /// `MODEL_TIMEOUT`: the longest silence within an answer.
     pub timeout: Duration,
-    /// `ANSWER_DEADLINE`: for all calls of one completion, with the waiting between them.
+    /// `ANSWER_DEADLINE`: no retry begins after it.
     pub deadline: Duration,
 }
 

@@ -1,5 +1,10 @@
-//! One completion from a server that speaks OpenAI's chat completions: retries, fallback, and one deadline over all.
+//! One completion from a server that speaks OpenAI's chat completions: retries and fallback within one deadline.
+//!
+//! A call ends when its server stays silent for too long, so every answer is asked for as a stream.
 
+mod discover;
+mod hear;
+mod patience;
 mod probe;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,9 +13,9 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::domain::Timestamp;
-use crate::llm::diagnose::diagnose_prompt;
 use crate::llm::dialect::{Attempts, Dialect};
-use crate::llm::stream::Assembly;
+use crate::llm::facts::{ServerFacts, Speeds};
+use crate::llm::openai::hear::{Heard, refuses_streams};
 use crate::llm::transport::{Failure, Incoming, Server};
 use crate::llm::wire::{self, Answer};
 use crate::llm::{Completion, LlmError, LlmOptions, Progress, Prompt, Recovery};
@@ -23,12 +28,16 @@ const RETRIES: RetryPolicy =
 /// A model that takes no tools or sees no pictures is given some again after this: servers are updated.
 const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// No call is longer, whatever a server sends meanwhile.
+const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
+
 /// A server and the models to ask there.
 #[derive(Debug)]
 pub struct OpenAi {
     server: Server,
     primary: Model,
     fallback: Option<Model>,
+    /// The longest silence while an answer is written.
     timeout: Duration,
     deadline: Duration,
     /// Tests have no time for the real delays and set shorter ones.
@@ -50,6 +59,10 @@ struct Model {
     needs_room: AtomicBool,
     /// Whether the operator was told that the server cuts prompts.
     warned_of_cut: AtomicBool,
+    /// Whether its server refuses to stream.
+    refuses_streams: AtomicBool,
+    facts: Mutex<ServerFacts>,
+    speeds: Mutex<Speeds>,
 }
 
 /// One question and everything that asking it depends on.
@@ -61,7 +74,7 @@ struct Question<'a> {
     clock: &'a Clock,
 }
 
-/// The end of all patience with one completion.
+/// When no further attempt at a completion begins.
 struct Deadline {
     until: Timestamp,
     span: Duration,
@@ -104,11 +117,21 @@ impl OpenAi {
         !self.primary.dialect(now).no_pictures
     }
 
+    /// Facts about the model that is asked first.
+    pub fn facts(&self) -> ServerFacts {
+        self.primary.facts()
+    }
+
+    /// Whether the server is one of the operator's own.
+    pub fn is_own(&self) -> bool {
+        self.server.is_own()
+    }
+
     fn models(&self) -> impl Iterator<Item = &Model> {
         [Some(&self.primary), self.fallback.as_ref()].into_iter().flatten()
     }
 
-    /// Asks the model, again when that may help, and in the end the fallback. Returns within the deadline; dropping
+    /// Asks the model, again when that may help, and in the end the fallback. No attempt begins after the deadline; dropping
     /// the future ends the call.
     ///
     /// # Errors
@@ -157,9 +180,12 @@ impl OpenAi {
             Err(error) => error,
         };
         let second = second.filter(|_| error.another_model_may_help() && !question.is_shown());
-        let Some(second) = second.filter(|_| !deadline.left(question.clock).is_zero()) else { return Err(error) };
+        // A model that stayed silent used the time up, and the other one may still answer.
+        let has_time = matches!(error, LlmError::TimedOut) && question.prompt.until.is_none()
+            || !deadline.left(question.clock).is_zero();
+        let Some(second) = second.filter(|_| has_time) else { return Err(error) };
         tracing::warn!(model.name = first.name, %error, "the model failed, asking {} instead", second.name);
-        self.ask(second, question, &deadline).await.map_err(|another| {
+        self.ask(second, question).await.map_err(|another| {
             tracing::warn!(model.name = second.name, error = %another, "the other model failed too");
             error
         })
@@ -180,7 +206,7 @@ impl OpenAi {
         let clock = question.clock;
         let mut retries = 0;
         loop {
-            let error = match self.ask(model, question, deadline).await {
+            let error = match self.ask(model, question).await {
                 Ok(completion) => return Ok(completion),
                 Err(error) => error,
             };
@@ -201,83 +227,43 @@ impl OpenAi {
     /// How long to wait before the same model is asked again. `None`: it is not.
     fn delay(&self, error: &LlmError, retries: u32) -> Option<Duration> {
         match (error, error.recovery()) {
-            // A model that hung for a whole timeout would eat up the time that another one can still use.
-            (LlmError::TimedOut, _) if self.fallback.is_some() => None,
+            // What was slow will be slow again, and the server may still be working on it.
+            (LlmError::TimedOut, _) => None,
             (_, Recovery::RetryLater(retry_after)) => self.retries.delay(retries, retry_after, random()),
             (_, Recovery::ShrinkPrompt | Recovery::GiveUp) => None,
         }
     }
 
     /// One call; two where the model turns out to need more room for its thoughts.
-    async fn ask(&self, model: &Model, question: Question<'_>, deadline: &Deadline) -> Result<Completion, LlmError> {
-        let roomy =
-            || Prompt { max_answer_tokens: with_room(question.prompt.max_answer_tokens), ..question.prompt.clone() };
+    async fn ask(&self, model: &Model, question: Question<'_>) -> Result<Completion, LlmError> {
+        let roomy = || Prompt { max_answer_tokens: model.with_room(question.prompt), ..question.prompt.clone() };
         if model.needs_room.load(Ordering::Relaxed) {
-            return self.ask_once(model, Question { prompt: &roomy(), ..question }, deadline).await;
+            return self.ask_once(model, Question { prompt: &roomy(), ..question }).await;
         }
-        match self.ask_once(model, question, deadline).await {
+        match self.ask_once(model, question).await {
             Err(LlmError::NoRoom) => {
                 model.needs_room.store(true, Ordering::Relaxed);
-                let asked = self.ask_once(model, Question { prompt: &roomy(), ..question }, deadline).await;
+                let asked = self.ask_once(model, Question { prompt: &roomy(), ..question }).await;
                 asked.map_err(|_| LlmError::NoRoom)
             }
             answered => answered,
         }
     }
 
-    /// One call, within its own timeout and what the deadline leaves.
-    async fn ask_once(
-        &self,
-        model: &Model,
-        question: Question<'_>,
-        deadline: &Deadline,
-    ) -> Result<Completion, LlmError> {
-        let Question { prompt, progress, clock } = question;
-        let span = self.timeout.min(deadline.left(clock));
-        let mut first_word = None;
-        let answer = match progress {
-            Some(progress) => {
-                let streaming = self.stream(model, (prompt, progress), clock, &mut first_word);
-                within(clock, span, streaming).await.ok_or(LlmError::TimedOut)??
-            }
-            None => {
-                let body =
-                    within(clock, span, self.post(model, prompt, clock.now())).await.ok_or(LlmError::TimedOut)?;
-                wire::read(body.map_err(|failure| diagnose_prompt(failure, prompt))?, prompt)?
-            }
-        };
-        model.note(&answer);
+    /// One call, for as long as its server is heard of.
+    async fn ask_once(&self, model: &Model, question: Question<'_>) -> Result<Completion, LlmError> {
+        let Question { prompt, clock, .. } = question;
+        let left = prompt.until.map_or(LONGEST_CALL, |until| until.since(clock.now()).min(LONGEST_CALL));
+        let heard = within(clock, left, self.hear(model, question)).await.ok_or(LlmError::TimedOut)??;
+        model.note(&heard.answer);
+        let Heard { answer, first_word, first_token, reading } = heard;
         let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
         model.warn_of_cut(&completion, prompt);
-        Ok(completion)
-    }
-
-    /// Asks for a stream, and hands the words on as they come.
-    async fn stream(
-        &self,
-        model: &Model,
-        (prompt, progress): (&Prompt, &Progress),
-        clock: &Clock,
-        first_word: &mut Option<Duration>,
-    ) -> Result<Answer, LlmError> {
-        let watch = clock.stopwatch();
-        // What an earlier attempt began with is no part of this one.
-        progress.write("");
-        let diagnose = |failure| diagnose_prompt(failure, prompt);
-        let mut incoming = self.open(model, prompt, clock.now()).await.map_err(diagnose)?;
-        let mut assembly = Assembly::default();
-        while let Some(bytes) = incoming.next().await.map_err(diagnose)? {
-            assembly.feed(bytes.as_ref())?;
-            let text = if model.thinks_unannounced() { String::new() } else { assembly.shown(prompt) };
-            if !text.is_empty() {
-                first_word.get_or_insert_with(|| watch.elapsed());
-                progress.write(&text);
-            }
-            if assembly.is_done() {
-                break;
-            }
+        let read = completion.tokens.prompt.saturating_sub(completion.reused.unwrap_or(0));
+        if let Some(speed) = reading.speed(read, first_token) {
+            lock(&model.speeds).add(speed);
         }
-        assembly.conclude(prompt)
+        Ok(completion)
     }
 
     /// Sends the prompt, and once more in another form for each form that the model turns out not to take.
@@ -303,6 +289,7 @@ impl OpenAi {
                     model.learn(&attempts, prompt, now);
                     return Ok(incoming);
                 }
+                Err(failure) if refuses_streams(&failure) => return Err(failure),
                 Err(failure) => attempts.refused(failure, prompt)?,
             }
         }
@@ -326,6 +313,9 @@ impl Model {
             thinks_unannounced: AtomicBool::new(false),
             needs_room: AtomicBool::new(false),
             warned_of_cut: AtomicBool::new(false),
+            refuses_streams: AtomicBool::new(false),
+            facts: Mutex::default(),
+            speeds: Mutex::default(),
         }
     }
 
@@ -347,6 +337,15 @@ impl Model {
         *lock(&self.dialect) = accepted;
     }
 
+    /// The limit for an answer of a model that thinks long before it: as much as its context leaves.
+    fn with_room(&self, prompt: &Prompt) -> u32 {
+        const LEAST: u32 = 4_096;
+        let wanted = prompt.max_answer_tokens.saturating_mul(4).max(LEAST);
+        let left = self.facts().context.map(|context| context.saturating_sub(prompt.estimated_tokens()));
+        let left = left.and_then(|left| u32::try_from(left).ok());
+        left.map_or(wanted, |left| wanted.min(left).max(prompt.max_answer_tokens))
+    }
+
     /// Tells the operator once that the server reads only a part of its prompts.
     fn warn_of_cut(&self, completion: &Completion, prompt: &Prompt) {
         if completion.prompt_cut && !self.warned_of_cut.swap(true, Ordering::Relaxed) {
@@ -358,6 +357,21 @@ impl Model {
                  OLLAMA_CONTEXT_LENGTH)",
             );
         }
+    }
+
+    fn facts(&self) -> ServerFacts {
+        let reads_per_second = lock(&self.speeds).typical();
+        ServerFacts { reads_per_second, ..*lock(&self.facts) }
+    }
+
+    /// The server said that no more than so many tokens fit.
+    fn note_context(&self, tokens: usize) {
+        let mut facts = lock(&self.facts);
+        facts.context = Some(facts.context.map_or(tokens, |known| known.min(tokens)));
+    }
+
+    fn refuses_streams(&self) -> bool {
+        self.refuses_streams.load(Ordering::Relaxed)
     }
 
     fn thinks_unannounced(&self) -> bool {
@@ -378,10 +392,4 @@ impl Deadline {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The limit for an answer of a model that thinks long before it.
-fn with_room(max_answer_tokens: u32) -> u32 {
-    const LEAST: u32 = 4_096;
-    max_answer_tokens.saturating_mul(4).max(LEAST)
 }

@@ -46,6 +46,40 @@ pub enum AnswerFormat {
     Json { name: &'static str, schema: Value },
 }
 
+impl AnswerFormat {
+    /// Limits how many items and characters JSON may have, where its schema does not: a small model may not find an end.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        match self {
+            Self::Text => Self::Text,
+            Self::Json { name, mut schema } => {
+                bound(&mut schema);
+                Self::Json { name, schema }
+            }
+        }
+    }
+}
+
+fn bound(schema: &mut Value) {
+    const MOST_ITEMS: usize = 12;
+    const MOST_CHARS: usize = 240;
+    match schema {
+        Value::Object(fields) => {
+            let is = |kind: &str| fields.get("type").is_some_and(|it| it == kind || it[0] == kind);
+            let (is_list, is_text) = (is("array"), is("string"));
+            if is_list {
+                fields.entry("maxItems").or_insert(MOST_ITEMS.into());
+            }
+            if is_text {
+                fields.entry("maxLength").or_insert(MOST_CHARS.into());
+            }
+            fields.values_mut().for_each(bound);
+        }
+        Value::Array(items) => items.iter_mut().for_each(bound),
+        _ => {}
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PromptMessage {
     pub role: PromptRole,
@@ -118,6 +152,28 @@ impl Prompt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_and_texts_of_a_schema_have_an_end() {
+        let schema = serde_json::json!({
+            "type": "object",
+            "properties": {
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "few": {"type": "array", "maxItems": 3, "items": {"type": "number"}},
+                "maybe": {"type": ["string", "null"]},
+            },
+        });
+        let bounded = AnswerFormat::Json { name: "x", schema }.bounded();
+        let expected = serde_json::json!({
+            "type": "object",
+            "properties": {
+                "tags": {"type": "array", "maxItems": 12, "items": {"type": "string", "maxLength": 240}},
+                "few": {"type": "array", "maxItems": 3, "items": {"type": "number"}},
+                "maybe": {"type": ["string", "null"], "maxLength": 240},
+            },
+        });
+        assert_eq!(bounded, AnswerFormat::Json { name: "x", schema: expected });
+    }
 
     #[test]
     fn json_is_read_whatever_stands_around_it() {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::domain::repair;
 use crate::llm::counts::{Timings, Usage};
 use crate::llm::diagnose::diagnose_body;
+use crate::llm::facts::ReadingTime;
 use crate::llm::repetition::is_looping;
 use crate::llm::tools;
 use crate::llm::visible::visible_so_far;
@@ -30,6 +31,8 @@ pub struct Assembly {
     events: usize,
     /// What the server says went wrong.
     error: Option<Value>,
+    /// What the last counted event tells about the reading of the prompt.
+    reading: ReadingTime,
 }
 
 #[derive(Default, Deserialize)]
@@ -91,6 +94,17 @@ impl Assembly {
     /// What of the answer to `prompt` may be shown so far.
     pub fn shown(&self, prompt: &Prompt) -> String {
         visible_so_far(&self.pieces.text, prompt)
+    }
+
+    /// What the server tells about the reading of the prompt.
+    pub fn reading(&self) -> ReadingTime {
+        self.reading
+    }
+
+    /// Whether anything of an answer has come.
+    pub fn has_begun(&self) -> bool {
+        let Pieces { text, thoughts, calls, .. } = &self.pieces;
+        !text.is_empty() || !thoughts.is_empty() || !calls.is_empty()
     }
 
     /// Whether nothing more is worth waiting for: the server said that this was all, or the model repeats itself without end.
@@ -175,6 +189,7 @@ impl Assembly {
             self.error = Some(json!({ "error": error }));
             return Err(diagnose_body(body));
         }
+        self.reading = ReadingTime::of(body).or(self.reading);
         for usage in [chunk.usage, chunk.x_groq.usage] {
             self.count(usage);
         }

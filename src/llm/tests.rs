@@ -295,44 +295,126 @@ async fn nobody_waits_for_a_retry_beyond_the_deadline() {
 }
 
 #[tokio::test]
-async fn a_call_that_hangs_ends_with_its_timeout_and_is_tried_again() {
+async fn a_call_that_hangs_ends_and_is_not_tried_again() {
     let server = started().await;
-    server.script([Reply::Hang, Reply::text("Friday.")]);
-    let options = LlmOptions { timeout: Duration::from_millis(150), ..options(&server) };
+    server.script([Reply::Hang]);
+    let options = LlmOptions { timeout: Duration::from_millis(50), ..options(&server) };
     let outcome = client(options).complete(&prompt(), &Clock::system()).await;
-    assert_eq!(told(&outcome), "test-model: Friday.");
-    assert_eq!(server.requests().len(), 2);
+    assert_eq!(told(&outcome), "the model took too long -> RetryLater(None)");
+    assert_eq!(server.requests().len(), 1, "what was slow will be slow again");
 }
 
 #[tokio::test]
-async fn the_deadline_ends_everything() {
+async fn a_call_ends_when_nobody_waits_for_it_any_more() {
     let server = started().await;
     server.always(Reply::Hang);
-    let timeout = Duration::from_millis(200);
-    let options = LlmOptions { timeout, deadline: Duration::from_millis(300), ..options(&server) };
     let clock = Clock::system();
     let watch = clock.stopwatch();
-    let outcome = client(options).complete(&prompt(), &clock).await;
+    let until = Some(clock.now().plus(Duration::from_millis(300)));
+    let outcome = client(options(&server)).complete(&Prompt { until, ..prompt() }, &clock).await;
     assert_eq!(told(&outcome), "the model took too long -> RetryLater(None)");
     let took = watch.elapsed();
-    assert!((250..2000).contains(&took.as_millis()), "took {took:?}");
-    assert_eq!(server.requests().len(), 2);
+    assert!((250..5000).contains(&took.as_millis()), "took {took:?}");
+    assert_eq!(server.requests().len(), 1);
 }
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 #[tokio::test]
-async fn patience_is_measured_by_our_clock() {
+async fn patience_is_measured_by_our_clock_and_longer_before_the_first_word() {
     let server = started().await;
     server.always(Reply::Hang);
     let clock = Clock::system();
-    let options =
-        LlmOptions { timeout: Duration::from_secs(60), deadline: Duration::from_secs(60), ..options(&server) };
-    let model = client(options);
+    let model = client(LlmOptions { timeout: MINUTE, deadline: MINUTE, ..options(&server) });
     let question = prompt();
     let (outcome, ()) = tokio::join!(model.complete(&question, &clock), async {
         server.wait_for_requests(1).await.expect("a request");
-        clock.advance(Duration::from_secs(60));
+        clock.advance(MINUTE * 5);
     });
     assert!(matches!(outcome, Err(LlmError::TimedOut)), "{outcome:?}");
+    let (outcome, ()) = tokio::join!(model.complete(&question, &clock), async {
+        server.wait_for_requests(2).await.expect("a request");
+        clock.advance(MINUTE * 4);
+        server.script(["late"]);
+        server.release();
+    });
+    assert!(!matches!(outcome, Err(LlmError::TimedOut)), "{outcome:?}");
+}
+
+/// Plays a stream of three words, of which each comes `pause` after the one before.
+async fn stream_slowly(pause: Duration) -> Result<Completion, LlmError> {
+    let server = started().await;
+    server.script([Reply::Stream(["At", " half past", " nine."].map(str::to_owned).to_vec())]);
+    let (clock, progress) = (Clock::system(), Progress::default());
+    let model = client(LlmOptions { timeout: MINUTE, deadline: MINUTE, ..options(&server) });
+    let mut words = progress.watch();
+    let question = prompt();
+    let speaking = async {
+        while words.changed().await.is_ok() {
+            if words.borrow().is_empty() {
+                continue;
+            }
+            clock.advance(pause);
+            server.release();
+        }
+    };
+    tokio::select! {
+        outcome = model.complete_streaming(&question, &progress, &clock) => outcome,
+        () = speaking => panic!("nobody writes any more"),
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_counts_silence_and_not_how_long_an_answer_takes() {
+    assert_eq!(told(&stream_slowly(MINUTE - Duration::from_secs(5)).await), "test-model: At half past nine.");
+    // The clock is moved before the next word is let go.
+    let cut = stream_slowly(MINUTE * 2).await;
+    assert!(matches!(cut, Err(LlmError::TimedOut)), "{cut:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_to_stream_is_asked_for_whole_answers() {
+    let server = started().await;
+    let refusal = r#"{"error":{"message":"streaming is not supported by this deployment"}}"#;
+    server.script([Reply::Status(400, refusal.to_owned()), Reply::text("Friday."), Reply::text("At seven.")]);
+    let model = client(options(&server));
+    for expected in ["test-model: Friday.", "test-model: At seven."] {
+        assert_eq!(told(&model.complete(&prompt(), &Clock::system()).await), expected);
+    }
+    let streams: Vec<bool> = server.requests().iter().map(|request| request["stream"] == true).collect();
+    assert_eq!(streams, [true, false, false]);
+}
+
+#[tokio::test]
+async fn the_server_is_asked_about_itself_and_a_refusal_teaches_too() {
+    let (server, clock) = (started().await, Clock::system());
+    let model = client(options(&server));
+    assert_eq!(model.facts(), ServerFacts::default());
+    server.tell_of_itself(serde_json::json!({"default_generation_settings": {"n_ctx": 8192}, "total_slots": 2}));
+    assert!(model.discover(&clock).await);
+    assert_eq!((model.facts().context, model.facts().slots), (Some(8192), Some(2)));
+    let refusal = r#"{"error":{"type":"exceed_context_size_error","message":"the request exceeds the available context size","n_ctx":4096}}"#;
+    server.script([Reply::Status(400, refusal.to_owned())]);
+    assert!(model.complete(&prompt(), &clock).await.is_err());
+    assert_eq!(model.facts().context, Some(4096));
+}
+
+#[tokio::test]
+async fn the_reading_speed_is_learned_from_answers() {
+    let server = started().await;
+    let timed = |speed: f64| {
+        Reply::Body(serde_json::json!({
+            "choices": [{"message": {"content": "Friday."}, "finish_reason": "stop"}],
+            "timings": {"prompt_n": 600, "prompt_per_second": speed},
+        }))
+    };
+    let refusal = r#"{"error":{"message":"stream must be false"}}"#;
+    server.script([Reply::Status(400, refusal.to_owned()), timed(110.0), timed(130.0), timed(9000.0)]);
+    let model = client(options(&server));
+    for _ in 0..3 {
+        assert!(model.complete(&prompt(), &Clock::system()).await.is_ok());
+    }
+    assert_eq!(model.facts().reads_per_second, Some(130.0));
 }
 
 /// Plays `script` with a fallback model, and tells the outcome and which models were asked.

@@ -4,6 +4,7 @@
 //! of answers loses the status of error bodies it does not know, retries without a limit on `Retry-After`, and logs
 //! whole bodies that it cannot read. What passes the service is always a success with JSON in it.
 
+use std::net::IpAddr;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ use crate::llm::{LlmError, LlmOptions};
 
 /// A server that does not pick up within this is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Silences of the operator's choice after which a connection is dead, whatever our clock says.
+const SILENCES: u32 = 20;
 /// No answer is this long. Whoever sends more would fill our memory.
 const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
@@ -67,7 +70,7 @@ impl Server {
         let host = url.as_ref().and_then(Url::host_str).map(str::to_owned);
         let host = host.ok_or(LlmError::NotConfigured("OPENAI_BASE_URL is not an http or https address"))?;
         let endpoint = Endpoint::new(&options.base_url, options.api_key.clone())?;
-        let http = http_client(&host, is_https, options.timeout)?;
+        let http = http_client(&host, is_https, options.timeout.saturating_mul(SILENCES))?;
         let strict = Strict(ReqwestService::new(http.clone()));
         let client = Client::build(http.clone(), endpoint.clone()).with_http_service(strict);
         Ok(Self { client, http, endpoint, host })
@@ -107,6 +110,29 @@ impl Server {
         Ok(Incoming { response, bytes: 0 })
     }
 
+    /// Whether the server is one of the operator's own: on this machine or in a private network.
+    pub fn is_own(&self) -> bool {
+        is_own(&self.host)
+    }
+
+    /// Fetches what the server tells about itself. `path` begins at its root, above `/v1`.
+    pub async fn look_up(&self, path: &str, body: Option<&Value>) -> Result<Value, Failure> {
+        let root = self.endpoint.base_url.strip_suffix("/v1").unwrap_or(&self.endpoint.base_url);
+        let url = format!("{root}{path}");
+        let sending = match body {
+            Some(body) => self.http.post(url).json(body),
+            None => self.http.get(url),
+        };
+        let body = read_body(&mut self.not_refused(sending).await?).await?;
+        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+    }
+
+    /// Fetches the list of models.
+    pub async fn models(&self) -> Result<Value, Failure> {
+        let body = read_body(&mut self.not_refused(self.http.get(self.endpoint.url("/models"))).await?).await?;
+        serde_json::from_slice(&body).map_err(|_| Failure::NotJson)
+    }
+
     /// Sends a request as it is, and gives the body of what was not refused.
     async fn send(&self, path: &str, request: &Value) -> Result<Vec<u8>, Failure> {
         read_body(&mut self.accepted(path, request).await?).await
@@ -120,6 +146,17 @@ impl Server {
         let mut response = sending.headers(self.endpoint.headers()).send().await.map_err(transport)?;
         if response.status().is_success() { Ok(response) } else { Err(refusal(&mut response).await) }
     }
+}
+
+/// Returns whether a host is on this machine, in a private network, or a bare name as containers have.
+fn is_own(host: &str) -> bool {
+    let ip = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    is_loopback(host)
+        || match ip.parse::<IpAddr>() {
+            Ok(IpAddr::V4(ip)) => ip.is_private() || ip.is_link_local(),
+            Ok(IpAddr::V6(ip)) => ip.is_unique_local() || ip.is_unicast_link_local(),
+            Err(_) => !host.contains('.') || host.ends_with(".local") || host.ends_with(".internal"),
+        }
 }
 
 /// The body of a success, piece by piece.
@@ -138,14 +175,14 @@ impl Incoming {
     }
 }
 
-fn http_client(host: &str, is_https: bool, timeout: Duration) -> Result<reqwest::Client, LlmError> {
+fn http_client(host: &str, is_https: bool, silence: Duration) -> Result<reqwest::Client, LlmError> {
     // reqwest panics without a process-wide provider. A second installation is refused and does no harm.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = reqwest::Client::builder()
         .user_agent(concat!("chime/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
         // Calls are timed by our clock. This one stands behind it, should the wall clock be set back.
-        .timeout(timeout)
+        .read_timeout(silence)
         .tcp_nodelay(true)
         // Following a redirect would turn the POST into a GET and hide a wrong address.
         .redirect(reqwest::redirect::Policy::none());
@@ -314,6 +351,16 @@ mod tests {
             Some(7_000),
         );
         check(&[("date", "Fri, 20 Nov 2026 10:00:00 GMT"), ("retry-after", "Fri, 20 Nov 2026 09:00:00 GMT")], Some(0));
+    }
+
+    #[test]
+    fn own_servers_are_told_from_hosted_ones() {
+        for host in ["127.0.0.1", "localhost", "192.168.1.7", "10.0.0.2", "[fd00::1]", "ollama", "gpu.local"] {
+            assert!(is_own(host), "{host}");
+        }
+        for host in ["api.openai.com", "8.8.8.8", "[2001:db8::1]", "models.example"] {
+            assert!(!is_own(host), "{host}");
+        }
     }
 
     #[test]

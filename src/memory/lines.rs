@@ -81,6 +81,22 @@ pub fn told_bullets<'a>(bullets: impl Iterator<Item = (&'a str, &'a Bullet)>) ->
     told
 }
 
+/// The bullets of parts, in parts of at most `tokens` each, for merging.
+pub fn bullet_parts(bullets: &[Bullet], tokens: usize, estimate: fn(&str) -> usize) -> Vec<Told> {
+    let (mut parts, mut first, mut spent) = (Vec::new(), 0, 0);
+    for (place, bullet) in bullets.iter().enumerate() {
+        // The number and the label of its line cost as much as a short word each.
+        let cost = estimate(&bullet.text) + estimate("[m10 · part] ");
+        if spent + cost > tokens && place > first {
+            parts.push(&bullets[first..place]);
+            (first, spent) = (place, 0);
+        }
+        spent += cost;
+    }
+    parts.push(&bullets[first..]);
+    parts.into_iter().map(|part| told_bullets(part.iter().map(|bullet| ("part", bullet)))).collect()
+}
+
 /// Messages that a summary is extended by, with its bullets so far.
 pub fn strand(so_far: &[Bullet], spoken: &[Spoken], zone: Zone) -> Told {
     let mut told = Told::default();
@@ -140,6 +156,20 @@ mod tests {
         said[0].message.text.push_str("\n\nSources: [1] Ann 14:02 · [2] Ben 14:03");
         let spoken = spoken(&said[0], None, &BTreeMap::new(), None, Vec::new());
         assert_eq!(spoken.line.text, "Ben does, with tape.");
+    }
+
+    #[test]
+    fn bullets_that_are_too_much_for_one_prompt_are_merged_in_parts() {
+        let bullets: Vec<Bullet> =
+            (1..=9).map(|n| Bullet { text: format!("the code is {n}"), sources: vec![Seq(n)] }).collect();
+        let sizes = |tokens| {
+            let parts = bullet_parts(&bullets, tokens, estimate_tokens);
+            parts.iter().map(|part| part.grounds.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes(10_000), [9]);
+        assert_eq!(sizes(1), [1; 9], "one at a time where nothing fits");
+        assert_eq!(sizes(40).iter().sum::<usize>(), 9, "none is lost");
+        assert!(sizes(40).len() > 1);
     }
 
     #[test]

@@ -142,12 +142,13 @@ impl Memory {
 impl StepError {
     fn of_ask(error: &AskError) -> Self {
         match error {
-            AskError::TooLong
-            | AskError::RetryLater(LlmError::Empty | LlmError::NoRoom | LlmError::Filtered)
-            | AskError::Final(LlmError::Empty | LlmError::NoRoom | LlmError::Filtered) => {
+            AskError::TooLong | AskError::RetryLater(LlmError::Empty | LlmError::NoRoom | LlmError::Filtered) => {
                 Self::Unusable(error.to_string())
             }
-            AskError::BreakerOpen { retry_after } => Self::Later(*retry_after, error.to_string()),
+            AskError::Final(cause) if cause.is_about_the_request() => Self::Unusable(error.to_string()),
+            AskError::BreakerOpen { retry_after } | AskError::GaveWay { retry_after } => {
+                Self::Later(*retry_after, error.to_string())
+            }
             AskError::OverBudget(_) => Self::Later(BUDGET_AGAIN, error.to_string()),
             AskError::Offline | AskError::RetryLater(_) | AskError::Final(_) | AskError::Store(_) => {
                 Self::Model(error.to_string())

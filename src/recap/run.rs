@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::access::Access;
 use crate::access::run::served;
-use crate::answer::run::{format_own, format_parts};
+use crate::answer::run::{format_own, format_parts, keep_typing};
 use crate::clock::Clock;
 use crate::config::AccessConfig;
 use crate::domain::{
@@ -104,9 +104,6 @@ impl Recaps {
             })
             .await?;
         let Some((asking, private, texts)) = found else { return self.write(job, None, None).await };
-        if let Err(error) = self.telegram.typing(at.chat, asking.message.thread).await {
-            tracing::debug!(%error, "no sign of typing");
-        }
         let private = match private.filter(|private| personal && *private != at.chat) {
             Some(private) if self.is_out_of_reach(private).await => None,
             open_or_none => open_or_none,
@@ -121,7 +118,11 @@ impl Recaps {
         };
         let reply_here = ReplyTarget { chat: at.chat, thread: asking.message.thread, reply_to: Some(at.message) };
         let key = job.payload.reply_key();
-        let Some((recap, rests_on)) = self.recap(&order).await? else {
+        let made = tokio::select! {
+            made = self.recap(&order) => made?,
+            never = keep_typing(&self.telegram, &self.clock, at.chat, asking.message.thread) => match never {},
+        };
+        let Some((recap, rests_on)) = made else {
             let parts = format_own(&texts.recap.nothing);
             let reply = NewReply::own(Purpose::Command, key, reply_here, parts);
             return self.write(job, None, Some(reply)).await;

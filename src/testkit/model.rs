@@ -58,6 +58,7 @@ struct Play {
     refuses_to_hear: bool,
     recordings: Vec<String>,
     unexpected: Vec<String>,
+    props: Option<Value>,
 }
 
 impl ModelServer {
@@ -80,6 +81,7 @@ impl ModelServer {
             .route("/v1/embeddings", post(embed))
             .route("/v1/audio/transcriptions", post(transcribe))
             .route("/v1/models", get(models))
+            .route("/props", get(props))
             .fallback(stranger)
             .with_state(Arc::clone(&stage));
         let closed = stage.closed.clone();
@@ -149,6 +151,11 @@ impl ModelServer {
     /// The bodies of all requests to write down a recording, oldest first.
     pub fn recordings(&self) -> Vec<String> {
         self.stage.play().recordings.clone()
+    }
+
+    /// What the server tells of itself from now on, as llama.cpp does. Until then it works on many calls at once.
+    pub fn tell_of_itself(&self, props: Value) {
+        self.stage.play().props = Some(props);
     }
 
     /// Replies of the script that nobody asked for.
@@ -267,6 +274,10 @@ async fn models() -> Json<Value> {
         "object": "list",
         "data": [{"id": "test-model", "object": "model", "created": 1_763_632_800, "owned_by": "test"}],
     }))
+}
+
+async fn props(State(stage): State<Arc<Stage>>) -> Json<Value> {
+    Json(stage.play().props.clone().unwrap_or_else(|| json!({"total_slots": 64})))
 }
 
 async fn stranger(State(stage): State<Arc<Stage>>, request: Request) -> Response {

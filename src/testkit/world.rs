@@ -111,6 +111,8 @@ impl World {
             ("TIME_ZONE".to_owned(), "Atlantic/Reykjavik".to_owned()),
             // Tests speak faster than people.
             ("RATE_LIMIT".to_owned(), "off".to_owned()),
+            // The scripted model reads faster than any real one.
+            ("CONTEXT_TOKENS".to_owned(), "1600".to_owned()),
             // Short, so that stopping does not wait for a poll.
             ("POLL_TIMEOUT".to_owned(), "2s".to_owned()),
         ]);

@@ -559,7 +559,9 @@ async fn an_answer_follows_its_group_before_the_update_tells_of_it() {
 async fn a_clock_that_jumps_a_day_loses_no_job() {
     World::run(async |w| {
         w.model.script([Reply::Hang]);
-        let tag = w.say("ann", "@bot how many?");
+        // In a group a message would hold the place of the answer first.
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        let tag = w.say_in(private, "ann", "how many?");
         w.prompt(1).await;
         w.clock.advance(DAY);
         assert!(w.answer_to(tag).await.text.starts_with(APOLOGY), "its deadline is over");

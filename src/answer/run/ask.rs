@@ -28,13 +28,14 @@ use crate::answer::run::record::{button, record};
 use crate::answer::run::reply::{format_parts, reply_to};
 use crate::answer::run::stream::Drafts;
 use crate::answer::run::traffic::Lanes;
+use crate::answer::run::typing::keep_typing;
 use crate::answer::support::Support;
 use crate::answer::tags::without_heads;
 use crate::answer::telling::Query;
 use crate::answer::uncertainty;
 use crate::answer::used::used;
 use crate::clock::{Clock, Stopwatch};
-use crate::config::{AccessConfig, RateLimit, Redaction, SessionIdle, Streaming};
+use crate::config::{AccessConfig, ContextTokens, RateLimit, Redaction, SessionIdle, Streaming};
 use crate::context::Params;
 use crate::context::run::Readings;
 use crate::domain::{
@@ -75,8 +76,9 @@ pub struct AnsweringParts {
     pub introduction: Introduction,
     pub access: AccessConfig,
     pub backlog_max_age: Duration,
-    /// For all calls of the model for one answer together.
+    /// Nothing is looked up for an answer after this.
     pub deadline: Duration,
+    pub context_tokens: ContextTokens,
     /// How often the model may look something up for one answer.
     pub tool_rounds: usize,
     /// What other rooms add to the prompt, in no order.
@@ -158,7 +160,7 @@ impl Answering {
         if backend == Backend::Model && self.parts.gateway.sees_pictures() {
             question.photos = self.look_at(&question).await;
         }
-        let mut built = self.prompt(&question, None)?;
+        let mut built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
         let mut step = begin(job.attempts, backend);
         let draft = loop {
             step = match step {
@@ -173,7 +175,7 @@ impl Answering {
                         WindowSize::Plainest => {
                             question.photos.clear();
                             question.leave_extras_out();
-                            built = self.prompt(&question, None)?;
+                            built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
                         }
                     }
                     let answered = self.converse(job, (&mut question, &mut built), asking).await;
@@ -306,7 +308,7 @@ impl Answering {
         let message = &question.trigger().message;
         let answered = tokio::select! {
             answered = self.ask_showing((job, question, built), ask) => answered,
-            never = self.keep_typing(message.chat, message.thread) => match never {},
+            never = keep_typing(&self.parts.telegram, &self.parts.clock, message.chat, message.thread) => match never {},
         };
         log::asked(&answered, watch.elapsed());
         if let Err(AskError::Final(error)) = &answered {

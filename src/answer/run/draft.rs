@@ -53,6 +53,7 @@ pub fn failure_of(error: &AskError) -> Failure {
         AskError::Offline
         | AskError::OverBudget(_)
         | AskError::BreakerOpen { .. }
+        | AskError::GaveWay { .. }
         | AskError::RetryLater(_)
         | AskError::Store(_) => Failure::Final(Blame::Passing),
         AskError::Final(error) => Failure::Final(blame_of(error)),

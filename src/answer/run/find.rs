@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use futures::executor::block_on;
 
+use crate::answer::reader;
 use crate::answer::run::Answering;
 use crate::answer::run::open::{Found, Opened};
 use crate::answer::run::question::{Question, Reading};
@@ -32,11 +33,17 @@ impl Answering {
 
     pub(super) fn reading(&self) -> Reading {
         let now = self.parts.clock.now();
+        let model = self.parts.gateway.model_name(Purpose::Answer);
+        let parameters = self.parts.gateway.server_facts(Purpose::Answer).parameters;
         Reading {
-            params: self.parts.params.clone(),
+            params: Params {
+                token_budget: self.parts.gateway.talk_tokens(self.parts.context_tokens),
+                ..self.parts.params.clone()
+            },
             zone: self.parts.zone,
             strands: self.parts.strands.clone(),
-            model: self.parts.gateway.model_name(Purpose::Answer).to_owned(),
+            style: reader::style(parameters.or_else(|| reader::parameters_in_name(model))),
+            model: model.to_owned(),
             bot: self.parts.bot.id,
             idle: self.parts.idle,
             readings: Arc::clone(&self.parts.readings),

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crate::answer::prompt::Person;
 use crate::answer::prompt::Style;
-use crate::answer::reader;
 use crate::answer::recall::{self, fitting};
 use crate::answer::run::concepts::Scope;
 use crate::answer::run::enrich::{Enricher, Subject, enrich};
@@ -121,6 +120,8 @@ pub struct Reading {
     pub strands: Option<LongStrands>,
     /// The model that is asked, whose way of counting tokens may be known.
     pub model: String,
+    /// How much is asked of it.
+    pub style: Style,
     pub bot: UserId,
     pub idle: SessionIdle,
     pub readings: Arc<Readings>,
@@ -214,7 +215,7 @@ impl Reading {
             topic,
             people,
             generic,
-            style: reader::style(reader::parameters_in_name(&self.model)),
+            style: self.style,
             window,
             oldest_part,
             enrichment,

@@ -14,8 +14,8 @@ use crate::answer::prompt::BuiltPrompt;
 use crate::answer::run::ask::Answering;
 use crate::answer::run::log;
 use crate::answer::run::question::Question;
-use crate::answer::run::reply::format_parts;
-use crate::answer::stream::{DRAFT_EVERY, EDIT_EVERY, FIRST_TOKENS, may_show, settled};
+use crate::answer::run::reply::{format_own, format_parts};
+use crate::answer::stream::{DRAFT_EVERY, EDIT_EVERY, FIRST_TOKENS, PLACEHOLDER_AFTER, may_show, settled};
 use crate::answer::tags::without_heads;
 use crate::answer::uncertainty;
 use crate::config::Redaction;
@@ -28,6 +28,7 @@ use crate::llm::{Completion, Progress, Prompt};
 use crate::privacy::Masks;
 use crate::store::{self, Priority, Store, Writer, reply_streams};
 use crate::telegram::{Telegram, TelegramError};
+use crate::texts::texts;
 
 /// Behind what is shown of an unfinished answer.
 const MORE_COMES: &str = " …";
@@ -89,7 +90,7 @@ impl Answering {
         masks: &Masks,
     ) -> Result<(Completion, Bill), AskError> {
         if !self.streams(question) {
-            return self.parts.gateway.ask_within_budget(ask).await;
+            return self.ask_behind_placeholder((job, question), ask).await;
         }
         let (progress, stop) = (Progress::default(), CancellationToken::new());
         let asking = async {
@@ -103,6 +104,47 @@ impl Answering {
             tracing::warn!(%error, "an answer was not shown while it was written");
         }
         answered
+    }
+
+    /// Asks, and says in a group that the answer takes a while, in the message that the answer will take the place of.
+    async fn ask_behind_placeholder(
+        &self,
+        (job, question): (&Job, &Question),
+        ask: Ask<'_>,
+    ) -> Result<(Completion, Bill), AskError> {
+        let stop = CancellationToken::new();
+        let asking = async {
+            let answered = self.parts.gateway.ask_within_budget(ask).await;
+            stop.cancel();
+            answered
+        };
+        if question.chat.chat.kind == ChatKind::Private {
+            return asking.await;
+        }
+        // Never dropped half-way, as above.
+        let (answered, shown) = tokio::join!(asking, self.hold_place(job, question, &stop));
+        if let Err(error) = shown {
+            tracing::warn!(%error, "no message held the place of an answer");
+        }
+        answered
+    }
+
+    /// Sends a short message in place of an answer that takes a while, unless there is one or `stop` comes first.
+    async fn hold_place(&self, job: &Job, question: &Question, stop: &CancellationToken) -> store::Result<()> {
+        tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            () = self.parts.clock.sleep(PLACEHOLDER_AFTER) => {}
+        }
+        let (key, now) = (job.payload.reply_key(), self.parts.clock.now());
+        let Some(Place::NewMessage) = self.place(question, &key).await? else { return Ok(()) };
+        if !may_show(self.parts.lanes.traffic(question.trigger().message.chat, now), now) {
+            return Ok(());
+        }
+        let words = &texts(question.chat.speaks().code()).one_moment;
+        if let Some(content) = format_own(words).into_iter().next() {
+            self.open(&key, question, content).await?;
+        }
+        Ok(())
     }
 
     /// Whether the answer to `question` is shown while it is written.

@@ -17,7 +17,7 @@ use crate::domain::{
     stems,
 };
 use crate::gateway::run::Bill;
-use crate::llm::{self, Completion, Prompt, ToolRound};
+use crate::llm::{self, Completion, ToolRound};
 use crate::memory::members;
 use crate::retrieval::run::{RecallRequest, Recaller};
 use crate::store::chats::ChatRow;
@@ -39,11 +39,12 @@ impl Answering {
         asking: Asking,
     ) -> Result<(Completion, Bill), Failure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
-        let mut prompt = Prompt { until: Some(until), ..asked(built, &question.photos) };
+        let mut prompt = asked(built, &question.photos);
         question.looked_up = LookedUp::default();
         let mut spent = TokenUse::default();
         loop {
             let is_open = may_look_up(asking, prompt.tools.rounds.len(), self.parts.tool_rounds)
+                && self.parts.clock.now() < until
                 && self.parts.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
             prompt.tools.offered = if is_open { offered() } else { Vec::new() };
             // Small models use tools badly, and where everything is shown there is nothing to look up.

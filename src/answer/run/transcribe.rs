@@ -6,6 +6,7 @@ use futures::future::join_all;
 
 use crate::answer::run::Answering;
 use crate::answer::run::open::{Found, Opened};
+use crate::answer::run::typing::keep_typing;
 use crate::domain::{Job, MessageAt, ParsedTrigger, StoredMessage};
 use crate::store::{self, Reader, messages};
 
@@ -41,7 +42,7 @@ impl Answering {
         let transcribing = join_all(spoken.into_iter().map(|at| self.parts.voice.transcribe_for(asked_by, at)));
         tokio::select! {
             _ = transcribing => Ok(()),
-            never = self.keep_typing(at.chat, asked.trigger.message.thread) => match never {},
+            never = keep_typing(&self.parts.telegram, &self.parts.clock, at.chat, asked.trigger.message.thread) => match never {},
         }
     }
 }

@@ -22,8 +22,8 @@ impl OpenAi {
         for model in std::iter::once(&self.primary).chain(&self.fallback) {
             let prompt = question("Answer with the one word: ready");
             let question = Question { prompt: &prompt, progress: None, clock };
-            let (watch, deadline) = (clock.stopwatch(), self.deadline(question));
-            let asked = self.ask(model, question, &deadline).await;
+            let watch = clock.stopwatch();
+            let asked = self.ask(model, question).await;
             probed.push((model.name.as_str(), asked.map(|_| watch.elapsed())));
         }
         probed

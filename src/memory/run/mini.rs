@@ -61,19 +61,23 @@ impl Memory {
     /// The summary by a model: long sessions in parts, then merged.
     async fn written(&self, read: &SessionRead) -> Result<Made, StepError> {
         let chat = read.session.id.chat;
-        let mut parts = lines::parts(&read.spoken, PART_TOKENS, estimate_tokens, read.chat.zone(self.zone));
+        let room = self.model.material_tokens(PART_TOKENS);
+        let mut parts = lines::parts(&read.spoken, room, estimate_tokens, read.chat.zone(self.zone));
         let mut merges = false;
-        let mut told = Told::default();
-        if parts.len() > 1 {
+        // What the parts say is merged in turn, in parts again where it is too much for one prompt.
+        while parts.len() > 1 {
             let mut found: Vec<Bullet> = Vec::new();
             for part in &parts {
-                found.extend(self.bullets_of(chat, SummaryPrompt::Mini, part, MINI, false).await?.bullets);
+                found.extend(self.bullets_of(chat, SummaryPrompt::Mini, part, MINI, merges).await?.bullets);
             }
-            told = lines::told_bullets(found.iter().map(|bullet| ("part", bullet)));
-            merges = true;
-        } else if let Some(whole) = parts.pop() {
-            told = whole;
+            let merged = lines::bullet_parts(&found, room, estimate_tokens);
+            // Parts that do not shrink are left to the extract.
+            if merged.len() >= parts.len() {
+                return Err(StepError::Unusable("the parts of a long session do not get shorter".to_owned()));
+            }
+            (parts, merges) = (merged, true);
         }
+        let told = parts.pop().unwrap_or_default();
         self.bullets_of(chat, SummaryPrompt::Mini, &told, MINI, merges).await
     }
 

@@ -37,6 +37,15 @@ impl SummaryModel {
         Budget { caps: self.caps, prices: None }.has_room_unasked(spent)
     }
 
+    /// Returns the tokens of material that the model reads at once: `most`, or what its context leaves beside the task.
+    pub(super) fn material_tokens(&self, most: usize) -> usize {
+        /// The task and the fences.
+        const TASK: usize = 700;
+        const LEAST: usize = 200;
+        let room = self.gateway.prompt_room(Purpose::Summary);
+        room.map_or(most, |room| most.min(room.saturating_sub(TASK).max(LEAST)))
+    }
+
     /// Asks for a text about `material`, which members wrote.
     pub(super) async fn ask(
         &self,

@@ -47,21 +47,24 @@ impl Memory {
         spoken: &[Spoken],
     ) -> Result<Vec<Bullet>, StepError> {
         let zone = self.zone_of(conversation.chat).await?;
-        let parts = lines::parts(spoken, PART_TOKENS, estimate_tokens, zone);
+        let room = self.model.material_tokens(PART_TOKENS);
+        let mut parts = lines::parts(spoken, room, estimate_tokens, zone);
         let asking = (conversation, on_behalf_of);
-        let mut points = Vec::new();
-        for part in &parts {
-            let caps = if parts.len() == 1 { RECAP } else { PART };
-            points.extend(bullets::capped(
-                self.points_of(asking, part, false).await?,
-                caps.bullets,
-                caps.tokens,
-                estimate_tokens,
-            ));
-        }
-        if parts.len() > 1 && !points.is_empty() {
-            let told = lines::told_bullets(points.iter().map(|point| ("part", point)));
-            points = self.points_of(asking, &told, true).await?;
+        let (mut points, mut merges) = (Vec::new(), false);
+        loop {
+            let is_last = parts.len() == 1;
+            let caps = if is_last { RECAP } else { PART };
+            points.clear();
+            for part in &parts {
+                let found = self.points_of(asking, part, merges).await?;
+                points.extend(bullets::capped(found, caps.bullets, caps.tokens, estimate_tokens));
+            }
+            let merged = lines::bullet_parts(&points, room, estimate_tokens);
+            // What does not get shorter is told as it is, as far as there is room.
+            if is_last || points.is_empty() || merges && merged.len() >= parts.len() {
+                break;
+            }
+            (parts, merges) = (merged, true);
         }
         let supported = points.into_iter().filter_map(|point| supported(point, spoken)).collect();
         Ok(bullets::capped(supported, RECAP.bullets, RECAP.tokens, estimate_tokens))
@@ -77,10 +80,15 @@ impl Memory {
         let values = SummaryValues { fence: &fence, merges, ..SummaryValues::default() };
         let task = self.prompts.summary(SummaryPrompt::Recap, &values)?;
         let material = fenced(&told.text, &fence);
-        let written =
-            self.model.ask_for(asking, (Purpose::Summary, AnswerFormat::Text), task, &material, &self.clock).await;
-        let written = written.map_err(|error: AskError| StepError::Model(error.to_string()))?;
-        Ok(bullets::parse(&written.text, &told.grounds))
+        loop {
+            let format = (Purpose::Summary, AnswerFormat::Text);
+            match self.model.ask_for(asking, format, task.clone(), &material, &self.clock).await {
+                Ok(written) => return Ok(bullets::parse(&written.text, &told.grounds)),
+                // Nobody waits for it: it goes on when the answers are out.
+                Err(AskError::GaveWay { retry_after }) => self.clock.sleep(retry_after).await,
+                Err(error) => return Err(StepError::Model(error.to_string())),
+            }
+        }
     }
 }
 

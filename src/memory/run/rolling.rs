@@ -22,6 +22,8 @@ const SESSIONS: u32 = 840;
 /// Tokens of summaries that Recent is made from: the newest whole, of the others what tells most.
 const NEWEST_TOKENS: usize = 4000;
 const OTHERS: Caps = Caps { bullets: 30, tokens: 1800 };
+/// Both together.
+pub(super) const CHOSEN_TOKENS: usize = NEWEST_TOKENS + OTHERS.tokens;
 /// A summary that changed while another was made of it is looked at again after this.
 const CHANGED: Duration = Duration::from_secs(1);
 
@@ -37,7 +39,8 @@ impl Memory {
         }
         let minis = self.store.read(move |conn| recent_minis(conn, chat, now)).await?;
         let zone = self.zone_of(chat).await?;
-        let chosen = chosen(&minis, (now, zone), &mut self.ranking());
+        let room = self.model.material_tokens(CHOSEN_TOKENS);
+        let chosen = chosen(&minis, room, (now, zone), &mut self.ranking());
         let extract = || {
             let all: Vec<Bullet> = minis.iter().flat_map(|(_, summary)| summary.bullets.clone()).collect();
             extract_of(&all, RECENT_CAPS, &mut self.ranking())
@@ -144,7 +147,12 @@ impl Memory {
             let all: Vec<Bullet> = all.iter().map(|(_, bullet)| (*bullet).clone()).collect();
             extract_of(&all, HISTORY_CAPS, &mut self.ranking())
         };
+        let room = self.model.material_tokens(usize::MAX);
         match means {
+            // More than the model reads at once: the extract weighs it all.
+            Means::Model if all.iter().map(|(_, bullet)| estimate_tokens(&bullet.text) + 12).sum::<usize>() > room => {
+                Ok(extract())
+            }
             Means::Model => {
                 let told = lines::told_bullets(all.iter().map(|(label, bullet)| (label.as_str(), *bullet)));
                 let written = self.bullets_of(chat, SummaryPrompt::History, &told, HISTORY_CAPS, false).await;
@@ -172,14 +180,20 @@ fn recent_span(now: Timestamp) -> (Timestamp, Timestamp) {
 }
 
 /// The bullets that Recent is made from, oldest first, each with its date.
-pub(super) fn chosen(minis: &Minis, (now, zone): (Timestamp, Zone), ranking: &mut Ranking) -> Vec<(String, Bullet)> {
+pub(super) fn chosen(
+    minis: &Minis,
+    room: usize,
+    (now, zone): (Timestamp, Zone),
+    ranking: &mut Ranking,
+) -> Vec<(String, Bullet)> {
     let mut spent = 0;
+    let others = OTHERS.tokens.min(room / 4);
     let whole = minis
         .iter()
         .rev()
         .take_while(|(_, summary)| {
             spent += summary.tokens;
-            spent <= NEWEST_TOKENS
+            spent <= NEWEST_TOKENS.min(room - others)
         })
         .count();
     let (older, newest) = minis.split_at(minis.len() - whole);
@@ -193,7 +207,7 @@ pub(super) fn chosen(minis: &Minis, (now, zone): (Timestamp, Zone), ranking: &mu
     };
     let older = dated(older);
     let told: Vec<Bullet> = older.iter().map(|(_, bullet)| bullet.clone()).collect();
-    let kept = extract::rolled(&told, OTHERS.bullets, OTHERS.tokens, ranking);
+    let kept = extract::rolled(&told, OTHERS.bullets, others, ranking);
     debug_assert!(cost(&kept, estimate_tokens) <= OTHERS.tokens);
     older.into_iter().filter(|(_, bullet)| kept.contains(bullet)).chain(dated(newest)).collect()
 }

@@ -41,7 +41,8 @@ impl Memory {
             let means = self.standing(conversation.chat).await?.means();
             let (chat, wanted, model) = (conversation.chat, oldest.to_vec(), self.summary_model());
             let by = (means == Means::Model).then_some(model);
-            let part = self.store.read(move |conn| next_part(conn, chat, &wanted, by.as_deref())).await?;
+            let room = self.model.material_tokens(PART_TOKENS);
+            let part = self.store.read(move |conn| next_part(conn, chat, (&wanted, room), by.as_deref())).await?;
             let Some(part) = part.filter(|_| means != Means::Nothing) else { return self.finish(job).await };
             if !self.extend_by(job, conversation, part, means).await? {
                 // It changed while it was read: the next answer that meets the strand asks for it again.
@@ -119,7 +120,12 @@ pub fn strand_summary(conn: &Reader, chat: ChatKey, oldest: &[Seq]) -> store::Re
 
 /// None where everything of `oldest` is summed up. A summary that was made without a model is made anew by the model `by`,
 /// unless that has failed to write one.
-fn next_part(conn: &Reader, chat: ChatKey, oldest: &[Seq], by: Option<&str>) -> store::Result<Option<Part>> {
+fn next_part(
+    conn: &Reader,
+    chat: ChatKey,
+    (oldest, room): (&[Seq], usize),
+    by: Option<&str>,
+) -> store::Result<Option<Part>> {
     let stands_for = |below| strand_summaries::of_messages(conn, chat, oldest.iter().copied(), below);
     let is_full =
         |it: &StrandSummary| it.sources.len() >= MOST_MESSAGES && !oldest.iter().all(|seq| it.sources.contains(seq));
@@ -136,7 +142,7 @@ fn next_part(conn: &Reader, chat: ChatKey, oldest: &[Seq], by: Option<&str>) -> 
     for seq in wanted {
         let Some(stored) = messages::by_seq(conn, chat, seq)? else { continue };
         spent += estimate_tokens(&stored.message.rendered());
-        if spent > PART_TOKENS && !messages.is_empty() {
+        if spent > room && !messages.is_empty() {
             break;
         }
         messages.push(stored);

@@ -9,7 +9,7 @@ use crate::domain::{
 use crate::memory::lines;
 use crate::memory::policy::{Means, TOPIC_CAPS};
 use crate::memory::run::mini::{Made, summary_of};
-use crate::memory::run::rolling::{Minis, chosen, extract_of};
+use crate::memory::run::rolling::{CHOSEN_TOKENS, Minis, chosen, extract_of};
 use crate::memory::run::slots::line;
 use crate::memory::run::{Memory, StepError, SummaryVectors, divide, reading};
 use crate::memory::topics::{self, KEPT};
@@ -95,7 +95,8 @@ impl Memory {
         };
         match means {
             Means::Model => {
-                let chosen = chosen(minis, (now, zone), &mut self.ranking());
+                let room = self.model.material_tokens(CHOSEN_TOKENS);
+                let chosen = chosen(minis, room, (now, zone), &mut self.ranking());
                 let told = lines::told_bullets(chosen.iter().map(|(label, bullet)| (label.as_str(), bullet)));
                 let written = self.bullets_of(chat, SummaryPrompt::Topic, &told, TOPIC_CAPS, false).await;
                 match job {

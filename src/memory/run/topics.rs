@@ -248,7 +248,7 @@ impl Memory {
         let format = AnswerFormat::Json { name: "topics", schema: inferred_schema() };
         let material = fenced(&said.join("\n"), &fence);
         let written = self.model.ask_for(asking, (Purpose::Extract, format), task, &material, &self.clock).await;
-        let written = written.map_err(|error| StepError::Model(error.to_string()))?;
+        let written = written.map_err(|error| StepError::of_ask(&error))?;
         match topics::parse_inferred(&written.text) {
             Some(found) => Ok((found, written)),
             None => Err(StepError::Model("no topics in the answer".to_owned())),

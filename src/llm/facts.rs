@@ -1,0 +1,316 @@
+//! Facts about a model server: context size, slots, parameters, reading speed. Parsed from what servers tell: pure.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Context that Ollama gives a model whose settings name none, in tokens.
+const OLLAMA_CONTEXT: usize = 4096;
+/// Calls at once to a server that batches them (vLLM, SGLang) or is somebody else's.
+pub const MANY_SLOTS: usize = 8;
+/// Below this a server is slow, in prompt tokens a second.
+const SLOW: f64 = 300.0;
+/// Below this a model is small, in parameters.
+const SMALL: u64 = 8_000_000_000;
+/// Fewer uncached tokens say more about the network than about the model.
+const TELLING_TOKENS: u64 = 200;
+/// Measurements of the reading speed that are kept.
+const MEASURED: usize = 8;
+/// Numbers outside are not context sizes.
+const CONTEXT_SIZES: std::ops::RangeInclusive<usize> = 256..=100_000_000;
+
+/// Facts about a model and its server, as far as they are known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ServerFacts {
+    /// Tokens of prompt and answer together.
+    pub context: Option<usize>,
+    /// Calls that the server works on at once.
+    pub slots: Option<usize>,
+    pub parameters: Option<u64>,
+    /// Prompt tokens a second.
+    pub reads_per_second: Option<f64>,
+}
+
+impl ServerFacts {
+    /// Returns whether the model is known to read slowly.
+    pub fn is_slow(&self) -> bool {
+        self.reads_per_second.is_some_and(|speed| speed < SLOW)
+    }
+
+    /// Returns whether the model is known to be slow or small.
+    pub fn is_weak(&self) -> bool {
+        self.is_slow() || self.parameters.is_some_and(|parameters| parameters < SMALL)
+    }
+
+    /// Fills the gaps with what `other` knows.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            context: self.context.or(other.context),
+            slots: self.slots.or(other.slots),
+            parameters: self.parameters.or(other.parameters),
+            reads_per_second: self.reads_per_second.or(other.reads_per_second),
+        }
+    }
+
+    /// Parses `GET /props` of llama.cpp. The context there is that of one slot.
+    pub fn of_props(body: &Value) -> Self {
+        Self {
+            context: size(body.pointer("/default_generation_settings/n_ctx")),
+            slots: number(body.get("total_slots")).filter(|slots| *slots > 0),
+            ..Self::default()
+        }
+    }
+
+    /// Parses `GET /v1/models` as vLLM, OpenRouter, Groq and llama.cpp write it.
+    pub fn of_models(body: &Value, model: &str) -> Self {
+        let Some(listed) = body.get("data").and_then(Value::as_array) else { return Self::default() };
+        let named = listed.iter().find(|entry| entry["id"] == model);
+        // Servers of one model answer whatever name they are called by.
+        let Some(entry) = named.or(listed.first().filter(|_| listed.len() == 1)) else { return Self::default() };
+        let told = ["max_model_len", "context_length", "context_window", "max_context_length"];
+        let context = told.iter().find_map(|key| size(entry.get(key)));
+        let of_meta = |key: &str| entry.get("meta").and_then(|meta| meta.get(key));
+        Self {
+            context: context.or_else(|| size(of_meta("n_ctx"))).or_else(|| size(of_meta("n_ctx_train"))),
+            slots: size(entry.get("max_model_len")).map(|_| MANY_SLOTS),
+            parameters: of_meta("n_params").and_then(Value::as_u64),
+            ..Self::default()
+        }
+    }
+
+    /// Parses `POST /api/show` of Ollama.
+    pub fn of_show(body: &Value) -> Self {
+        let info = body.get("model_info").and_then(Value::as_object);
+        let trained = info.and_then(|info| {
+            info.iter().find(|entry| entry.0.ends_with(".context_length")).and_then(|entry| size(Some(entry.1)))
+        });
+        let settings = body.get("parameters").and_then(Value::as_str).unwrap_or_default();
+        let set = settings.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
+        let counted = info.and_then(|info| info.get("general.parameter_count")).and_then(Value::as_u64);
+        let named = body.pointer("/details/parameter_size").and_then(Value::as_str);
+        Self {
+            context: info.map(|_| set.unwrap_or(trained.map_or(OLLAMA_CONTEXT, |most| most.min(OLLAMA_CONTEXT)))),
+            parameters: counted.or_else(|| named.and_then(parameters)),
+            ..Self::default()
+        }
+    }
+
+    /// Parses `GET /api/ps` of Ollama, which tells the context of a loaded model.
+    pub fn of_loaded(body: &Value, model: &str) -> Self {
+        let loaded = body.get("models").and_then(Value::as_array);
+        let is_asked = |entry: &&Value| {
+            entry["name"].as_str().is_some_and(|name| name == model || name.strip_suffix(":latest") == Some(model))
+        };
+        let entry = loaded.and_then(|loaded| loaded.iter().find(is_asked));
+        Self { context: entry.and_then(|entry| size(entry.get("context_length"))), ..Self::default() }
+    }
+}
+
+/// Returns the context size that a refusal of a long prompt names.
+pub fn context_in_refusal(body: &str) -> Option<usize> {
+    /// The size stands behind one of these, with few characters in between.
+    const BEFORE: [&str; 9] = [
+        "\"n_ctx\"",
+        "context length",
+        "context size",
+        "context window",
+        "maximum prompt length",
+        "tokens allowed",
+        "must be <=",
+        "must have less than",
+        "maximum context",
+    ];
+    const BETWEEN: usize = 24;
+    let body = body.to_lowercase();
+    let number_behind = |phrase: &str| {
+        body.match_indices(phrase).find_map(|found| {
+            let rest: String = body[found.0 + phrase.len()..].chars().filter(|c| *c != ',').collect();
+            let start = rest.find(|c: char| c.is_ascii_digit()).filter(|start| *start <= BETWEEN)?;
+            let digits: String = rest[start..].chars().take_while(char::is_ascii_digit).collect();
+            digits.parse().ok().filter(|size| CONTEXT_SIZES.contains(size))
+        })
+    };
+    BEFORE.into_iter().find_map(number_behind)
+}
+
+/// What a server measured of the reading of a prompt.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ReadingTime(Option<(u64, f64)>);
+
+impl ReadingTime {
+    /// Parses the timings of llama.cpp: the tokens that were not cached, and how many of them were read a second.
+    pub fn of(body: &Value) -> Self {
+        let timings = &body["timings"];
+        Self(timings["prompt_n"].as_u64().zip(timings["prompt_per_second"].as_f64()))
+    }
+
+    /// Returns these timings, or earlier ones where there are none.
+    #[must_use]
+    pub fn or(self, earlier: Self) -> Self {
+        Self(self.0.or(earlier.0))
+    }
+
+    /// Returns the tokens read a second; none where too few were read to tell. Where the server measured nothing, `read`
+    /// tokens were read until the `first` one was written.
+    pub fn speed(self, read: u64, first: Option<Duration>) -> Option<f64> {
+        let timed = || Some((read, read as f64 / first?.as_secs_f64().max(0.001)));
+        let (read, speed) = self.0.or_else(timed)?;
+        (read >= TELLING_TOKENS && speed.is_finite() && speed > 0.0).then_some(speed)
+    }
+}
+
+/// The last measurements of a model's reading speed.
+#[derive(Debug, Clone, Default)]
+pub struct Speeds(VecDeque<f64>);
+
+impl Speeds {
+    pub fn add(&mut self, speed: f64) {
+        if self.0.len() == MEASURED {
+            self.0.pop_front();
+        }
+        self.0.push_back(speed);
+    }
+
+    /// Returns the median.
+    pub fn typical(&self) -> Option<f64> {
+        let mut sorted: Vec<f64> = self.0.iter().copied().collect();
+        sorted.sort_by(f64::total_cmp);
+        // The lower one of two: a server is rather taken for slower than it is.
+        sorted.get(sorted.len().checked_sub(1)? / 2).copied()
+    }
+}
+
+fn number(value: Option<&Value>) -> Option<usize> {
+    value?.as_u64().and_then(|number| usize::try_from(number).ok())
+}
+
+fn size(value: Option<&Value>) -> Option<usize> {
+    number(value).filter(|size| CONTEXT_SIZES.contains(size))
+}
+
+/// Parses `8.0B` or `135M`.
+fn parameters(written: &str) -> Option<u64> {
+    let (number, unit) = written.trim().split_at_checked(written.trim().len().checked_sub(1)?)?;
+    let unit = match unit {
+        "B" | "b" => 1e9,
+        "M" | "m" => 1e6,
+        _ => return None,
+    };
+    let count = number.parse::<f64>().ok()? * unit;
+    (count.is_finite() && count > 0.0).then_some(count as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(facts: ServerFacts) -> (Option<usize>, Option<usize>, Option<u64>) {
+        (facts.context, facts.slots, facts.parameters)
+    }
+
+    #[test]
+    fn llama_cpp_tells_the_context_of_a_slot() {
+        let props = json!({"default_generation_settings": {"n_ctx": 8192}, "total_slots": 2});
+        assert_eq!(told(ServerFacts::of_props(&props)), (Some(8192), Some(2), None));
+        assert_eq!(ServerFacts::of_props(&json!({"error": {"code": 404}})), ServerFacts::default());
+    }
+
+    #[test]
+    fn lists_of_models_tell_it_in_many_ways() {
+        let vllm = json!({"data": [{"id": "q", "owned_by": "vllm", "max_model_len": 32768}]});
+        assert_eq!(told(ServerFacts::of_models(&vllm, "q")), (Some(32_768), Some(MANY_SLOTS), None));
+        let llama =
+            json!({"data": [{"id": "local", "meta": {"n_ctx": 8192, "n_ctx_train": 32768, "n_params": 1777088000}}]});
+        assert_eq!(told(ServerFacts::of_models(&llama, "any name")), (Some(8192), None, Some(1_777_088_000)));
+        let router = json!({"data": [{"id": "a", "context_length": 1000}, {"id": "b", "context_length": 131072}]});
+        assert_eq!(told(ServerFacts::of_models(&router, "b")), (Some(131_072), None, None));
+        assert_eq!(ServerFacts::of_models(&router, "c"), ServerFacts::default());
+        assert_eq!(ServerFacts::of_models(&json!({"data": [{"id": "gpt"}]}), "gpt"), ServerFacts::default());
+    }
+
+    #[test]
+    fn ollama_tells_what_is_set_or_gives_its_default() {
+        let show = |parameters: &str, trained: u64| {
+            json!({
+                "parameters": parameters, "details": {"parameter_size": "1.5B"},
+                "model_info": {"general.architecture": "qwen2", "qwen2.context_length": trained},
+            })
+        };
+        let context = |parameters, trained| ServerFacts::of_show(&show(parameters, trained)).context;
+        assert_eq!(context("stop \"<|im_end|>\"\nnum_ctx                        16384", 32_768), Some(16_384));
+        assert_eq!(context("", 32_768), Some(4096));
+        assert_eq!(context("", 2048), Some(2048));
+        assert_eq!(ServerFacts::of_show(&show("", 2048)).parameters, Some(1_500_000_000));
+        assert_eq!(ServerFacts::of_show(&json!({"error": "not found"})), ServerFacts::default());
+        let loaded = json!({"models": [{"name": "qwen:latest", "context_length": 8192}]});
+        assert_eq!(ServerFacts::of_loaded(&loaded, "qwen").context, Some(8192));
+        assert_eq!(ServerFacts::of_loaded(&loaded, "llama").context, None);
+    }
+
+    #[test]
+    fn a_refusal_names_the_size() {
+        for (body, size) in [
+            (
+                r#"{"error":{"message":"the request exceeds the available context size","n_prompt_tokens":9001,"n_ctx":4096}}"#,
+                Some(4096),
+            ),
+            ("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens", Some(8192)),
+            ("request (9001 tokens) exceeds the available context size (4096 tokens), try increasing it", Some(4096)),
+            (
+                "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+                Some(1_048_576),
+            ),
+            ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000", Some(4096)),
+            ("`inputs` must have less than 4,097 tokens. Given: 5000", Some(4097)),
+            ("the model is loaded with context length of only 4096 tokens", Some(4096)),
+            ("Please reduce the length of the messages or completion.", None),
+            ("Input is too long for requested model.", None),
+        ] {
+            assert_eq!(context_in_refusal(body), size, "{body}");
+        }
+    }
+
+    #[test]
+    fn the_speed_is_that_of_uncached_tokens() {
+        let llama = json!({"timings": {"cache_n": 900, "prompt_n": 400, "prompt_per_second": 110.5}});
+        assert_eq!(ReadingTime::of(&llama).speed(1300, None), Some(110.5));
+        let first = Some(Duration::from_secs(2));
+        assert_eq!(ReadingTime::default().speed(600, first), Some(300.0));
+        assert_eq!(ReadingTime::default().speed(100, first), None, "too few to tell");
+        assert_eq!(ReadingTime::default().speed(600, None), None);
+        let few = json!({"timings": {"prompt_n": 20, "prompt_per_second": 9.0}});
+        assert_eq!(ReadingTime::of(&few).speed(1300, first), None);
+    }
+
+    #[test]
+    fn one_measurement_that_is_off_changes_little() {
+        let mut speeds = Speeds::default();
+        assert_eq!(speeds.typical(), None);
+        for speed in [100.0, 90_000.0, 110.0] {
+            speeds.add(speed);
+        }
+        assert_eq!(speeds.typical(), Some(110.0));
+        for _ in 0..MEASURED {
+            speeds.add(40.0);
+        }
+        assert_eq!(speeds.typical(), Some(40.0));
+    }
+
+    #[test]
+    fn small_and_slow_models_are_weak() {
+        let facts =
+            |parameters, reads_per_second| ServerFacts { parameters, reads_per_second, ..ServerFacts::default() };
+        assert!(facts(Some(1_500_000_000), Some(5000.0)).is_weak());
+        assert!(facts(None, Some(110.0)).is_weak() && facts(None, Some(110.0)).is_slow());
+        assert!(!facts(Some(70_000_000_000), None).is_weak());
+        assert!(!facts(None, None).is_weak());
+        assert_eq!(
+            ["8.0B", "135M", "7b", "big", ""].map(parameters),
+            [Some(8_000_000_000), Some(135_000_000), Some(7_000_000_000), None, None]
+        );
+    }
+}

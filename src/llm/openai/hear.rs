@@ -1,0 +1,137 @@
+//! One call, for as long as its server is heard of: a stream, or a whole answer from a server that refuses to stream.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::{Model, OpenAi, Question, patience};
+use crate::llm::diagnose::diagnose_prompt;
+use crate::llm::facts::{ReadingTime, context_in_refusal};
+use crate::llm::stream::Assembly;
+use crate::llm::transport::{Failure, Refusal};
+use crate::llm::wire::{self, Answer};
+use crate::llm::{LlmError, Prompt};
+use crate::resilience::within;
+
+/// An answer, and how it came.
+pub(super) struct Heard {
+    pub answer: Answer,
+    /// From the call to the first word of the answer.
+    pub first_word: Option<Duration>,
+    /// From the call to the first token, which may be a thought.
+    pub first_token: Option<Duration>,
+    pub reading: ReadingTime,
+}
+
+/// Why there is no answer.
+enum Unheard {
+    TooSilent,
+    /// The server refused, or the connection broke.
+    Refused(Failure),
+    Unusable(LlmError),
+}
+
+impl Unheard {
+    /// The error for the caller; `model` takes in what a refusal tells.
+    fn diagnosed(self, model: &Model, prompt: &Prompt) -> LlmError {
+        match self {
+            Self::TooSilent => LlmError::TimedOut,
+            Self::Unusable(error) => error,
+            Self::Refused(failure) => {
+                let size = match &failure {
+                    Failure::Refusal(Refusal { body, .. }) => context_in_refusal(body),
+                    _ => None,
+                };
+                let error = diagnose_prompt(failure, prompt);
+                if let (LlmError::PromptTooLong, Some(size)) = (&error, size) {
+                    model.note_context(size);
+                }
+                error
+            }
+        }
+    }
+}
+
+impl From<Failure> for Unheard {
+    fn from(failure: Failure) -> Self {
+        Self::Refused(failure)
+    }
+}
+
+impl From<LlmError> for Unheard {
+    fn from(error: LlmError) -> Self {
+        Self::Unusable(error)
+    }
+}
+
+impl OpenAi {
+    /// Has the answer streamed, or sent whole by a server that refuses to stream.
+    pub(super) async fn hear(&self, model: &Model, question: Question<'_>) -> Result<Heard, LlmError> {
+        let refused = match model.refuses_streams() {
+            true => None,
+            false => match self.stream(model, question).await {
+                Err(Unheard::Refused(failure)) if refuses_streams(&failure) => Some(failure),
+                heard => return heard.map_err(|unheard| unheard.diagnosed(model, question.prompt)),
+            },
+        };
+        let heard = self.whole(model, question).await.map_err(|unheard| unheard.diagnosed(model, question.prompt))?;
+        if refused.is_some() {
+            model.refuses_streams.store(true, Ordering::Relaxed);
+        }
+        Ok(heard)
+    }
+
+    /// Asks for a stream, and hands the words on as they come.
+    async fn stream(&self, model: &Model, question: Question<'_>) -> Result<Heard, Unheard> {
+        let Question { prompt, progress, clock } = question;
+        let watch = clock.stopwatch();
+        let patience = self.first_word(model, prompt);
+        let first_until = clock.now().plus(patience);
+        let write = |text: &str| progress.inspect(|progress| progress.write(text)).is_some();
+        // What an earlier attempt began with is no part of this one.
+        write("");
+        let opening = self.open(model, prompt, clock.now());
+        let mut incoming = within(clock, patience, opening).await.ok_or(Unheard::TooSilent)??;
+        let (mut assembly, mut first_word, mut first_token) = (Assembly::default(), None, None);
+        loop {
+            let reading =
+                if assembly.has_begun() { Duration::ZERO } else { first_until.since(clock.now()).min(patience) };
+            let next = within(clock, self.timeout.max(reading), incoming.next()).await.ok_or(Unheard::TooSilent)?;
+            let Some(bytes) = next? else { break };
+            assembly.feed(bytes.as_ref())?;
+            if assembly.has_begun() {
+                first_token.get_or_insert_with(|| watch.elapsed());
+            }
+            let text = if model.thinks_unannounced() { String::new() } else { assembly.shown(prompt) };
+            if !text.is_empty() {
+                first_word.get_or_insert_with(|| watch.elapsed());
+                write(&text);
+            }
+            if assembly.is_done() {
+                break;
+            }
+        }
+        let reading = assembly.reading();
+        Ok(Heard { answer: assembly.conclude(prompt)?, first_word, first_token, reading })
+    }
+
+    /// Asks for the whole answer at once: silence is all that there is before it.
+    async fn whole(&self, model: &Model, question: Question<'_>) -> Result<Heard, Unheard> {
+        let Question { prompt, clock, .. } = question;
+        let patience = self.first_word(model, prompt).saturating_mul(2);
+        let posting = self.post(model, prompt, clock.now());
+        let body = within(clock, patience, posting).await.ok_or(Unheard::TooSilent)??;
+        let reading = ReadingTime::of(&body);
+        Ok(Heard { answer: wire::read(body, prompt)?, first_word: None, first_token: None, reading })
+    }
+
+    /// How long the first word may take.
+    fn first_word(&self, model: &Model, prompt: &Prompt) -> Duration {
+        patience::first_word(self.timeout, prompt.estimated_tokens(), model.facts().reads_per_second)
+    }
+}
+
+/// Whether a refusal may be about streaming. Whether it is shows when the server answers without.
+pub(super) fn refuses_streams(failure: &Failure) -> bool {
+    let Failure::Refusal(Refusal { status: 400.., body, .. }) = failure else { return false };
+    body.to_lowercase().replace("stream_options", "").contains("stream")
+}

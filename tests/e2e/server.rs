@@ -1,0 +1,139 @@
+//! Model servers of every size: slow ones, small ones, and those that work on one call at a time.
+
+use std::time::Duration;
+
+use chime::domain::MessageId;
+use chime::sandbox::{BotAction, Cursor};
+use chime::testkit::{Reply, World};
+use chime::texts::texts;
+use serde_json::{Value, json};
+
+const SECOND: Duration = Duration::from_secs(1);
+/// The clock of these tests runs ahead, and no model may run out of time by it.
+const PATIENT: [(&str, &str); 2] = [("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
+
+/// Has the server tell of itself what llama.cpp would, and the daemon ask it.
+async fn serve(w: &mut World, props: Value) {
+    w.model.tell_of_itself(props);
+    w.restart().await;
+    w.model.script(["Hello."]);
+    let tag = w.say("ann", "@bot hello?");
+    w.answer_to(tag).await;
+}
+
+/// Moves the clock until the bot has sent so many messages to the group.
+async fn until_sent(w: &World, count: usize) {
+    for _ in 0..600 {
+        if w.telegram.sent_by_bot(w.chat).len() >= count {
+            return;
+        }
+        w.clock.advance(SECOND);
+        w.clock.sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the bot has sent no more than {} messages", w.telegram.sent_by_bot(w.chat).len());
+}
+
+/// What stands in the message once it does not hold a place any more.
+async fn becomes(w: &World, id: MessageId) -> String {
+    let held = &texts("eng").one_moment;
+    let mut cursor = Cursor::default();
+    loop {
+        let (action, next) = w.telegram.next_from_bot(cursor).await;
+        cursor = next;
+        match action {
+            BotAction::Edited(message) if message.id == id && message.text != *held => return message.text,
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn in_a_group_a_message_holds_the_place_of_an_answer_that_takes_a_while() {
+    World::with(&PATIENT, async |w| {
+        w.model.script([Reply::Held("On Friday.".to_owned())]);
+        w.say("ben", "we leave on friday");
+        let tag = w.say("ann", "@bot when?");
+        w.prompt(1).await;
+        w.clock.advance(7 * SECOND);
+        w.clock.sleep(Duration::from_millis(100)).await;
+        assert!(w.telegram.sent_by_bot(w.chat).is_empty(), "it may come any moment");
+        w.clock.advance(2 * SECOND);
+        let held = w.answer_to(tag).await;
+        assert_eq!(held.text, texts("eng").one_moment);
+        w.model.release();
+        let answer = becomes(w, held.id).await;
+        assert!(answer.starts_with("On Friday"), "{answer}");
+        w.settled().await;
+        assert_eq!(w.telegram.sent_by_bot(w.chat).len(), 1, "it becomes the answer");
+        w.record_of(&held).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn after_a_crash_the_answer_takes_the_place_that_was_held() {
+    World::with(&PATIENT, async |w| {
+        w.model.script([Reply::Hang, Reply::text("On Friday.")]);
+        let tag = w.say("ann", "@bot when?");
+        w.prompt(1).await;
+        w.clock.advance(9 * SECOND);
+        let held = w.answer_to(tag).await;
+        w.restart().await;
+        assert!(becomes(w, held.id).await.starts_with("On Friday."));
+        w.settled().await;
+        assert_eq!(w.telegram.sent_by_bot(w.chat).len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_with_one_slot_is_asked_one_thing_at_a_time() {
+    World::with(&PATIENT, async |w| {
+        serve(w, json!({"total_slots": 1})).await;
+        w.model.script([Reply::Held("On Friday.".to_owned()), Reply::text("In Rome.")]);
+        w.say("ann", "@bot when?");
+        w.prompt(2).await;
+        w.say("ben", "@bot where?");
+        // Both members see that it is worked on.
+        until_sent(w, 3).await;
+        assert_eq!(w.model.requests().len(), 2, "the second waits for the first");
+        let held: Vec<MessageId> = w.telegram.sent_by_bot(w.chat)[1..].iter().map(|message| message.id).collect();
+        // Waiting is no time-out: it takes longer than a call may.
+        w.model.release();
+        let mut said = [becomes(w, held[0]).await, becomes(w, held[1]).await];
+        said.sort();
+        assert!(said[0].starts_with("In Rome.") && said[1].starts_with("On Friday."), "{said:?}");
+        w.ignore_what_was_sent();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn prompt_and_answer_never_exceed_the_context_of_the_server() {
+    const CONTEXT: usize = 2048;
+    World::run(async |w| {
+        serve(w, json!({"total_slots": 4, "default_generation_settings": {"n_ctx": CONTEXT}})).await;
+        for n in 0..120 {
+            w.say(
+                "ben",
+                &format!(
+                    "point {n}: we should pack the blue tent, the stove and the maps before we leave for the lake"
+                ),
+            );
+        }
+        w.model.always("- Ben wants to pack the blue tent [m2]");
+        let tag = w.say("ann", "@bot what should we pack, and why?");
+        w.answer_to(tag).await;
+        let recap = w.say("ann", "/recap 24h");
+        w.answer_to(recap).await;
+        let requests = w.model.requests();
+        assert!(requests.len() > 4, "the recap was read in parts: {}", requests.len());
+        for request in &requests[1..] {
+            // As the scripted model counts.
+            let words = request["messages"].to_string().len() / 4;
+            let answer = request["max_tokens"].as_u64().expect("a limit");
+            assert!(words + usize::try_from(answer).expect("a number") <= CONTEXT, "{words} + {answer}");
+        }
+    })
+    .await;
+}
