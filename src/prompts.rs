@@ -490,7 +490,7 @@ mod tests {
             "rule.md",
             "You are Chime.",
             expect![
-                "<dir>/rule.md replaces no template: there are role.md, strict.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, strand.md, topic.md, infer_topic.md"
+                "<dir>/rule.md replaces no template: there are role.md, plain.md, strict.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, strand.md, topic.md, infer_topic.md"
             ],
         );
     }

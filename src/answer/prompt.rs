@@ -385,7 +385,8 @@ fn ask(prompts: &Prompts, input: &PromptInput<'_>, transcript: &mut Transcript<'
     Ok(Filled::new(Slot::Ask, text, sources))
 }
 
-/// The question as the last line of the talk: `Ana (about “the boat?”): when does it leave?`
+/// The question as the last line of the talk: `Question (about “the boat?”): when does it leave?` A small model that reads the
+/// asker's name there goes on in their part.
 fn plain_ask(input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Filled {
     let anchor = input.window.anchor_entry();
     let elsewhere = input.trigger.message.snapshot.as_deref().or(input.trigger.message.quote.as_deref());
@@ -393,12 +394,12 @@ fn plain_ask(input: &PromptInput<'_>, transcript: &mut Transcript<'_>) -> Filled
         .or(anchor.map(|entry| entry.shown.as_str()))
         .or(elsewhere.filter(|_| !input.window.anchor_withheld))
         .map(|text| format!(" (about “{}”)", one_line(text, PLAIN_ANCHOR_CHARS)));
-    let words = match input.ask.trim() {
-        "" => "@".to_owned() + &clean_name(input.bot_name),
-        words => input.trigger.message.rendered_with(words),
+    let (speaker, words) = match input.ask.trim() {
+        "" => (transcript.author(input.trigger), "@".to_owned() + &clean_name(input.bot_name)),
+        words if input.generic => (transcript.author(input.trigger), words.to_owned()),
+        words => ("Question".to_owned(), input.trigger.message.rendered_with(words)),
     };
-    let asker = transcript.author(input.trigger);
-    let text = transcript.aside(&format!("{asker}{}: {words}", about.unwrap_or_default()));
+    let text = transcript.aside(&format!("{speaker}{}: {words}", about.unwrap_or_default()));
     let seqs = anchor.map(|entry| entry.message.seq).into_iter().chain([input.trigger.seq]);
     Filled::new(Slot::Ask, text, seqs.map(source_id).collect())
 }
@@ -533,7 +534,7 @@ mod tests {
             ann: shall we take the boat?
             bob (to ann): yes
             Chime (you): Noted.
-            cat (about “shall we take the boat?”): when?
+            Question (about “shall we take the boat?”): when?
             K7Q2X chat>>>"#]].assert_eq(&format!("{}\n---\n{}", built.system, built.user));
     }
 
@@ -627,7 +628,7 @@ mod tests {
                 K7Q2X chat>>>
 
                 It is now Monday 5 January 2026, 10:10 (UTC).
-                dan replies to this part of a message [1]:
+                User is replying to this part of message [1]:
                 <<<chat K7Q2X
                 the restaurant
                 K7Q2X chat>>>
@@ -731,7 +732,7 @@ mod tests {
             You know no earlier message of this chat: you can read it only from now on. If the answer needs older ones, say so.
 
             It is now Monday 5 January 2026, 10:10 (UTC).
-            dan replies to this message:
+            User is replying to this specific message, which is from elsewhere:
             <<<chat K7Q2X
             The pass is closed.
             K7Q2X chat>>>

@@ -40,7 +40,15 @@ pub fn with_sources(tagged: &str, material: Material<'_>, support: &Support<'_>)
                 .collect()
         })
         .collect();
-    lines.join("\n")
+    let sourced = lines.join("\n");
+    let has_code = sourced.contains("```") || sourced.contains("~~~");
+    if ONE_TAG.is_match(&sourced) || has_code || tags.iter().any(|tag| !tag.is_empty()) {
+        return sourced;
+    }
+    match support.likely_source_of(&sourced) {
+        Some(place) => with_tag(&sourced, &format!("[source: {}]", material.given[place].id)),
+        None => sourced,
+    }
 }
 
 /// `sentence` with the tags that belong to it.
@@ -184,6 +192,11 @@ mod tests {
         check("At 9:40 [source: m2].", "At 9:40 [source: m2].");
         check("Yes [source: m1].", "Yes [source: m1].");
         check("At 9:40 [source: m99].", "At 9:40 [source: m99].");
+    }
+
+    #[test]
+    fn a_short_answer_is_read_with_its_question() {
+        check("At 9:40.", "At 9:40 [source: m2].");
     }
 
     #[test]

@@ -17,6 +17,25 @@ const ENOUGH_TO_JUDGE: usize = 200;
 /// Of 1. A wrong stemmer costs little, since query and text meet it alike; flapping between two costs more.
 const SURE_ENOUGH: f64 = 0.3;
 
+/// The languages that the bot speaks.
+const SPOKEN: [whatlang::Lang; 12] = {
+    use whatlang::Lang;
+    [
+        Lang::Eng,
+        Lang::Deu,
+        Lang::Spa,
+        Lang::Fra,
+        Lang::Por,
+        Lang::Ita,
+        Lang::Nld,
+        Lang::Pol,
+        Lang::Rus,
+        Lang::Ukr,
+        Lang::Tur,
+        Lang::Est,
+    ]
+};
+
 impl Language {
     pub const DEFAULT: Self = Self(whatlang::Lang::Eng);
 
@@ -59,10 +78,14 @@ impl Language {
         {
             return Some(Self(info.lang()));
         }
-        let likely = vec![of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng];
-        let by_script = detect(question).filter(|info| info.script() != whatlang::Script::Latin);
-        let told = unless_it_panics(|| whatlang::Detector::with_allowlist(likely).detect_lang(question)).flatten();
-        Some(Self(told.or(by_script.map(|info| info.lang())).or(of_talk).unwrap_or(chat.0)))
+        let among = |languages: Vec<whatlang::Lang>| {
+            unless_it_panics(|| whatlang::Detector::with_allowlist(languages).detect_lang(question)).flatten()
+        };
+        // Another script tells by itself that it is none of the likely languages.
+        let told = among(vec![of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
+            .or_else(|| among(SPOKEN.to_vec()))
+            .or_else(|| detect(question).map(|info| info.lang()));
+        Some(Self(told.or(of_talk).unwrap_or(chat.0)))
     }
 
     /// `German`.
@@ -92,7 +115,10 @@ impl Language {
             whatlang::Lang::all().iter().any(|lang| {
                 [lang.eng_name(), lang.name()].iter().any(|name| {
                     let name = name.to_lowercase();
-                    name.chars().count() >= SHARED && name.chars().take(SHARED).eq(word.chars().take(SHARED))
+                    let (name_chars, word_chars) = (name.chars().count(), word.chars().count());
+                    name_chars >= SHARED
+                        && name_chars.abs_diff(word_chars) <= 1
+                        && name.chars().take(SHARED).eq(word.chars().take(SHARED))
                 })
             })
         };

@@ -327,12 +327,14 @@ fn is_only_a_call(value: &Value) -> bool {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::llm::visible::visible_so_far;
+    use crate::llm::{Prompt, Tools};
 
-    pub fn tools() -> Vec<Tool> {
+    fn tools() -> Vec<Tool> {
         let tool = |name| Tool { name, description: "Looks up.", parameters: json!({"type": "object"}) };
         vec![tool("search_messages"), tool("get_messages")]
     }
@@ -345,7 +347,7 @@ pub mod tests {
         format!("{} | {rest}", calls.join(", "))
     }
 
-    pub const NOTATIONS: [&str; 24] = [
+    const NOTATIONS: [&str; 24] = [
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}</tool_call>"#,
         r#"<tool_call>{"name": "search_messages", "arguments": {"query": "tent"}}"#,
         r#"<function=search_messages>{"query": "tent"}</function>"#,
@@ -381,6 +383,17 @@ pub mod tests {
             let (rest, calls) = take_out(text, &[]);
             let is_code = text.starts_with("```json") || text.starts_with("search_") || text.starts_with("[search_");
             assert!(calls.is_empty() && (rest.is_empty() || is_code), "not offered: {text}: {rest}");
+        }
+    }
+
+    #[test]
+    fn while_it_is_written_nothing_of_a_call_is_shown() {
+        let prompt = Prompt { tools: Tools { offered: tools(), ..Tools::default() }, ..Prompt::new(Vec::new(), 100) };
+        for text in NOTATIONS.iter().map(|call| format!("Let me look.\n\n{call}")) {
+            for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+                let shown = visible_so_far(&text[..end], &prompt);
+                assert!("Let me look.".starts_with(shown.as_str()), "{shown:?} is shown of {:?}", &text[..end]);
+            }
         }
     }
 

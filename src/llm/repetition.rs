@@ -39,7 +39,7 @@ pub fn without_loop(text: &str) -> &str {
     let words = words(text);
     let code = code_ranges(text);
     let is_loop = |run: &Run| run.times >= times_allowed(&words, run, |word| is_in(&code, word.at.start));
-    let Some(run) = runs(&words).find(is_loop) else { return &text[..flood(text).unwrap_or(text.len())] };
+    let Some(run) = runs(&words).find(is_loop) else { return text };
     let last = run.start + run.period - 1;
     // The run may have been found from the middle of a sentence on.
     let ends = |at: usize| {
@@ -54,10 +54,12 @@ pub fn is_looping(text: &str) -> bool {
     /// What is looked at: the end of a text is seen again and again.
     const TAIL: usize = 4_000;
     const PATIENCE: usize = 3;
+    const MOST_BLANKS: usize = 400;
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL))..];
     let words = words(tail);
     let is_certain = |run: &Run| run.times >= PATIENCE * times_allowed(&words, run, |_| false);
-    flood(tail).is_some() || runs(&words).any(|run| is_certain(&run))
+    let blanks = tail.len() - tail.trim_end().len();
+    blanks > MOST_BLANKS || runs(&words).any(|run| is_certain(&run))
 }
 
 fn times_allowed<'a>(words: &[Word<'a>], run: &Run, is_code: impl Fn(&Word<'a>) -> bool) -> usize {
@@ -115,17 +117,6 @@ fn pieces(word: &str) -> impl Iterator<Item = Range<usize>> {
     chars.chain((!each).then_some(0..word.len()))
 }
 
-/// Where one sign, or blank, begins that is repeated to the end of a text and far beyond what anybody means.
-fn flood(text: &str) -> Option<usize> {
-    const MOST_LETTERS: usize = 100;
-    const MOST_OTHERS: usize = 400;
-    const SHOWN: usize = 3;
-    let sign = text.chars().next_back()?;
-    let rest = text.trim_end_matches(sign);
-    let most = if sign.is_alphanumeric() || matches!(sign, '!' | '?') { MOST_LETTERS } else { MOST_OTHERS };
-    ((text.len() - rest.len()) / sign.len_utf8() > most).then_some(rest.len() + SHOWN * sign.len_utf8())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,7 +140,6 @@ mod tests {
         let cut_off = format!("{}The dinner is on Fri", "The dinner is on Friday. ".repeat(6));
         check(&cut_off, "The dinner is on Friday.");
         check(&"晚饭在星期五七点。".repeat(5), "晚饭在星期五七点。");
-        check(&format!("No{}", "!".repeat(900)), "No!!!");
         let long = (1..50).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
         check(&format!("{long}. {long}. {long}. {long}."), &format!("{long}."));
     }

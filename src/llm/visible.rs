@@ -37,11 +37,9 @@ pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::Tools;
-    use crate::llm::calls::tests::{NOTATIONS, tools};
 
     fn prompt() -> Prompt {
-        Prompt { tools: Tools { offered: tools(), ..Tools::default() }, ..Prompt::new(Vec::new(), 100) }
+        Prompt::new(Vec::new(), 100)
     }
 
     /// Whatever is shown of `raw` while it is written must be the beginning of what is said in the end.
@@ -69,14 +67,6 @@ mod tests {
             "On Friday at seven. <tool_call>{\"name\": \"order_pizza\", \"arguments\": {}}</tool_call>",
         ] {
             check(raw, "On Friday at seven.");
-        }
-    }
-
-    #[test]
-    fn while_it_is_written_nothing_of_a_call_is_shown() {
-        for call in NOTATIONS {
-            check(call, "");
-            check(&format!("Let me look.\n\n{call}"), "Let me look.");
         }
     }
 

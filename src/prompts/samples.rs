@@ -63,7 +63,11 @@ impl Template {
                 .to_vec(),
             Self::Recall => vec![sample(RecallValues { fence: "CODE", lines: "[1] Ana (14:02): hello" })],
             Self::Context => [("[1] Ana (14:02): hello", None), ("", Some("14:00")), ("", None)]
-                .map(|(lines, earliest)| ContextValues { fence: "CODE", lines, earliest })
+                .map(|(lines, earliest)| {
+                    // Where there are no lines, nothing is fenced.
+                    let fence = if lines.is_empty() { "" } else { "CODE" };
+                    ContextValues { fence, lines, earliest }
+                })
                 .map(sample)
                 .to_vec(),
             Self::Summary(_) => SummaryValues::samples().map(sample).to_vec(),
@@ -90,7 +94,7 @@ fn asks() -> Vec<Value> {
             another: generic,
             asker: "Ana",
             ask: "Ana: thoughts?",
-            has_words: anchor.is_some(),
+            has_words: true,
             generic,
             nothing_known: anchor.is_none(),
             language: anchor.map(|_| "German"),

@@ -90,7 +90,10 @@ async fn whatever_the_model_does_after_both_a_question_ends_in_one_visible_reply
 
 /// The first model is gone; the other looks something up, and then answers.
 fn first_is_gone(request: &Value) -> Reply {
-    let has_looked = request["messages"].as_array().into_iter().flatten().any(|message| message["role"] == "tool");
+    let has_looked = request["messages"].as_array().into_iter().flatten().any(|message| {
+        let told = message["content"].as_str().is_some_and(|text| text.starts_with("What you looked up"));
+        message["role"] == "tool" || told
+    });
     match (request["model"].as_str(), has_looked) {
         (Some("other"), true) => Reply::text("Nine [source: m1]."),
         (Some("other"), false) => tool_call(),

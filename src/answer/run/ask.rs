@@ -249,7 +249,7 @@ impl Answering {
     fn prompt(&self, question: &Question, room: Option<usize>) -> anyhow::Result<BuiltPrompt> {
         // Nobody outside this process can guess it. The same for all questions of a chat, so that model servers can reuse what
         // they have read.
-        let fence = format!("{:08X}", self.fences.hash_one(question.chat.key) >> 32);
+        let fence = letters(self.fences.hash_one(question.chat.key));
         Ok(prompt::build(
             &self.parts.prompts,
             &PromptInput {
@@ -284,7 +284,8 @@ impl Answering {
 
     fn apology(&self, question: &Question, blame: Blame) -> Draft {
         let query = Query { ask: &question.history.ask, bot: &self.parts.bot };
-        apology(&question.window, query, question.chat.speaks(), blame)
+        let speaks = question.chat.own_language.or_else(|| question.language()).unwrap_or(question.chat.language);
+        apology(&question.window, query, speaks, blame)
     }
 
     /// Asks the model, with a sign of work in the chat as soon as it takes a while.
@@ -418,4 +419,10 @@ impl Answering {
         }
         Ok(())
     }
+}
+
+/// Ten letters made of `number`: with digits, a small model takes the delimiter for a telephone number or a code.
+fn letters(number: u64) -> String {
+    const LETTERS: &[u8; 16] = b"BCDFGHJKLMNPQRST";
+    (0..10).map(|place| char::from(LETTERS[(number >> (place * 4)) as usize % LETTERS.len()])).collect()
 }
