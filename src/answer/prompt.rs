@@ -628,7 +628,11 @@ mod tests {
                 K7Q2X chat>>>
 
                 It is now Monday 5 January 2026, 10:10 (UTC).
-                User is replying to this part of message [1]:
+                User is replying to this specific message:
+                <<<chat K7Q2X
+                [1] ann (10:00): We should look at the restaurant for the gathering
+                K7Q2X chat>>>
+                They marked this part of it:
                 <<<chat K7Q2X
                 the restaurant
                 K7Q2X chat>>>
