@@ -128,6 +128,13 @@ impl Gateway {
         }
     }
 
+    /// Waits until the server was asked about itself after the start, two seconds at most: the facts shape the first prompt too.
+    pub async fn wait_for_facts(&self) {
+        let mut discovered = self.0.is_discovered.subscribe();
+        let is_known = discovered.wait_for(|is_discovered| *is_discovered);
+        let _ = within(&self.0.parts.clock, FACTS_WITHIN, is_known).await;
+    }
+
     /// Returns what is known about the server and the model for `purpose`.
     pub fn server_facts(&self, purpose: Purpose) -> ServerFacts {
         match self.llm(purpose) {
@@ -294,8 +301,7 @@ impl Gateway {
     async fn slot(&self, ask: &Ask<'_>, model: &OpenAi) -> Result<Slot, AskError> {
         let (parts, queue) = (&self.0.parts, &self.0.queue);
         let urgency = if ask.on_behalf_of.is_some() { Urgency::Answer } else { Urgency::Background };
-        let mut discovered = self.0.is_discovered.subscribe();
-        let _ = within(&parts.clock, FACTS_WITHIN, discovered.wait_for(|is_discovered| *is_discovered)).await;
+        self.wait_for_facts().await;
         if urgency == Urgency::Background
             && model.facts().is_slow()
             && let Some(retry_after) = queue.until_quiet(parts.clock.now())

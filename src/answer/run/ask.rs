@@ -131,6 +131,7 @@ impl Answering {
 
     async fn answer(&self, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> anyhow::Result<()> {
         let watch = self.parts.clock.stopwatch();
+        self.parts.gateway.wait_for_facts().await;
         self.transcribe_nearby(job, at, parsed).await;
         let mut question = match self.find(job, at, parsed).await? {
             Found::Ready(question) => question,
