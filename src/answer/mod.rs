@@ -6,7 +6,7 @@
 //! *Entry*: [`run::Answering`] works on a trigger, [`run::Delivery`] on a reply.
 //!
 //! In reading order: `job` (what happens to a trigger), `prompt` (the slots), `recall` (old messages beside the window), `notes`,
-//! `tools` (what the model may look up),
+//! `tools` (what the model may look up), `reader` (how much is asked of a small model),
 //! `lines` (the window as text), `citations` (with `tags`, their forms), `sources` and
 //! `support` (what each sentence rests on), `grounding` (what a strict chat asks of an answer), `uncertainty`, `used`
 //! (what of memory an answer repeats), `echo` (a prompt that is repeated), `concepts`, `telling` (the messages to show
