@@ -57,10 +57,15 @@ impl ModelGuard {
         Err(span)
     }
 
-    /// Takes in how the call ended.
-    pub fn settle(&self, subject: (Purpose, Conversation), failure: Option<&LlmError>, now: Timestamp) {
+    /// Returns how long the server is left alone, for callers who would wait for one of its slots first.
+    pub fn wait(&self, purpose: Purpose, now: Timestamp) -> Option<Duration> {
+        self.lock().servers.get(&purpose)?.wait(now)
+    }
+
+    /// Takes in how a call ended that took so long.
+    pub fn settle(&self, subject: (Purpose, Conversation), failure: Option<&LlmError>, took: Duration, now: Timestamp) {
         let mut guarded = self.lock();
-        let server = guarded.servers.remove(&subject.0).unwrap_or_default();
+        let server = guarded.servers.remove(&subject.0).unwrap_or_default().without_time_of_call(took, now);
         guarded.servers.insert(subject.0, server.settle(of_server(failure), now));
         guarded.conversations.settle(&subject, of_conversation(failure), now);
     }
@@ -130,7 +135,7 @@ mod tests {
         for n in 0..5 {
             let conversation = conversation(if spread { n } else { 0 });
             assert!(admits(guard, conversation, at(n.into())), "{n}");
-            guard.settle(conversation, failure, at(n.into()));
+            guard.settle(conversation, failure, Duration::ZERO, at(n.into()));
         }
     }
 
@@ -142,8 +147,21 @@ mod tests {
         assert_eq!(guard.state(), GuardState { is_closed: false, open_conversations: 0 });
         assert!(admits(&guard, conversation(9), at(40)), "one probe");
         assert!(!admits(&guard, conversation(8), at(40)), "and no second one");
-        guard.settle(conversation(9), None, at(41));
+        guard.settle(conversation(9), None, Duration::ZERO, at(41));
         assert!(admits(&guard, conversation(8), at(41)));
+    }
+
+    #[test]
+    fn a_silent_server_with_one_slot_is_left_alone_although_each_call_takes_minutes() {
+        let (guard, took) = (ModelGuard::default(), Duration::from_secs(300));
+        for n in 1..=5 {
+            assert_eq!(guard.wait(Purpose::Answer, at(n * 300 - 300)), None, "{n}");
+            assert!(admits(&guard, conversation(n as u32), at(n * 300 - 300)), "{n}");
+            guard.settle(conversation(n as u32), FAILED, took, at(n * 300));
+        }
+        assert_eq!(guard.wait(Purpose::Answer, at(1501)), Some(Duration::from_secs(29)));
+        assert!(admits(&guard, conversation(9), at(1540)), "one probe");
+        assert!(guard.wait(Purpose::Answer, at(1700)).is_some(), "which may take minutes too");
     }
 
     #[test]
@@ -162,7 +180,7 @@ mod tests {
         let later = at(4).plus(Duration::from_secs(30));
         assert!(admits(&guard, conversation(1), later), "another conversation probes the server");
         assert!(!admits(&guard, conversation(0), later));
-        guard.settle(conversation(1), None, later);
+        guard.settle(conversation(1), None, Duration::ZERO, later);
         assert!(admits(&guard, conversation(0), later), "as soon as the server is well");
     }
 
@@ -172,7 +190,7 @@ mod tests {
         let summary = |n| (Purpose::Summary, conversation(n).1);
         for n in 0..5 {
             assert!(admits(&guard, summary(n), at(n.into())));
-            guard.settle(summary(n), FAILED, at(n.into()));
+            guard.settle(summary(n), FAILED, Duration::ZERO, at(n.into()));
         }
         assert_eq!(guard.admit(summary(9), at(5)), Err(Duration::from_secs(29)));
         assert!(admits(&guard, conversation(9), at(5)));

@@ -256,6 +256,10 @@ impl Gateway {
     async fn ask_with(&self, ask: Ask<'_>, progress: Option<&Progress>) -> Result<(Completion, Bill), AskError> {
         let parts = &self.0.parts;
         let Llm::OpenAi(model) = self.llm(ask.purpose) else { return Err(AskError::Offline) };
+        // Nobody waits in line behind a call that only finds out whether the server is back.
+        if let Some(retry_after) = parts.guard.wait(ask.purpose, parts.clock.now()) {
+            return Err(AskError::BreakerOpen { retry_after });
+        }
         let slot = self.slot(&ask, model).await?;
         let prompt = self.sized(&ask, model)?;
         let ask = Ask { prompt: &prompt, ..ask };
@@ -263,6 +267,7 @@ impl Gateway {
         if let Err(retry_after) = parts.guard.admit(subject, parts.clock.now()) {
             return Err(AskError::BreakerOpen { retry_after });
         }
+        let watch = parts.clock.stopwatch();
         let calling = async {
             match (ask.economy, progress) {
                 (Economy::Best, Some(progress)) => model.complete_streaming(ask.prompt, progress, &parts.clock).await,
@@ -279,11 +284,11 @@ impl Gateway {
         let estimated = ask.prompt.estimated_tokens();
         match completed {
             Some(Ok(completion)) => {
-                parts.guard.settle(subject, None, parts.clock.now());
+                parts.guard.settle(subject, None, watch.elapsed(), parts.clock.now());
                 Ok(self.billed(&ask, model, completion))
             }
             Some(Err(error)) => {
-                parts.guard.settle(subject, Some(&error), parts.clock.now());
+                parts.guard.settle(subject, Some(&error), watch.elapsed(), parts.clock.now());
                 if error.may_have_cost() {
                     self.charge(self.call(&ask, TokenUse { prompt: estimated as u64, completion: 0 })).await;
                 }

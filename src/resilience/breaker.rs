@@ -12,8 +12,8 @@ const THRESHOLD: usize = 5;
 const WINDOW: Duration = Duration::from_secs(120);
 /// How long an open breaker keeps everybody away before it lets one probe through.
 const COOL_DOWN: Duration = Duration::from_secs(30);
-/// A probe that reports nothing for this long was lost, and another may go. Longer than any call may take.
-const PROBE_PATIENCE: Duration = Duration::from_secs(120);
+/// A probe that reports nothing for this long was lost, and another may go. A silent server is given up sooner.
+const PROBE_PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 /// A circuit breaker: a value that changes with what is asked of it and reported to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +82,26 @@ impl Breaker {
             // A call from before it opened: it tells nothing new, and must not keep the breaker open for longer.
             (open @ Self::Open { .. }, Outcome::Failed) => open,
             (Self::HalfOpen { .. }, Outcome::Failed) => Self::opened(now),
+        }
+    }
+
+    /// Returns how long no call may be made, without making one.
+    pub fn wait(&self, now: Timestamp) -> Option<Duration> {
+        match self.clone().admit(now).1 {
+            Admission::Go => None,
+            Admission::Wait(span) => Some(span),
+        }
+    }
+
+    /// Leaves the duration of a call out of the time that failures count together in. A silent server fails one call at a
+    /// time, minutes apart, and these are failures in a row all the same.
+    #[must_use]
+    pub fn without_time_of_call(self, took: Duration, now: Timestamp) -> Self {
+        match self {
+            Self::Closed { failures } => {
+                Self::Closed { failures: failures.into_iter().map(|at| at.plus(took).min(now)).collect() }
+            }
+            other @ (Self::Open { .. } | Self::HalfOpen { .. }) => other,
         }
     }
 
