@@ -103,7 +103,7 @@ impl Line {
 
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     #[error("{}: {source}", path.display())]
     Form { path: PathBuf, source: toml::de::Error },
@@ -270,6 +270,8 @@ fn before(history: &[PackMessage], until: i64) -> Vec<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Language;
+    use crate::eval::answers::language;
 
     const ONE: &str = r#"
         [[case]]
@@ -342,5 +344,21 @@ mod tests {
         assert_eq!(times(21 * 3600), [3600 - 2 * DAY, 20 * 3600]);
         assert_eq!(times(10 * 3600), [3600 - 3 * DAY, 20 * 3600 - DAY]);
         assert_eq!(times(DAY), times(21 * 3600));
+    }
+
+    #[test]
+    fn the_language_to_answer_in_is_told_for_nearly_every_case() {
+        let cases = read(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/answers")]).expect("the cases");
+        let wrong: Vec<String> = cases
+            .iter()
+            .filter_map(|case| {
+                let ask = case.ask.replace("@bot", "");
+                let talk: Vec<&str> = case.lines.iter().map(|line| line.text.as_str()).collect();
+                let told = Language::of_question(&ask, &talk.join("\n"), Language::DEFAULT)?;
+                let is_right = language::is(told.code(), &case.language) || Language::is_named_in(&ask);
+                (!is_right).then(|| format!("{}: {}", case.id, told.english_name()))
+            })
+            .collect();
+        assert!(wrong.len() * 50 <= cases.len(), "{wrong:?}");
     }
 }

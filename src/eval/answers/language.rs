@@ -34,6 +34,12 @@ const CODES: &[(&str, Lang)] = &[
 #[error("no language has the code {0:?} here")]
 pub struct UnknownLanguage(String);
 
+/// Returns whether an ISO 639-3 code and an ISO 639-1 code are of the same language.
+#[cfg(test)]
+pub fn is(three_letters: &str, two_letters: &str) -> bool {
+    language(two_letters).is_some_and(|language| language.code() == three_letters)
+}
+
 /// Tells in which of a few languages a text is written.
 #[derive(Debug)]
 pub struct Detector(whatlang::Detector);
