@@ -69,21 +69,24 @@ impl Language {
         const FEWEST: usize = 4;
         let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
         let detect = |text: &str| unless_it_panics(|| whatlang::detect(text)).flatten();
-        let of_talk = (letters(talk) >= ENOUGH).then(|| detect(talk)).flatten().map(|info| info.lang());
+        let among = |text: &str, languages: &[whatlang::Lang]| {
+            unless_it_panics(|| whatlang::Detector::with_allowlist(languages.to_vec()).detect_lang(text)).flatten()
+        };
+        // A few lines of chat look like any of seventy languages: only a sure guess leaves the usual ones.
+        let sure = |text: &str| detect(text).filter(|info| info.is_reliable()).map(|info| info.lang());
+        let usual: Vec<whatlang::Lang> = SPOKEN.into_iter().chain([chat.0]).collect();
+        let of_talk = (letters(talk) >= ENOUGH).then(|| sure(talk).or_else(|| among(talk, &usual))).flatten();
         if letters(question) < FEWEST {
             return of_talk.map(Self).or_else(|| (letters(talk) > 0).then_some(chat));
         }
         if letters(question) >= ENOUGH
-            && let Some(info) = detect(question).filter(|info| info.confidence() >= SURE_ENOUGH)
+            && let Some(language) = sure(question)
         {
-            return Some(Self(info.lang()));
+            return Some(Self(language));
         }
-        let among = |languages: Vec<whatlang::Lang>| {
-            unless_it_panics(|| whatlang::Detector::with_allowlist(languages).detect_lang(question)).flatten()
-        };
         // Another script tells by itself that it is none of the likely languages.
-        let told = among(vec![of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
-            .or_else(|| among(SPOKEN.to_vec()))
+        let told = among(question, &[of_talk.unwrap_or(chat.0), chat.0, whatlang::Lang::Eng])
+            .or_else(|| among(question, &usual))
             .or_else(|| detect(question).map(|info| info.lang()));
         Some(Self(told.or(of_talk).unwrap_or(chat.0)))
     }
