@@ -8,7 +8,8 @@
 //! What is taken from further back than the candidates is fitted apart, with the shipped weights of all else: `--beyond`.
 //!
 //! The weights of recall are fitted on the questions of the same chats: `--recall`. So is the least similarity at which a text
-//! counts as being about a question: `--similarity`.
+//! counts as being about a question: `--similarity`. Which message supports a sentence of an answer is fitted on
+//! labelled sentences: `--support`.
 //!
 //! `cargo bench --bench fit -- --help`
 
@@ -22,6 +23,7 @@ mod report;
 mod rows;
 mod similarity;
 mod sparse;
+mod support;
 mod truth;
 mod written;
 
@@ -81,7 +83,10 @@ struct Arguments {
     /// Fit the least similarity of strict chats and notes, and nothing else
     #[arg(long, conflicts_with_all = ["beyond", "by_kind", "packs", "recall"])]
     similarity: bool,
-    /// The static model to fit it for, instead of the one that ships
+    /// Fit the weights by which a message supports a sentence of an answer, and nothing else
+    #[arg(long, conflicts_with_all = ["beyond", "by_kind", "packs", "recall", "similarity"])]
+    support: bool,
+    /// The static model to fit the similarity for, instead of the one that ships
     #[arg(long, requires = "similarity", value_name = "FOLDER")]
     model: Option<PathBuf>,
     /// Packs with questions that the weights of recall are judged on and not fitted on
@@ -112,6 +117,10 @@ fn main() -> Outcome<()> {
     if arguments.recall {
         let folds = usize::from(arguments.folds);
         return recall::run(&arguments.chats, &arguments.judged, folds, arguments.out.as_deref());
+    }
+    if arguments.support {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/data/answers/support.jsonl");
+        return support::run(Path::new(file), usize::from(arguments.folds));
     }
     if arguments.similarity {
         return similarity::run(&arguments.chats, usize::from(arguments.folds), arguments.model.as_deref());

@@ -195,7 +195,7 @@ impl<'a> Ledger<'a> {
 }
 
 /// The ids in `tags`. Beside one of ours, a word may be the name of who wrote it.
-fn ids<'t>(tags: &'t str, material: Material<'_>) -> Vec<&'t str> {
+pub(super) fn ids<'t>(tags: &'t str, material: Material<'_>) -> Vec<&'t str> {
     let cited: Vec<&str> = ID.captures_iter(tags).filter_map(|found| Some(found.get(1)?.as_str())).collect();
     let has_ours = cited.iter().any(|id| SourceId::parse(id).is_some());
     let is_name = |id: &str| {

@@ -38,7 +38,7 @@ pub mod recall;
 pub mod run;
 mod sources;
 pub mod stream;
-mod support;
+pub mod support;
 mod tags;
 mod telling;
 pub mod tools;

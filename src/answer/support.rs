@@ -17,7 +17,7 @@ const STEM_CHARS: usize = 5;
 const MIN_WORD_CHARS: usize = 3;
 /// Weight of a word that the question holds too: every answer repeats some of these.
 const ASKED: f64 = 0.3;
-/// From this probability on a source supports a sentence: precision .91 and recall .72 in five-fold cross-validation.
+/// From this probability on a source supports a sentence: precision .91 and recall .74 on sentences left out of the fit.
 pub const SUPPORTS: f64 = 0.6;
 /// From this probability on a source stands behind an answer in which no sentence has one.
 const LIKELY: f64 = 0.4;
@@ -25,8 +25,11 @@ const LIKELY: f64 = 0.4;
 pub const DOUBTFUL: f64 = 0.2;
 /// Below this probability nothing of the sentence stands in the source.
 pub const UNRELATED: f64 = 0.05;
-/// Constant, share of the words, share of names, cosine, numbers that all differ, share of the numbers, a question.
-const WEIGHTS: [f64; 7] = [-3.38, 4.16, 8.87, 3.44, -4.26, 2.4, -6.56];
+/// A constant, the share of the words, the share of names, the cosine, whether all numbers differ, the share of the numbers, and
+/// whether the source is a question.
+pub type Features = [f64; 7];
+/// Fitted by `cargo bench --bench fit -- --support` and rounded.
+pub const WEIGHTS: Features = [-3.56, 3.88, 21.36, 3.5, -3.74, 2.71, -5.64];
 /// A word of the author's name, beside one of the text.
 const NAMES_COUNT: f64 = 0.5;
 /// A second source is named where it says this share of a sentence beyond what the first says.
@@ -51,7 +54,7 @@ static NUMBERS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(||
     NUMBER_WORDS.iter().flat_map(|(number, words)| words.split(' ').map(move |word| (word, *number))).collect()
 });
 
-/// The words of a text that tell something, as stems. Numbers are whole and in digits: `8:00`, `8` and `eight` are the same.
+/// Returns the words of a text that tell something, as stems. Numbers are whole and in digits: `8:00`, `8` and `eight` are the same.
 pub fn telling_words(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase();
     let stem = |word: &str| {
@@ -69,7 +72,7 @@ pub fn telling_words(text: &str) -> BTreeSet<String> {
     words.chain(numbers(&lower)).collect()
 }
 
-/// The numbers of a text: runs of digits with points, commas or colons inside, without `:00` behind.
+/// Returns the numbers of a text: runs of digits with points, commas or colons inside, without `:00` behind.
 fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
     let runs = text.split(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | ':'));
     runs.map(|run| run.trim_matches(['.', ',', ':']))
@@ -124,24 +127,24 @@ impl<'a> Support<'a> {
         Self { sources: prepared, question: question.to_owned(), asked: telling_words(question), weights, embed }
     }
 
-    /// Returns how well each source supports `sentence`, 0 to 1, in the order of the sources. All are 0 for a sentence
-    /// without telling words.
+    /// Returns the probability that each source supports `sentence`, in the order of the sources. All are 0 for a sentence
+    /// without telling words, and the bot's own words are no source.
     pub fn scores(&self, sentence: &str) -> Vec<f64> {
-        let words = telling_words(sentence);
-        let total: f64 = words.iter().map(|word| self.weight(word)).sum();
-        if total <= 0.0 {
-            return vec![0.0; self.sources.len()];
+        let features = self.features(sentence);
+        let score = |(source, features): (&Prepared, &Features)| match source.is_own {
+            true => 0.0,
+            false => probability(features, &WEIGHTS),
+        };
+        match features.is_empty() {
+            true => vec![0.0; self.sources.len()],
+            false => self.sources.iter().zip(&features).map(score).collect(),
         }
-        let numbers: Vec<&String> = words.iter().filter(|word| is_number(word)).collect();
-        let vector = (self.embed)(sentence);
-        self.sources.iter().map(|source| self.score(source, (&words, &numbers, total), &vector)).collect()
     }
 
     /// Returns the places of the sources that `sentence` rests on, the strongest first; none where it cannot be checked.
     pub fn sources_of(&self, sentence: &str) -> Vec<usize> {
         let scores = self.scores(sentence);
-        let best = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
-        let Some(best) = best.filter(|best| scores[*best] >= SUPPORTS && self.is_checkable(sentence)) else {
+        let Some(best) = best(&scores).filter(|best| scores[*best] >= SUPPORTS && self.is_checkable(sentence)) else {
             return Vec::new();
         };
         std::iter::once(best).chain(self.second(sentence, best)).collect()
@@ -151,7 +154,7 @@ impl<'a> Support<'a> {
     /// compared together with its question.
     pub fn likely_source_of(&self, answer: &str) -> Option<usize> {
         let scores = self.scores(&format!("{} {answer}", self.question));
-        let best = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]))?;
+        let best = best(&scores)?;
         (scores[best] >= LIKELY && self.is_checkable(answer)).then_some(best)
     }
 
@@ -177,32 +180,35 @@ impl<'a> Support<'a> {
         telling_words(sentence).iter().filter(|word| !self.asked.contains(*word)).count() >= 1
     }
 
-    /// The probability that `source` supports a sentence, by a logistic model fitted on the labelled sentences.
-    fn score(
-        &self,
-        source: &Prepared,
-        (words, numbers, total): (&BTreeSet<String>, &[&String], f64),
-        vector: &[f32],
-    ) -> f64 {
-        if source.is_own {
-            return 0.0;
+    /// Returns the features of each source with `sentence`, in the order of [`WEIGHTS`]; none for a sentence without telling
+    /// words.
+    pub fn features(&self, sentence: &str) -> Vec<Features> {
+        let words = telling_words(sentence);
+        let total: f64 = words.iter().map(|word| self.weight(word)).sum();
+        if total <= 0.0 {
+            return Vec::new();
         }
-        let weigh = |is_counted: &dyn Fn(&String) -> bool| -> f64 {
+        let numbers: Vec<&String> = words.iter().filter(|word| is_number(word)).collect();
+        let vector = (self.embed)(sentence);
+        let share = |is_counted: &dyn Fn(&String) -> bool| -> f64 {
             words.iter().filter(|word| is_counted(word)).map(|word| self.weight(word)).sum::<f64>() / total
         };
-        let covered = weigh(&|word| source.words.contains(word));
-        // A name alone supports nothing.
-        let named = match covered > 0.0 {
-            true => weigh(&|word| source.name.contains(word) && !source.words.contains(word)) * NAMES_COUNT,
-            false => 0.0,
+        let of_source = |source: &Prepared| {
+            let covered = share(&|word| source.words.contains(word));
+            let named = share(&|word| source.name.contains(word) && !source.words.contains(word));
+            let agreeing = numbers.iter().filter(|number| source.words.contains(**number)).count();
+            [
+                1.0,
+                covered,
+                // A name alone supports nothing.
+                if covered > 0.0 { named * NAMES_COUNT } else { 0.0 },
+                cosine(&source.vector, &vector),
+                flag(!numbers.is_empty() && agreeing == 0),
+                if numbers.is_empty() { 0.0 } else { agreeing as f64 / numbers.len() as f64 },
+                flag(source.is_question),
+            ]
         };
-        let agreeing = numbers.iter().filter(|number| source.words.contains(**number)).count();
-        let agree = if numbers.is_empty() { 0.0 } else { agreeing as f64 / numbers.len() as f64 };
-        let disagree = if !numbers.is_empty() && agreeing == 0 { 1.0 } else { 0.0 };
-        let question = if source.is_question { 1.0 } else { 0.0 };
-        let features = [1.0, covered, named, cosine(&source.vector, vector), disagree, agree, question];
-        let sum: f64 = features.iter().zip(WEIGHTS).map(|(feature, weight)| feature * weight).sum();
-        1.0 / (1.0 + (-sum).exp())
+        self.sources.iter().map(of_source).collect()
     }
 
     fn weight(&self, word: &str) -> f64 {
@@ -210,6 +216,21 @@ impl<'a> Support<'a> {
         let weight = self.weights.get(word).copied().unwrap_or(rarest);
         if self.asked.contains(word) { weight * ASKED } else { weight }
     }
+}
+
+/// Returns the place of the highest score.
+pub fn best(scores: &[f64]) -> Option<usize> {
+    (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]))
+}
+
+/// Returns the probability that a source with these features supports the sentence.
+pub fn probability(features: &Features, weights: &Features) -> f64 {
+    let sum: f64 = features.iter().zip(weights).map(|(feature, weight)| feature * weight).sum();
+    1.0 / (1.0 + (-sum).exp())
+}
+
+fn flag(is: bool) -> f64 {
+    if is { 1.0 } else { 0.0 }
 }
 
 fn is_number(word: &str) -> bool {
@@ -222,7 +243,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use serde::Deserialize;
 
     use super::*;
@@ -240,7 +261,8 @@ mod tests {
         supports: Vec<usize>,
     }
 
-    fn sources(messages: &[String]) -> Vec<Citable> {
+    /// Reads `Ana: text` lines as messages 1, 2, 3 …
+    pub fn sources(messages: &[String]) -> Vec<Citable> {
         let cite = |(number, line): (u32, &String)| {
             let (name, text) = line.split_once(": ").unwrap_or(("", line));
             Citable {

@@ -40,6 +40,10 @@ impl Answering {
     ) -> Result<(Completion, Bill), Failure> {
         let until = self.parts.clock.now().plus(self.parts.deadline);
         let mut prompt = asked(built, &question.photos);
+        if asking.window == WindowSize::Plainest {
+            // At a low temperature the same unusable answer would come again.
+            prompt.temperature = None;
+        }
         question.looked_up = LookedUp::default();
         let mut spent = TokenUse::default();
         loop {
