@@ -12,8 +12,8 @@ const THRESHOLD: usize = 5;
 const WINDOW: Duration = Duration::from_secs(120);
 /// How long an open breaker keeps everybody away before it lets one probe through.
 const COOL_DOWN: Duration = Duration::from_secs(30);
-/// A probe that reports nothing for this long was lost, and another may go. A silent server is given up sooner.
-const PROBE_PATIENCE: Duration = Duration::from_secs(15 * 60);
+/// A probe that reports nothing for this long may have been lost, and another may go.
+const PROBE_PATIENCE: Duration = Duration::from_secs(120);
 
 /// A circuit breaker: a value that changes with what is asked of it and reported to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
