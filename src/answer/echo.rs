@@ -42,7 +42,7 @@ fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// Whether `answer` only says once more what was asked: "Ana asks when the sweep comes."
+/// Returns whether `answer` only says once more what was asked: "Ana asks when the sweep comes."
 pub fn restates(answer: &str, question: &str, asker: &str) -> bool {
     /// Words beside those of the question: "asks".
     const MORE: usize = 1;
@@ -52,7 +52,7 @@ pub fn restates(answer: &str, question: &str, asker: &str) -> bool {
     names_asker && shared >= 1 && said.difference(&asked).filter(|word| !name.contains(*word)).count() <= MORE
 }
 
-/// Whether `text` has a letter or a digit.
+/// Returns whether `text` has a letter or a digit.
 pub fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }

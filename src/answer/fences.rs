@@ -36,7 +36,7 @@ pub fn closed(markdown: &str) -> String {
     out
 }
 
-/// Whether words behind a closing mark are none that name the language of another block.
+/// Returns whether words behind a closing mark are none that name the language of another block.
 fn is_text(info: &str) -> bool {
     info.starts_with(|c: char| c.is_whitespace() || "[(【.,".contains(c))
 }

@@ -99,7 +99,7 @@ impl<'a> Transcript<'a> {
         Self { labels, ..Self::new(bot_name, fence, zone, style) }
     }
 
-    /// Whether lines tell their days and times.
+    /// Returns whether lines tell their days and times.
     pub fn has_times(&self) -> bool {
         self.style == Style::Numbered
     }

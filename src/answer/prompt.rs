@@ -411,7 +411,7 @@ fn numbers(messages: impl Iterator<Item = Seq>, labels: &Labels) -> Option<Strin
     (!numbers.is_empty()).then(|| numbers.join(", "))
 }
 
-/// Where two subjects are open: the messages of the one to answer about.
+/// Returns where two subjects are open: the messages of the one to answer about.
 fn subject(input: &PromptInput<'_>, labels: &Labels) -> Option<String> {
     let alternative = input.window.alternative.as_ref()?;
     // A question that replies to a message from elsewhere is about that.

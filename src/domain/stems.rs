@@ -96,7 +96,7 @@ impl Language {
         self.0.eng_name()
     }
 
-    /// Whether `text` names a language, or asks for a translation: then it says itself what to answer in.
+    /// Returns whether `text` names a language, or asks for a translation: then it says itself what to answer in.
     pub fn is_named_in(text: &str) -> bool {
         /// Beginnings of words for translating, in the languages that the bot speaks.
         const TRANSLATE: [&str; 11] = [

@@ -85,7 +85,7 @@ pub fn before_calls<'a>(text: &'a str, offered: &[Tool]) -> &'a str {
     &text[..if may_begin { first.min(line) } else { first }]
 }
 
-/// Whether a fence may come to hold a call: it is still open, and JSON so far.
+/// Returns whether a fence may come to hold a call: it is still open, and JSON so far.
 fn is_begun_call(fence: &str) -> bool {
     let (info, content) = fence.trim_start_matches('`').split_once('\n').unwrap_or((fence, ""));
     let content = content.trim();
@@ -201,7 +201,7 @@ fn fenced(text: &str, at: usize, code: &[Range<usize>], offered: &[Tool]) -> Opt
     found.cloned()
 }
 
-/// How long a text is up to the bracket that closes its first sign.
+/// Returns how long a text is up to the bracket that closes its first sign.
 fn balanced(text: &str) -> Option<usize> {
     let (mut depth, mut quote, mut is_escaped) = (0, None, false);
     for (at, c) in text.char_indices() {
@@ -313,7 +313,7 @@ fn calls_in(value: &Value) -> Vec<(String, Value)> {
     name.zip(arguments.cloned()).into_iter().collect()
 }
 
-/// Whether a value holds nothing beside calls: an answer may have a name too.
+/// Returns whether a value holds nothing beside calls: an answer may have a name too.
 fn is_only_a_call(value: &Value) -> bool {
     match value {
         Value::Array(values) => !values.is_empty() && values.iter().all(is_only_a_call),

@@ -91,7 +91,7 @@ fn spans(text: &str, prose: Range<usize>) -> Vec<Range<usize>> {
     found
 }
 
-/// Where a run of exactly `length` backticks ends.
+/// Returns where a run of exactly `length` backticks ends.
 fn closing_run(text: &str, length: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(start) = text[at..].find('`').map(|start| at + start) {

@@ -90,7 +90,7 @@ pub fn diagnose_body(body: &Value) -> LlmError {
     of_refusal(&Refusal { status, retry_after: None, body: String::new() }, &complaint)
 }
 
-/// How to say it to this server instead, where it names the part of the request that it objects to.
+/// Returns how to say it to this server instead, where it names the part of the request that it objects to.
 pub fn named(failure: &Failure, spoken: Dialect, prompt: &Prompt) -> Option<Dialect> {
     let Failure::Refusal(Refusal { status, body, .. }) = failure else { return None };
     let complaint = Complaint::parse(body);
@@ -119,7 +119,7 @@ pub fn named(failure: &Failure, spoken: Dialect, prompt: &Prompt) -> Option<Dial
     others.into_iter().find(|(is_named, other)| *is_named && *other != spoken).map(|(_, other)| other)
 }
 
-/// Whether a refusal gives no reason that is known: then it may be for anything in the request. Servers that cannot ask a model
+/// Returns whether a refusal gives no reason that is known: then it may be for anything in the request. Servers that cannot ask a model
 /// for a form fail with 500.
 pub fn is_unexplained(failure: &Failure, spoken: Dialect) -> bool {
     let Failure::Refusal(refusal) = failure else { return false };

@@ -2,10 +2,10 @@
 //!
 //! A call ends when its server stays silent for too long, so every answer is asked for as a stream.
 
+mod call;
 mod discover;
-mod hear;
-mod patience;
 mod probe;
+mod timeouts;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::domain::Timestamp;
 use crate::llm::dialect::{Attempts, Dialect};
 use crate::llm::facts::{ServerFacts, Speeds};
-use crate::llm::openai::hear::{Heard, refuses_streams};
+use crate::llm::openai::call::{TimedAnswer, refuses_streams};
 use crate::llm::transport::{Failure, Incoming, Server};
 use crate::llm::wire::{self, Answer};
 use crate::llm::{Completion, LlmError, LlmOptions, Progress, Prompt, Recovery};
@@ -122,7 +122,7 @@ impl OpenAi {
         self.primary.facts()
     }
 
-    /// Whether the server is one of the operator's own.
+    /// Returns whether the server is one of the operator's own.
     pub fn is_own(&self) -> bool {
         self.server.is_own()
     }
@@ -250,13 +250,13 @@ impl OpenAi {
         }
     }
 
-    /// One call, for as long as its server is heard of.
+    /// Makes one call, which ends when the server stays silent for too long.
     async fn ask_once(&self, model: &Model, question: Question<'_>) -> Result<Completion, LlmError> {
         let Question { prompt, clock, .. } = question;
         let left = prompt.until.map_or(LONGEST_CALL, |until| until.since(clock.now()).min(LONGEST_CALL));
-        let heard = within(clock, left, self.hear(model, question)).await.ok_or(LlmError::TimedOut)??;
-        model.note(&heard.answer);
-        let Heard { answer, first_word, first_token, reading } = heard;
+        let answered = within(clock, left, self.call(model, question)).await.ok_or(LlmError::TimedOut)??;
+        model.note(&answered.answer);
+        let TimedAnswer { answer, first_word, first_token, reading } = answered;
         let completion = Completion { first_word, ..answer.completed(&model.name, prompt) };
         model.warn_of_cut(&completion, prompt);
         let read = completion.tokens.prompt.saturating_sub(completion.reused.unwrap_or(0));

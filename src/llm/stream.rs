@@ -91,23 +91,23 @@ impl Assembly {
         Ok(())
     }
 
-    /// What of the answer to `prompt` may be shown so far.
+    /// Returns what of the answer to `prompt` may be shown so far.
     pub fn shown(&self, prompt: &Prompt) -> String {
         visible_so_far(&self.pieces.text, prompt)
     }
 
-    /// What the server tells about the reading of the prompt.
+    /// Returns what the server tells about the reading of the prompt.
     pub fn reading(&self) -> ReadingTime {
         self.reading
     }
 
-    /// Whether anything of an answer has come.
+    /// Returns whether anything of an answer has come.
     pub fn has_begun(&self) -> bool {
         let Pieces { text, thoughts, calls, .. } = &self.pieces;
         !text.is_empty() || !thoughts.is_empty() || !calls.is_empty()
     }
 
-    /// Whether nothing more is worth waiting for: the server said that this was all, or the model repeats itself without end.
+    /// Returns whether nothing more is worth waiting for: the server said that this was all, or the model repeats itself without end.
     pub fn is_done(&self) -> bool {
         self.pieces.is_complete
     }

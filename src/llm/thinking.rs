@@ -103,7 +103,7 @@ pub fn thinks_unannounced(text: &str) -> bool {
         || !is_channel(text) && final_channel(text).is_some_and(|answer| answer.len() < text.len())
 }
 
-/// Whether a text begins with a named part, with or without its tokens.
+/// Returns whether a text begins with a named part, with or without its tokens.
 fn is_channel(text: &str) -> bool {
     let is_bare = |name: &&str| {
         text.strip_prefix(*name).is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase() || c == '\n'))

@@ -110,7 +110,7 @@ impl Server {
         Ok(Incoming { response, bytes: 0 })
     }
 
-    /// Whether the server is one of the operator's own: on this machine or in a private network.
+    /// Returns whether the server is one of the operator's own: on this machine or in a private network.
     pub fn is_own(&self) -> bool {
         is_own(&self.host)
     }

@@ -28,7 +28,7 @@ const TURNS: [&str; 13] =
 
 const SENTENCE_ENDS: [char; 9] = ['.', '!', '?', '…', ')', ':', '。', '！', '？'];
 
-/// Whether a token is about calls of tools, which [`calls`](super::calls) reads.
+/// Returns whether a token is about calls of tools, which [`calls`](super::calls) reads.
 pub fn is_of_calls(token: &str) -> bool {
     ["tool", "python_tag", "call", "plugin"].iter().any(|word| token.contains(word))
 }
@@ -70,7 +70,7 @@ fn first_char(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Whether a mark stands in a sentence as a word of it: a blank or a quotation mark before it and a blank with more words, or
+/// Returns whether a mark stands in a sentence as a word of it: a blank or a quotation mark before it and a blank with more words, or
 /// punctuation, behind it; or an explanation.
 pub fn is_talked_about(text: &str, start: usize, end: usize) -> bool {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);

@@ -35,7 +35,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What `model` answered to `prompt`.
+    /// Returns what `model` answered to `prompt`.
     pub fn completed(self, model: &str, prompt: &Prompt) -> Completion {
         /// Smaller prompts are counted too differently for their count to tell anything.
         const TELLING: u64 = 1_000;

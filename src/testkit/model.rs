@@ -153,7 +153,7 @@ impl ModelServer {
         self.stage.play().recordings.clone()
     }
 
-    /// What the server tells of itself from now on, as llama.cpp does. Until then it works on many calls at once.
+    /// Returns what the server tells of itself from now on, as llama.cpp does. Until then it works on many calls at once.
     pub fn tell_of_itself(&self, props: Value) {
         self.stage.play().props = Some(props);
     }

@@ -205,7 +205,7 @@ impl Answering {
         self.settle(job, *question, built, draft, watch).await
     }
 
-    /// What of `completion` can be shown.
+    /// Returns what of `completion` can be shown.
     ///
     /// # Errors
     /// [`Failure::Unusable`] where nothing can: a repetition of the prompt, of the question or of an earlier answer, or citations alone.

@@ -330,7 +330,7 @@ impl Question {
         &self.trigger().message.sender.name
     }
 
-    /// Whether `answer` is an earlier answer of the bot, word for word. Short ones, such as "Yes.", may well come again.
+    /// Returns whether `answer` is an earlier answer of the bot, word for word. Short ones, such as "Yes.", may well come again.
     pub fn is_repeated_by(&self, answer: &str) -> bool {
         const SHORT: usize = 8;
         let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
@@ -359,7 +359,7 @@ impl Question {
         Language::of_question(ask, &talk.join("\n"), self.chat.language)
     }
 
-    /// Whether the prompt shows every message of the chat that came before the question.
+    /// Returns whether the prompt shows every message of the chat that came before the question.
     pub fn is_all_shown(&self) -> bool {
         self.window.entries.len() + 1 >= usize::try_from(self.trigger().seq.0).unwrap_or(usize::MAX)
     }

@@ -95,7 +95,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Whether the bot itself wrote it.
+    /// Returns whether the bot itself wrote it.
     pub fn is_of_bot(&self) -> bool {
         self.name == "Bot"
     }

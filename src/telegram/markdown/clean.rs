@@ -57,7 +57,7 @@ pub(super) fn formatting_tag(html: &str) -> Option<(&'static str, bool)> {
     tag_name(inside).map(|name| (name, inside.starts_with('/')))
 }
 
-/// Whether text behind a `<` is a tag that is formatting or nothing.
+/// Returns whether text behind a `<` is a tag that is formatting or nothing.
 pub(super) fn is_formatting_tag(behind: &str) -> bool {
     behind.split_once('>').is_some_and(|(inside, _)| tag_name(inside).is_some())
 }

@@ -97,19 +97,19 @@ fn formula(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Whether a command, an exponent or an index is in it, among variables and not among words.
+/// Returns whether a command, an exponent or an index is in it, among variables and not among words.
 fn is_formula(math: &str) -> bool {
     let has_command =
         math.split('\\').skip(1).any(|behind| is_known(word(behind)) || behind.starts_with(['{', ',', ';']));
     has_command || math.contains(['^', '_']) && is_short(math)
 }
 
-/// Whether an exponent or an index in braces is in it.
+/// Returns whether an exponent or an index in braces is in it.
 fn has_index(math: &str) -> bool {
     math.contains("^{") || math.contains("_{")
 }
 
-/// Whether it is made of numbers, variables and signs.
+/// Returns whether it is made of numbers, variables and signs.
 fn is_short(math: &str) -> bool {
     let is_of_math = |c: char| c.is_alphanumeric() || " +-*/=<>()^_{},.|!':\n".contains(c);
     let words = math.split(|c: char| !c.is_alphabetic());
@@ -209,7 +209,7 @@ impl Reader<'_> {
         out
     }
 
-    /// What stands between the braces of which the first is read.
+    /// Returns what stands between the braces of which the first is read.
     fn group(&mut self) -> String {
         self.depth += 1;
         let inside = self.until_brace();
@@ -217,7 +217,7 @@ impl Reader<'_> {
         inside
     }
 
-    /// What a command or an exponent takes: a group, a command, or one character.
+    /// Returns what a command or an exponent takes: a group, a command, or one character.
     fn argument(&mut self) -> String {
         let text = self.rest.trim_start_matches(' ');
         let Some(c) = text.chars().next() else { return String::new() };

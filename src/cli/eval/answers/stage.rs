@@ -197,7 +197,7 @@ impl Stage {
         Err(StageError::NotStored(case.id.clone()))
     }
 
-    /// What the bot says to a question in the end, and the seconds until then.
+    /// Returns what the bot says to a question in the end, and the seconds until then.
     async fn until_answered(
         &mut self,
         (chat, asked): (ChatId, MessageId),
@@ -336,7 +336,7 @@ fn configuration(options: &EvalAnswersOptions, sandbox: &Sandbox, folder: &Path)
     Ok(Config { privacy: PrivacyConfig { announces: false, ..config.privacy.clone() }, ..config })
 }
 
-/// How many lines the daemon has read before it starts: all of a private chat, and in groups those up to the last that it
+/// Returns how many lines the daemon has read before it starts: all of a private chat, and in groups those up to the last that it
 /// would answer or wrote itself.
 fn recorded(case: &Case) -> usize {
     if case.kind == Kind::Private {
