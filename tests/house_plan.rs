@@ -45,9 +45,9 @@ const ROOMS: &[Room] = &[
     room("context", &["domain", "config", "trigger", "retrieval", "embed"], &["store", "llm", "clock", "resilience"]),
     room(
         "answer",
-        &["domain", "config", "texts", "trigger", "access", "context", "memory", "retrieval", "prompts"],
+        &["domain", "config", "texts", "trigger", "access", "context", "memory", "retrieval", "prompts", "embed"],
         // Privacy: the first answer in a chat tells what is kept.
-        &["store", "embed", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy", "voice"],
+        &["store", "gateway", "llm", "telegram", "clock", "scheduler", "resilience", "privacy", "voice"],
     ),
     room(
         "voice",

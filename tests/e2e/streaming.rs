@@ -207,11 +207,15 @@ async fn a_restart_in_the_middle_ends_with_one_whole_answer() {
             Ok(reply_streams::find(conn, &key)?.is_some_and(|stream| stream.message.is_some()))
         })
         .await;
-        w.model.script(["On Friday evening [source: m1]."]);
+        w.model.script(["Ben brings the bread on Friday evening [source: m1]."]);
         w.restart().await;
         let whole = last_shown(w, &mut cursor).await;
         assert!(matches!(whole, BotAction::Edited(_)), "{whole:?}");
-        assert!(text_of(&whole).starts_with("On Friday evening [1].\n\nSources: [1] ben"), "{}", text_of(&whole));
+        assert!(
+            text_of(&whole).starts_with("Ben brings the bread on Friday evening [1].\n\nSources: [1] ben"),
+            "{}",
+            text_of(&whole)
+        );
         w.next_sent().await;
         w.settled().await;
         assert_eq!(messages_of_bot(w, w.chat).len(), 1);
