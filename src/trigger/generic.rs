@@ -35,6 +35,19 @@ pub fn is_thanks(text: &str, languages: &Languages) -> bool {
     said.len() <= LONGEST_GENERIC && languages.tables.iter().any(|language| language.only_thanks(&said))
 }
 
+/// Whether `text` is small talk: a greeting, goodbye, wish, thanks, yes or laughter, perhaps to somebody by name, or nothing but
+/// emoji and marks.
+pub fn is_small_talk(text: &str, languages: &Languages) -> bool {
+    /// Words of the longest such message, and names in it.
+    const LONGEST: usize = 8;
+    const NAMES: usize = 2;
+    if text.contains('?') || text.contains("://") {
+        return false;
+    }
+    let said = words(text);
+    said.len() <= LONGEST && languages.tables.iter().any(|language| language.only_small_talk(&said, NAMES))
+}
+
 /// Whether `ask` is only what somebody asks who was away ("what did I miss?").
 pub fn asks_what_was_missed(ask: &str, languages: &Languages) -> bool {
     let asked = words(ask);

@@ -23,6 +23,8 @@ const FILES: [&str; 12] = [
 ];
 /// Words of the longest phrase of the tables.
 const LONGEST: usize = 8;
+/// Words of the longest greeting of somebody by name.
+const NAMED_GREETING: usize = 5;
 /// Words of a text that are looked at to tell its language.
 const TELLING_WORDS: usize = 24;
 /// Bytes of a text that are looked at to tell whether it is a question.
@@ -48,6 +50,8 @@ pub(super) struct Language {
     /// What only points or asks in general, politeness included; without fillers.
     generic: HashSet<String>,
     thanks: HashSet<String>,
+    /// Greetings, wishes and laughter.
+    greetings: HashSet<String>,
     /// What agrees to a question.
     consents: HashSet<String>,
     /// Fillers and politeness that are no thanks.
@@ -84,6 +88,7 @@ struct Rows {
     pointers: Vec<String>,
     phrases: Vec<String>,
     thanks: Vec<String>,
+    greetings: Vec<String>,
     consents: Vec<String>,
     questions: Vec<String>,
     stop_words: Vec<String>,
@@ -220,6 +225,7 @@ impl Language {
         let fillers: HashSet<String> =
             phrases([&rows.fillers, &rows.politeness, &rows.pointers]).filter(|phrase| !phrase.contains(' ')).collect();
         let thanks: HashSet<String> = phrases([&rows.thanks]).collect();
+        let greetings = phrases([&rows.greetings]).collect();
         let consents = phrases([&rows.consents]).collect();
         let bare = |phrase: String| {
             let words: Vec<&str> = phrase.split(' ').filter(|word| !fillers.contains(*word)).collect();
@@ -233,7 +239,21 @@ impl Language {
         let ours = phrases([&rows.ours]).collect();
         let (goes_on, to_group) = (phrases([&rows.goes_on]).collect(), phrases([&rows.to_group]).collect());
         let code = file.language;
-        Self { code, fillers, generic, thanks, consents, around, questions, asks, ours, missed, goes_on, to_group }
+        Self {
+            code,
+            fillers,
+            generic,
+            thanks,
+            greetings,
+            consents,
+            around,
+            questions,
+            asks,
+            ours,
+            missed,
+            goes_on,
+            to_group,
+        }
     }
 
     fn begins_question(&self, said: &[String]) -> bool {
@@ -263,6 +283,19 @@ impl Language {
         (0..said.len()).any(|start| begins_with(&said[start..], &self.consents))
     }
 
+    /// Whether `said` is made of greetings, wishes, thanks, a yes or laughter, and up to `names` other words beside a greeting.
+    pub(super) fn only_small_talk(&self, said: &[String], names: usize) -> bool {
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        let is_known = |phrase: &str| {
+            let lists = [&self.greetings, &self.thanks, &self.consents, &self.around];
+            lists.into_iter().any(|list| list.contains(phrase))
+        };
+        // Without a greeting an unknown word says something.
+        let greets = || runs(&said).any(|run| self.greetings.contains(&run));
+        let unknown = unknown_words(&said, is_known);
+        unknown == 0 || unknown <= names && unknown < said.len() && said.len() <= NAMED_GREETING && greets()
+    }
+
     /// Whether `said` is thanks, with or without politeness around it.
     pub(super) fn only_thanks(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
@@ -278,13 +311,25 @@ fn begins_with(words: &[String], phrases: &HashSet<String>) -> bool {
 
 /// Whether `words` can be cut into runs that are all `known`. No words are made of nothing.
 fn is_made_of(words: &[&str], known: impl Fn(&str) -> bool) -> bool {
-    let mut reached = vec![false; words.len() + 1];
-    reached[0] = true;
+    unknown_words(words, known) == 0
+}
+
+/// How many of `words` are left when as many as possible are covered by `known` runs.
+fn unknown_words(words: &[&str], known: impl Fn(&str) -> bool) -> usize {
+    let mut left = vec![0; words.len() + 1];
     for end in 1..=words.len() {
-        reached[end] =
-            (end.saturating_sub(LONGEST)..end).any(|start| reached[start] && known(&words[start..end].join(" ")));
+        let starts = end.saturating_sub(LONGEST)..end;
+        let covered = starts.filter(|start| known(&words[*start..end].join(" "))).map(|start| left[start]).min();
+        left[end] = covered.unwrap_or(usize::MAX).min(left[end - 1] + 1);
     }
-    reached[words.len()]
+    left[words.len()]
+}
+
+/// Every run of neighboring words, up to the longest that a phrase may have.
+fn runs<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+    (0..words.len()).flat_map(move |start| {
+        (start + 1..=words.len().min(start + LONGEST)).map(move |end| words[start..end].join(" "))
+    })
 }
 
 fn phrases<'a, const N: usize>(lists: [&'a Vec<String>; N]) -> impl Iterator<Item = String> + use<'a, N> {
@@ -296,13 +341,14 @@ mod tests {
     use super::*;
 
     /// Every list of every language, by its name.
-    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 12] {
+    fn lists(rows: Rows) -> [(&'static str, Vec<String>); 13] {
         [
             ("fillers", rows.fillers),
             ("politeness", rows.politeness),
             ("pointers", rows.pointers),
             ("phrases", rows.phrases),
             ("thanks", rows.thanks),
+            ("greetings", rows.greetings),
             ("consents", rows.consents),
             ("questions", rows.questions),
             ("stop_words", rows.stop_words),

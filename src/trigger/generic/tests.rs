@@ -300,3 +300,40 @@ proptest! {
         prop_assert!(!is_generic(&about_pizza, Languages::shipped()));
     }
 }
+
+#[test]
+fn greetings_thanks_and_laughter_are_small_talk() {
+    let is_small_talk = |text: &str| super::is_small_talk(text, Languages::shipped());
+    for text in [
+        "Good morning all!",
+        "gn",
+        "hi Juan 👋",
+        ":wave:",
+        "thanks!",
+        "ok",
+        "haha",
+        "lol",
+        "👍",
+        "bye, see you",
+        "Gute Nacht zusammen",
+        "Доброе утро",
+        "¡Buenas noches!",
+        "no problem",
+        "Bonne soirée Marie",
+        "günaydın",
+    ] {
+        assert!(is_small_talk(text), "{text}");
+    }
+    for text in [
+        "the good morning song is at nine",
+        "night shift starts at ten",
+        "see you at the station at nine",
+        "ok I'll book the table",
+        "hello? anybody there?",
+        "pizza",
+        "Ben has the key",
+        "thanks for the boat pictures from Saturday",
+    ] {
+        assert!(!is_small_talk(text), "{text}");
+    }
+}
