@@ -240,7 +240,7 @@ mod tests {
         let known = [concept(1, "VAT", &["Value-added tax"], "a tax"), concept(2, "A*B", &[], "")];
         let context = ConversationContext { active: ids(&[2]) };
         expect![[r#"
-            In scope in this conversation:
+            Used in this conversation:
 
             - **A\*B**
 
@@ -248,6 +248,6 @@ mod tests {
 
             - **VAT** (also: Value-added tax) – a tax"#]]
         .assert_eq(&listing(&context, &known, &texts("eng").concepts));
-        assert!(listing(&context, &[], &texts("eng").concepts).starts_with("I have noted no concepts"));
+        assert!(listing(&context, &[], &texts("eng").concepts).starts_with("I have not noted any concepts"));
     }
 }

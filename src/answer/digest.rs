@@ -191,7 +191,7 @@ mod tests {
         check(
             "10:00 ann#1 @bot hello",
             expect![
-                "No model is configured, and I know of no earlier message this could be about: I can read this chat since 4 Jan 2026, 09:30 UTC. Tag me in a reply to the message you mean."
+                "No model is configured, and I found no earlier message this could be about. I can read this chat since 4 Jan 2026, 09:30 UTC. Tag me in a reply to the message you mean."
             ],
         );
     }

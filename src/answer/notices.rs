@@ -184,10 +184,12 @@ mod tests {
     fn what_was_missed_is_one_line_and_none_when_nothing_was() {
         let english = notices("eng");
         assert_eq!(english.missed(0, "0"), None);
-        expect!["While I was away, a message tagged me that I did not answer; tag me again if it still matters."]
+        expect!["While I was away, I was tagged in a message that I did not answer. Tag me again if it still matters."]
             .assert_eq(&english.missed(1, "1").unwrap());
-        expect!["While I was away, 1,200 messages tagged me that I did not answer; tag me again if it still matters."]
-            .assert_eq(&english.missed(1200, "1,200").unwrap());
+        expect![
+            "While I was away, I was tagged in 1,200 messages that I did not answer. Tag me again if it still matters."
+        ]
+        .assert_eq(&english.missed(1200, "1,200").unwrap());
     }
 
     #[test]
@@ -198,22 +200,22 @@ mod tests {
             .into_iter()
             .chain([refused(Because::DailyTokensOfMember, 0), notices("eng").silent_until("10:30")]);
         expect![[r#"
-            This conversation has tagged me very often in a short time. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
-            You have tagged me very often in a short time. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
-            That was faster than anybody can read my answers. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
-            I have used up what I may spend on answers today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
-            This chat has used up what I may spend on it today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
-            You have used up what I may spend on your questions today. Please ask again in 3 minutes; until then, 👀 means that I saw your tag and let it pass.
-            In this chat only admins may tag me. They change that with /settings.
-            You have used up what I may spend on your questions today. Please ask again.
-            I leave further tags unanswered until 10:30."#]]
+            I have been tagged very often in this conversation in a short time. Please ask again in 3 minutes. Until then, 👀 means that I saw your tag but do not answer it.
+            You have tagged me very often in a short time. Please ask again in 3 minutes. Until then, 👀 means that I saw your tag but do not answer it.
+            You are tagging me faster than anybody can read my answers. Please ask again in 3 minutes. Until then, 👀 means that I saw your tag but do not answer it.
+            I have used up my budget for answers today. Please ask again in 3 minutes. Until then, 👀 means that I saw your tag but do not answer it.
+            This chat has used up its budget for today. Please ask again in 3 minutes. Until then, 👀 means that I saw your tag but do not answer it.
+            You have used up your budget for today. Please ask again in 3 minutes. Until then, 👀 means that I saw your tag but do not answer it.
+            In this chat only admins can tag me. They can change that with /settings.
+            You have used up your budget for today. Please ask again.
+            I will not answer any more tags until 10:30."#]]
         .assert_eq(&told.collect::<Vec<_>>().join("\n"));
     }
 
     #[test]
     fn a_language_without_a_table_is_english() {
         assert_eq!(notices("a language that nobody speaks").another, "Another conversation");
-        assert_eq!(notices("est").another, "Teine vestlus");
+        assert_eq!(notices("est").another, "Teine jutuajamine");
     }
 
     #[test]

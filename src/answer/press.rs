@@ -143,18 +143,15 @@ mod tests {
     #[test]
     fn the_first_press_is_answered_and_the_second_is_told_so() {
         check(facts(Some(&record(None))), "an answer");
-        check(facts(Some(&record(Some(UserId(2))))), "I have answered about the other conversation already.");
+        check(facts(Some(&record(Some(UserId(2))))), "I have already answered about the other conversation.");
     }
 
     #[test]
     fn what_is_not_kept_and_buttons_of_others_are_told_kindly() {
         let open = record(None);
-        check(facts(None), "What this button leads to is no longer kept.");
-        check(Facts { is_kept: false, ..facts(Some(&open)) }, "What this button leads to is no longer kept.");
-        check(
-            Facts { data: "settings:7", ..facts(Some(&open)) },
-            "I no longer know this button. Tag me again, please.",
-        );
+        check(facts(None), "I no longer have what this button leads to.");
+        check(Facts { is_kept: false, ..facts(Some(&open)) }, "I no longer have what this button leads to.");
+        check(Facts { data: "settings:7", ..facts(Some(&open)) }, "I no longer know this button. Please tag me again.");
         check(Facts { is_member: false, ..facts(Some(&open)) }, "Only members of this chat can ask me here.");
     }
 
@@ -169,7 +166,7 @@ mod tests {
         );
         check(
             Facts { allowance: Allowance::Over(Because::DailyTokens), ..facts(Some(&open)) },
-            "I have used up what I may spend on answers today. Please ask again in 16 hours.",
+            "I have used up my budget for answers today. Please ask again in 16 hours.",
         );
     }
 }

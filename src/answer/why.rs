@@ -413,11 +413,11 @@ mod tests {
             I used these messages:
 
             - [Member \*1 2 Jan 14:02](https://t.me/c/1/1) “Which \*restaurant\*?”: you replied to it
-            - Member \*2 2 Jan 14:05 “the thai one the thai one the thai one the thai one the tha…”: the answer to it
+            - Member \*2 2 Jan 14:05 “the thai one the thai one the thai one the thai one the tha…”: a reply to that message
             - Member \*4 14:55 “The thai one?”: said just before, cited
             - a message that is no longer kept
 
-            Around them I was shown 1 more message, of 14:40.
+            I also saw 1 more message around them, from 14:40.
 
             Left out: 1 message (no room), 2 messages (before a silence of 26 h).
 
@@ -443,14 +443,14 @@ mod tests {
             ..record()
         };
         let told = why(&record, &[], None, told(1));
-        let line = "Summaries I was given: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
+        let line = "Summaries I saw: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
         assert!(told.contains(line), "{told}");
         let kept = [
             used(9, None, "14:40", "x"),
             UsedMessage { link: Some("https://t.me/c/1/4".to_owned()), ..used(4, None, "14:55", "x") },
         ];
         let told = why(&record, &kept, None, Reader { member: UserId(1), zone: here(), texts: texts("eng") });
-        let line = "Summaries I was given: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
+        let line = "Summaries I saw: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
                     [14:55](https://t.me/c/1/4).";
         assert!(told.contains(line), "{told}");
     }
@@ -467,7 +467,7 @@ mod tests {
             - Member \*4 14:55 “Das Thai?”: kurz davor gesagt, zitiert
             - eine Nachricht, die nicht mehr gespeichert ist
 
-            Ausgelassen: 1 Nachricht (kein Platz), 2 Nachrichten (before a silence of 26 h).
+            Weggelassen: 1 Nachricht (kein Platz), 2 Nachrichten (before a silence of 26 h).
 
             Modell some\_model-1: 1,204 Tokens gelesen, 88 geschrieben, 2.1 s. Antwort `00000000010000000000000002`."#]]
         .assert_eq(&told);
@@ -480,9 +480,9 @@ mod tests {
         let reason = |reason, message: &UsedMessage| {
             Explained { record: &record, used: &all, to: told(9) }.reason(reason, message)
         };
-        assert_eq!(reason(Reason::Anchor, &all[0]), "the tag replied to it");
-        assert_eq!(reason(Reason::Strand, &all[1]), "same matter, 2 days earlier");
-        assert_eq!(reason(Reason::Query, &all[1]), "it speaks of what was asked");
+        assert_eq!(reason(Reason::Anchor, &all[0]), "the question was a reply to it");
+        assert_eq!(reason(Reason::Strand, &all[1]), "same subject, 2 days earlier");
+        assert_eq!(reason(Reason::Query, &all[1]), "it is about what was asked");
         let ours = UsedMessage { role: Role::Assistant, ..all[1].clone() };
         assert_eq!(reason(Reason::Strand, &ours), "my answer, 2 days earlier");
     }
@@ -505,9 +505,12 @@ mod tests {
             ..record()
         };
         let told = why(&record, &[used(4, None, "14:40", "The thai one?")], None, told(1));
-        assert!(told.contains("it speaks of what was asked, found by its words and its meaning, cited"), "{told}");
-        assert!(told.contains("summaries of earlier talks: s7 (found by a tag of its talk)."), "{told}");
-        assert_eq!(legs_in_words(&LegScores::default(), &texts("eng").why), "what was said beside it");
+        assert!(told.contains("it is about what was asked, found by its words and its meaning, cited"), "{told}");
+        assert!(
+            told.contains("summaries of earlier conversations: s7 (found by a keyword of its conversation)."),
+            "{told}"
+        );
+        assert_eq!(legs_in_words(&LegScores::default(), &texts("eng").why), "what was said next to it");
     }
 
     #[test]

@@ -76,14 +76,14 @@ mod tests {
     #[test]
     fn help_names_the_bot() {
         expect![[r#"
-            I read along and say nothing until you tag me. Then I answer about the conversation at hand, with links to the messages I rest on.
+            I read along and stay quiet until you tag me. Then I answer about your conversation, with links to the messages I used.
 
-            - @chime\_bot and a question: I work out which earlier messages it is about.
+            - @chime\_bot and a question: I find the earlier messages it is about.
             - Just @chime\_bot, or "@chime\_bot thoughts?": I look at what you were talking about and help with that.
             - @chime\_bot in a reply to a message: I start from that message, however old it is.
-            - /why in a reply to one of my answers: which messages I used, and why.
-            - /recap 2h: what was said. /memory: what I remember. /notes: what this chat saved. /settings@chime\_bot: how I answer, for admins. /privacy@chime\_bot: what I keep, and how to have it forgotten.
+            - /why in a reply to one of my answers: I show which messages I used, and why.
+            - /recap 2h: what was said. /memory: what I remember. /notes: the notes of this chat. /settings@chime\_bot: how I answer, for admins. /privacy@chime\_bot: what I keep, and how to delete it.
 
-            I read a tag, not what follows it: to go on, tag me again or reply to my answer."#]].assert_eq(&help("chime_bot", false, crate::texts::texts("eng")));
+            I answer only when you tag me. To continue, tag me again or reply to my answer."#]].assert_eq(&help("chime_bot", false, crate::texts::texts("eng")));
     }
 }

@@ -235,8 +235,8 @@ mod tests {
                 "Memory on",
                 "Streaming off",
                 "60 min",
-                "Everybody asks",
-                "No own cap",
+                "Everybody can ask",
+                "Default",
                 "Language of the chat"
             ]
         );
@@ -263,10 +263,10 @@ mod tests {
     fn without_memory_anywhere_there_is_no_button_for_it() {
         let panel = Panel { memory: None, ..PANEL };
         assert_eq!(panel.buttons(texts("eng")).len(), 10);
-        assert!(panel.markdown(true, texts("eng")).contains("off for every chat"));
+        assert!(panel.markdown(true, texts("eng")).contains("off in every chat"));
         assert!(panel.markdown(false, texts("eng")).contains("Only admins"));
         let alone = Panel { is_private: true, ..panel };
-        assert!(alone.markdown(true, texts("eng")).contains("You change them"));
+        assert!(alone.markdown(true, texts("eng")).contains("You can change them"));
         assert!(!alone.markdown(true, texts("eng")).contains("Tags"), "nobody else is there");
         assert_eq!(alone.buttons(texts("eng")).len(), 9);
     }
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn the_panel_speaks_the_language_of_the_chat() {
         let told = PANEL.markdown(true, texts("deu"));
-        assert!(told.starts_with("Einstellungen dieses Chats.") && told.ends_with("die des Chats"), "{told}");
+        assert!(told.starts_with("Einstellungen dieses Chats.") && told.ends_with("die Sprache des Chats."), "{told}");
         assert_eq!(PANEL.buttons(texts("deu"))[0][0].label, "✓ Offene Antworten");
     }
 }

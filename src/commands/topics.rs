@@ -88,16 +88,16 @@ mod tests {
         let one = |slug: &str, sessions, is_active| Listed { slug: slug.to_owned(), sessions, is_active };
         let listed = [one("tent", 3, true), one("tenten", 1, false)];
         expect![[r#"
-            Topics of this chat, with the number of talks:
+            Topics of this chat, with the number of conversations:
 
             - tent (3), the topic now
             - tenten (1)
 
-            Perhaps the same? Admins join them with:
+            Perhaps the same? Admins can merge them with:
 
             - /topics merge tenten tent
 
-            /topics use and a topic says what this conversation is about. Admins: /topics merge bills invoices counts the first as the second."#]]
+            /topics use and a topic sets what this conversation is about. Admins: /topics merge bills invoices counts the first as the second."#]]
         .assert_eq(&listing(&listed, &[("tenten", "tent")], texts("eng")));
         assert_eq!(listing(&[], &[], texts("deu")), texts("deu").topics_none);
     }

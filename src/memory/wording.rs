@@ -163,12 +163,12 @@ mod tests {
             ..Remembered::default()
         };
         expect![[r#"
-            **Recent** (the last 28 days: 1 session, 17 tokens, in the members' own words)
+            **Recent** (the last 28 days: 1 conversation, 17 tokens, in the members' own words)
             - Ana: the red tent comes\_along [5 Jan 2026](https://t.me/c/1/3)
             - somebody packs"#]]
         .assert_eq(&shown(&remembered, texts("eng")));
-        assert!(shown(&Remembered::default(), texts("eng")).starts_with("I remember nothing"));
+        assert!(shown(&Remembered::default(), texts("eng")).starts_with("I don't remember anything"));
         let anew = Remembered { is_being_made: true, ..Remembered::default() };
-        assert!(shown(&anew, texts("eng")).contains("is being made at the moment"));
+        assert!(shown(&anew, texts("eng")).contains("I am summarizing this chat right now"));
     }
 }

@@ -168,18 +168,18 @@ mod tests {
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
 
-            - For an answer, the messages it needs go to `api.example.org`; nothing goes anywhere else.
+            - To answer, I send the messages that I need to `api.example.org`, and nowhere else.
             - I keep messages for 365 days.
             - I am run by @ann\_o.
-            - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]]
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
         .assert_eq(&joined(&promise(), promise().retention, News::Everything, "eng"));
         let quiet = Promise { model_host: None, contact: None, ..promise() };
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
 
             - Nothing leaves the machine I run on.
-            - I keep messages until somebody has them forgotten.
-            - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]]
+            - I keep messages until somebody asks me to delete them.
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]]
         .assert_eq(&joined(&quiet, None, News::Everything, "a language that nobody speaks"));
     }
 
@@ -189,11 +189,11 @@ mod tests {
         expect![[r#"
             For everybody here: I read this chat and keep its messages from now on, so that I can answer when somebody tags me.
 
-            - For an answer, and for the summaries below, the messages they need go to `api.example.org`; nothing goes anywhere else.
-            - I summarize talks in the background, to know later what was said. Where nobody tags me that happens without `api.example.org`. Admins switch it off with /memory@chime\_bot off.
+            - For an answer, and for the summaries below, I send the messages that I need to `api.example.org`, and nowhere else.
+            - I summarize conversations in the background, so that I still know later what was said. Where nobody tags me, I do that without `api.example.org`. Admins can turn it off with /memory@chime\_bot off.
             - I keep messages for 365 days.
             - I am run by @ann\_o.
-            - /optout: I keep nothing of what you write. /forget me: I delete what I have of you. /privacy@chime\_bot: all of this in full."#]].assert_eq(&joined(&promise, promise.retention, News::Everything, "eng"));
+            - /optout: I keep nothing you write. /forget me: I delete what I have from you. /privacy@chime\_bot: all the details."#]].assert_eq(&joined(&promise, promise.retention, News::Everything, "eng"));
         for words in all() {
             let told = joined(&promise, promise.retention, News::Memory, &words.code);
             assert!(told.starts_with(&words.news) && told.contains("/memory@chime\\_bot off"), "{told}");
@@ -232,7 +232,7 @@ mod tests {
             assert!(!told.contains(&words.opening) && !told.contains('{'), "{told}");
         }
         let told = joined_in_private(&promise, promise.retention, "deu");
-        assert!(told.starts_with("Was du mir hier schreibst") && told.contains("Du schaltest es mit"), "{told}");
+        assert!(told.starts_with("Was du mir hier schreibst") && told.contains("Du kannst das mit"), "{told}");
     }
 
     #[test]

@@ -173,9 +173,9 @@ mod tests {
     fn what_was_forgotten_is_counted() {
         let told = |messages, answers| forgotten(Counts { messages, answers }, texts("eng"));
         expect![[r#"
-            I kept nothing of that.
-            Forgotten: 1 message.
-            Forgotten: 1,204 messages, and 1 answer of mine resting on that."#]]
+            There was nothing to delete.
+            Deleted: 1 message.
+            Deleted: 1,204 messages, and 1 answer of mine based on that."#]]
         .assert_eq(&[told(0, 0), told(1, 0), told(1204, 1)].join("\n"));
     }
 
@@ -191,8 +191,8 @@ mod tests {
             contact: None,
         };
         let told = |kind| privacy(&promise, None, None, (kind, "eng"));
-        assert!(told(ChatKind::Group).contains("Admins switch it off with /memory@bot off."));
+        assert!(told(ChatKind::Group).contains("Admins can turn this off with /memory@bot off."));
         let alone = told(ChatKind::Private);
-        assert!(alone.contains("You switch it off with /memory@bot off.") && !alone.contains("Admins"), "{alone}");
+        assert!(alone.contains("You can turn this off with /memory@bot off.") && !alone.contains("Admins"), "{alone}");
     }
 }

@@ -34,7 +34,7 @@ async fn claim(w: &mut World, name: &str) -> UserId {
     let chat = private(w, name);
     let claiming = w.say_in(chat, name, &format!("/claim {code}"));
     let welcome = w.answer_to(claiming).await;
-    assert!(welcome.text.starts_with("You own me now."), "{}", welcome.text);
+    assert!(welcome.text.starts_with("You are now my owner."), "{}", welcome.text);
     UserId(chat.0)
 }
 
@@ -43,7 +43,7 @@ async fn the_first_to_send_the_code_owns_the_bot_and_lets_it_into_groups() {
     World::with(&CLOSED, async |w| {
         let stranger = private(w, "eve");
         let guess = w.say_in(stranger, "eve", "/claim AAAA-BBBB-CCCC");
-        assert!(w.answer_to(guess).await.text.starts_with("That is not the code."));
+        assert!(w.answer_to(guess).await.text.starts_with("That is not the right code."));
         let code = w.claim_code().expect("a code");
         let owner = claim(w, "ann").await;
 

@@ -78,7 +78,7 @@ async fn a_press_gets_an_answer_about_the_other_matter_and_a_second_press_a_noti
         let again = press(w, &first, w.member("ben"));
         assert_eq!(
             outcome(w, before, &again).await.as_deref(),
-            Some("I have answered about the other conversation already.")
+            Some("I have already answered about the other conversation.")
         );
         w.restart().await;
         let why = w.reply("eve", second.id, "/why@bot");
@@ -113,7 +113,7 @@ async fn what_was_forgotten_strangers_and_unknown_buttons_get_a_kind_notice() {
         let unknown = w.telegram.press(w.chat, first.id, w.member("ann"), "settings:1");
         assert_eq!(
             outcome(w, before, &unknown).await.as_deref(),
-            Some("I no longer know this button. Tag me again, please.")
+            Some("I no longer know this button. Please tag me again.")
         );
         let elsewhere = w.telegram.add_chat(chime::sandbox::NewChat::supergroup("Elsewhere"));
         let stranger = w.telegram.add_member(elsewhere, "zoe");
@@ -123,7 +123,7 @@ async fn what_was_forgotten_strangers_and_unknown_buttons_get_a_kind_notice() {
         w.answer_to(forget).await;
         w.settled().await;
         let gone = press(w, &first, w.member("ann"));
-        assert_eq!(outcome(w, before, &gone).await.as_deref(), Some("What this button leads to is no longer kept."));
+        assert_eq!(outcome(w, before, &gone).await.as_deref(), Some("I no longer have what this button leads to."));
     })
     .await;
 }
@@ -136,7 +136,7 @@ async fn a_press_counts_as_a_tag() {
         let before = w.telegram.cursor();
         let refused = press(w, &first, w.member("ann"));
         let told = outcome(w, before, &refused).await.expect("a notice");
-        assert!(told.starts_with("This conversation has tagged me very often in a short time."), "{told}");
+        assert!(told.starts_with("I have been tagged very often in this conversation in a short time."), "{told}");
     })
     .await;
 }

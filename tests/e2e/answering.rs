@@ -104,7 +104,7 @@ async fn a_reply_to_a_notice_or_to_a_member_is_no_question_to_the_bot() {
     World::run(async |w| {
         let asked = w.say("ann", "/help@bot");
         let help = w.answer_to(asked).await;
-        assert!(help.text.starts_with("I read along and say nothing until you tag me."), "{}", help.text);
+        assert!(help.text.starts_with("I read along and stay quiet until you tag me."), "{}", help.text);
         w.settled().await;
         w.reply("ben", help.id, "good to know, who reads this?");
         w.reply("cat", asked, "where do we meet?");
@@ -136,7 +136,7 @@ async fn every_message_of_a_private_chat_is_answered() {
         let answer = w.answer_to(said).await;
         assert_eq!((answer.chat, answer.text.as_str()), (private, "Hello ann."));
         let help = w.say_in(private, "ann", "/help");
-        assert!(w.answer_to(help).await.text.starts_with("Write to me, and I answer."));
+        assert!(w.answer_to(help).await.text.starts_with("Write to me and I answer."));
     })
     .await;
 }
@@ -394,7 +394,8 @@ async fn after_a_downtime_old_tags_are_counted_in_one_line_for_each_chat_and_a_f
             told.push((line.chat, line.text));
         }
         told.sort();
-        let line = "While I was away, 3 messages tagged me that I did not answer; tag me again if it still matters.";
+        let line =
+            "While I was away, I was tagged in 3 messages that I did not answer. Tag me again if it still matters.";
         assert_eq!(told, [(other, line.to_owned()), (w.chat, line.to_owned())]);
         w.restart().await;
     })
@@ -411,7 +412,7 @@ async fn a_command_of_before_a_downtime_is_counted_like_a_tag() {
         }
         w.start().await;
         let line = w.next_sent().await;
-        assert!(line.text.starts_with("While I was away, 3 messages tagged me"), "{}", line.text);
+        assert!(line.text.starts_with("While I was away, I was tagged in 3 messages"), "{}", line.text);
     })
     .await;
 }
@@ -702,7 +703,7 @@ async fn an_old_album_is_counted_once_and_an_edit_of_something_old_not_at_all() 
         w.telegram.say_many(ann, (0..3).map(photo));
         w.clock.advance(Duration::from_secs(5));
         let line = w.next_sent().await.text;
-        assert!(line.contains("a message tagged me"), "{line}");
+        assert!(line.contains("tagged in a message"), "{line}");
 
         // What was said while the bot was away, and edited now: nobody waits for an answer.
         let said = w.telegram.say(w.chat, Post::new(w.member("ben"), "how many?", hour_ago).silently());

@@ -64,7 +64,7 @@ async fn a_chat_that_used_up_its_day_is_told_once_and_answered_again_tomorrow() 
         ask_for(w, "Ana", 1000).await;
         let second = w.say("Bob", "@bot and me?");
         let told = w.answer_to(second).await.text;
-        assert!(told.starts_with("This chat has used up what I may spend on it today. Please ask again in "), "{told}");
+        assert!(told.starts_with("This chat has used up its budget for today. Please ask again in "), "{told}");
         let third = w.say("Cat", "@bot hello?");
         assert!(is_reacted_to(w, third).await);
         w.restart().await;
@@ -82,9 +82,7 @@ async fn a_member_who_used_up_their_day_leaves_the_others_theirs() {
     World::with(&[("DAILY_TOKENS_PER_MEMBER", "1k")], async |w| {
         ask_for(w, "Ana", 1200).await;
         let again = w.say("Ana", "@bot more?");
-        assert!(
-            w.answer_to(again).await.text.starts_with("You have used up what I may spend on your questions today.")
-        );
+        assert!(w.answer_to(again).await.text.starts_with("You have used up your budget for today."));
         ask_for(w, "Bob", 100).await;
     })
     .await;

@@ -68,7 +68,7 @@ async fn what_an_answer_speaks_of_is_in_scope_of_the_next() {
         assert!(prompt.contains("Where relevant, prefer grounded explanations that reuse these concepts."), "{prompt}");
         let listing = w.say("ann", "/concepts@bot");
         let told = w.answer_to(listing).await.text;
-        assert_eq!(told, "In scope in this conversation:\n\n• VAT – a tax on goods and services");
+        assert_eq!(told, "Used in this conversation:\n\n• VAT – a tax on goods and services");
     })
     .await;
 }
@@ -118,7 +118,7 @@ async fn a_chat_without_concepts_has_no_paragraph_and_says_so() {
         ask(w, "@bot what is VAT?", "A tax on goods.").await;
         assert!(!w.prompt(1).await.contains("already in scope"));
         let listing = w.say("ann", "/concepts@bot");
-        assert!(w.answer_to(listing).await.text.starts_with("I have noted no concepts in this chat yet."));
+        assert!(w.answer_to(listing).await.text.starts_with("I have not noted any concepts in this chat yet."));
     })
     .await;
 }

@@ -140,11 +140,14 @@ async fn in_a_chat_that_is_no_longer_served_members_still_have_their_words_forgo
         w.set("OWNER_IDS", "4711");
         w.start().await;
         let told = command(w, w.chat, "ann", "/forget me").await;
-        assert!(told.starts_with("Forgotten: 1 message"), "{told}");
+        assert!(told.starts_with("Deleted: 1 message"), "{told}");
         assert!(command(w, w.chat, "ben", "/optout").await.starts_with("From now on I keep nothing"));
         w.clock.advance(Duration::from_secs(5));
         let notice = w.next_sent().await.text;
-        assert!(notice.starts_with("I am no longer allowed") && notice.contains("goes after 30 days"), "{notice}");
+        assert!(
+            notice.starts_with("I am no longer allowed") && notice.contains("will be deleted after 30 days"),
+            "{notice}"
+        );
         w.settled().await;
         let kept = w.all_stored(w.chat).await;
         let said = kept.iter().map(|stored| &stored.message).filter(|message| !message.sender.is_bot);

@@ -8,7 +8,7 @@ use chime::sandbox::{BotAction, Cursor, NewChat, NewMember, Post, SandboxMessage
 use chime::testkit::World;
 use serde_json::Value;
 
-const WHO: &str = "Only the creator and the admins of this chat can have it exported.";
+const WHO: &str = "Only the creator and the admins of this chat can export it.";
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 fn uploads(w: &World) -> Vec<(ChatId, String)> {
@@ -29,7 +29,7 @@ async fn the_creator_of_a_group_gets_all_that_is_kept_of_it_in_private() {
         assert_eq!(w.answer_to(refused).await.text, WHO);
         let cat = w.telegram.add_member(w.chat, NewMember::named("cat").standing(Standing::Creator));
         let asked = w.telegram.say(w.chat, Post::new(cat, "/export", w.clock.now()));
-        let told = "I cannot write to you yet. Open a private chat with me, press Start, and ask here again.";
+        let told = "I can't write to you yet. Open a private chat with me, press Start, and ask here again.";
         assert_eq!(w.answer_to(asked).await.text, told);
         assert_eq!(uploads(w), []);
         let private = w.telegram.add_chat(NewChat::private("cat"));
@@ -64,7 +64,7 @@ async fn who_asks_in_the_name_of_the_group_is_told_why_no_file_can_be_sent() {
     World::run(async |w| {
         let ann = stand(w, "ann", Standing::Creator);
         let asked = w.telegram.say(w.chat, Post::new(ann, "/export", w.clock.now()).as_chat(w.chat));
-        assert!(w.answer_to(asked).await.text.contains("I cannot tell whom to send the file to"));
+        assert!(w.answer_to(asked).await.text.contains("I can't tell whom to send the file to"));
         assert_eq!(uploads(w), []);
     })
     .await;
@@ -104,19 +104,19 @@ async fn another_admin_gets_the_file_after_a_day_in_which_the_chat_was_told() {
         let dan = stand(w, "dan", Standing::Administrator);
         let private = w.telegram.add_chat(NewChat::private("dan"));
         let told = order(w, dan, "/export").await.text;
-        assert!(told.starts_with("In 24 h I send all that I keep of this chat to an admin"), "{told}");
+        assert!(told.starts_with("In 24 h I will send everything I keep from this chat"), "{told}");
         w.clock.advance(HOUR);
         assert!(order(w, dan, "/export").await.text.starts_with("In 23 h"), "asking twice changes nothing");
         assert_eq!(uploads(w), []);
         w.clock.advance(HOUR * 23);
-        assert!(next_in_group(w).await.starts_with("All that I keep of this chat is in a file"));
+        assert!(next_in_group(w).await.starts_with("I sent you a file in private"));
         let [(chat, text)] = &uploads(w)[..] else { panic!("one file") };
         assert_eq!(*chat, private);
         assert!(text.contains("the boat is at the lake"));
 
         assert!(order(w, dan, "/export").await.text.starts_with("In 24 h"), "once a day, as often as it is asked for");
         w.clock.advance(HOUR * 24);
-        assert!(next_in_group(w).await.starts_with("All that I keep of this chat is in a file"));
+        assert!(next_in_group(w).await.starts_with("I sent you a file in private"));
         assert_eq!(uploads(w).len(), 2);
     })
     .await;
@@ -131,15 +131,17 @@ async fn an_announced_export_is_called_off_by_any_admin_and_by_losing_the_rights
         assert!(order(w, dan, "/export").await.text.starts_with("In 24 h"));
         let ben = stand(w, "ben", Standing::Member);
         assert_eq!(order(w, ben, "/export stop").await.text, WHO);
-        assert_eq!(order(w, eve, "/export stop").await.text, "Called off: nothing is exported.");
-        assert_eq!(order(w, eve, "/export stop").await.text, "No export is about to be sent.");
+        assert_eq!(order(w, eve, "/export stop").await.text, "Cancelled: nothing will be exported.");
+        assert_eq!(order(w, eve, "/export stop").await.text, "No export is planned.");
         w.clock.advance(HOUR * 25);
         w.settled().await;
 
         assert!(order(w, dan, "/export").await.text.starts_with("In 24 h"));
         stand(w, "dan", Standing::Member);
         w.clock.advance(HOUR * 24);
-        assert!(next_in_group(w).await.starts_with("Whoever asked me to export this chat is no admin"));
+        assert!(
+            next_in_group(w).await.starts_with("The person who asked me to export this chat is no longer an admin")
+        );
         assert_eq!(uploads(w), []);
     })
     .await;
@@ -151,7 +153,7 @@ async fn exports_are_limited_like_every_question() {
         let cat = stand(w, "cat", Standing::Creator);
         w.telegram.add_chat(NewChat::private("cat"));
         for _ in 0..3 {
-            assert!(order(w, cat, "/export").await.text.starts_with("All that I keep"));
+            assert!(order(w, cat, "/export").await.text.starts_with("I sent you a file"));
         }
         assert!(order(w, cat, "/export").await.text.contains("ask again"));
         assert_eq!(uploads(w).len(), 3);

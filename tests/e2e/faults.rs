@@ -658,7 +658,7 @@ async fn a_backlog_of_ten_thousand_with_a_thousand_old_tags_is_one_line() {
         let second = w.next_sent().await;
         let (answer, line) = if first.reply_to.is_some() { (first, second.text) } else { (second, first.text) };
         assert_eq!((answer.reply_to, answer.text.as_str()), (Some(fresh), "A lot."));
-        assert!(line.starts_with("While I was away, 1,000 messages tagged me that I did not answer"), "{line}");
+        assert!(line.starts_with("While I was away, I was tagged in 1,000 messages that I did not answer"), "{line}");
         w.settled().await;
         // Beside the two that were said to them, every message is kept.
         assert_eq!(w.all_stored(w.chat).await.len(), MANY + 3);

@@ -243,7 +243,7 @@ async fn more_in_a_conversation_of_others_asks_which_suggestion_is_meant() {
         let question = w.answer_to(tag).await;
         assert_eq!(
             question.text,
-            "Which suggestion shall I go on with? Reply with its number.\n\n1. book (The Hobbit, Dune, …)"
+            "Which suggestion should I continue with? Reply with its number.\n\n1. book (The Hobbit, Dune, …)"
         );
         w.record_of(&question).await;
         assert_eq!(w.model.requests().len(), 1, "a question back needs no model");
@@ -320,9 +320,9 @@ async fn why_tells_what_was_resolved_from_where_and_how_sure() {
         let told = w.answer_to(why).await.text;
         for part in [
             "a search by name",
-            "going on with the newest suggestion of the same talk",
-            "“tema raamatuid” I took to mean “J.R.R. Tolkien”: nothing else could be meant (95 % sure)",
-            "Suggested before, so not again: “Roverandom”, “The Hobbit”.",
+            "about the newest suggestion in this conversation",
+            "I think “tema raamatuid” means “J.R.R. Tolkien”: nothing else could be meant (95% sure)",
+            "Already suggested, so not again: “Roverandom”, “The Hobbit”.",
         ] {
             assert!(told.contains(part), "{part} in {told}");
         }
@@ -347,7 +347,10 @@ async fn without_a_model_what_was_worked_out_is_shown() {
         w.say("ann", "I need something to read");
         let tag = w.say("ann", "@bot suggest books under 20 euros");
         let told = w.answer_to(tag).await.text;
-        assert!(told.starts_with("I took the ask as a wish for suggestions (book, at most 20 EUR)."), "{told}");
+        assert!(
+            told.starts_with("I understood the question as a request for suggestions (book, at most 20 EUR)."),
+            "{told}"
+        );
     })
     .await;
 }
@@ -447,7 +450,7 @@ async fn of_several_authors_of_one_answer_the_model_chooses_and_then_the_member(
         let question = w.answer_to(tag).await;
         assert_eq!(
             question.text,
-            "Whom do you mean? Reply with a name or a number.\n\n1. J.R.R. Tolkien\n2. C.S. Lewis"
+            "Who do you mean? Reply with a name or a number.\n\n1. J.R.R. Tolkien\n2. C.S. Lewis"
         );
         w.record_of(&question).await;
         let more = ask_back(w, "ann", question.id, "Lewis", "1. **Perelandra** by C.S. Lewis").await;

@@ -68,12 +68,12 @@ async fn grounding(w: &World) -> Option<Grounding> {
 async fn an_admin_sets_a_chat_by_the_buttons_of_one_message() {
     World::with(&[("MEMORY", "on")], async |w| {
         let panel = make_strict(w).await;
-        assert!(panel.text.contains("strict: I answer only from what was said here"), "{}", panel.text);
+        assert!(panel.text.contains("strict. I answer only from what was said here"), "{}", panel.text);
         assert!(panel.edited_at.is_some());
         assert_eq!(grounding(w).await, Some(Grounding::Strict));
         let ann = w.member("ann");
         admin(w, "ann");
-        for (label, shown) in [("Memory off", "off: nothing is summarized"), ("3 h", "a silence of 3 h")] {
+        for (label, shown) in [("Memory off", "off. I don't summarize anything."), ("3 h", "after 3 h of silence")] {
             let before = w.telegram.cursor();
             let pressed = w.telegram.press(w.chat, panel.id, ann, &data_of(&panel, label));
             assert_eq!(outcome(w, before, &pressed).await, None);
@@ -106,7 +106,7 @@ async fn the_panel_shows_what_holds_also_where_telegram_asked_for_a_pause() {
             }
         };
         let shown = tokio::time::timeout(Duration::from_secs(20), edited).await.expect("the panel is shown again");
-        assert!(shown.text.contains("open: I may add what I know"), "{}", shown.text);
+        assert!(shown.text.contains("open. I may add general knowledge"), "{}", shown.text);
         assert_eq!(grounding(w).await, Some(Grounding::Open));
     })
     .await;
@@ -127,7 +127,7 @@ async fn rights_are_checked_on_every_press() {
         assert_eq!(outcome(w, before, &pressed).await.as_deref(), Some("Only admins of this chat can change this."));
         let forged = w.telegram.press(w.chat, panel.id, ann, "settings:grounding:everything");
         let told = outcome(w, before, &forged).await;
-        assert_eq!(told.as_deref(), Some("I no longer know this button. Tag me again, please."));
+        assert_eq!(told.as_deref(), Some("I no longer know this button. Please tag me again."));
         assert_eq!(grounding(w).await, Some(Grounding::Strict));
         let asked = w.say("ben", "/settings@bot");
         let shown = w.answer_to(asked).await;
@@ -163,7 +163,7 @@ async fn a_strict_chat_gets_no_answer_about_what_it_never_talked_about() {
         assert!(prompt.contains("\nAnswer clearly and concisely, then list citations as: Sources: id1, id2.\n"));
         assert_eq!(w.record_of(&answer).await.uncertainty, Some(Uncertainty::Low));
         let why = w.reply("cat", answer.id, "/why@bot");
-        assert!(w.answer_to(why).await.text.contains("The model called its uncertainty low."));
+        assert!(w.answer_to(why).await.text.contains("The model rates its uncertainty as low."));
     })
     .await;
 }
@@ -208,12 +208,12 @@ async fn admins_choose_who_may_tag_the_bot() {
         let by_ann = |text: &str| w.telegram.say(w.chat, Post::new(ann, text, w.clock.now()));
         let panel = by_ann("/settings@bot");
         let panel = w.answer_to(panel).await;
-        assert!(panel.text.contains("Tags: everybody may tag me"), "{}", panel.text);
-        let shown = choose(w, panel.id, ann, "Only admins ask").await;
-        assert!(shown.text.contains("Tags: only admins may tag me"), "{}", shown.text);
+        assert!(panel.text.contains("Tags: everybody can tag me"), "{}", panel.text);
+        let shown = choose(w, panel.id, ann, "Only admins").await;
+        assert!(shown.text.contains("Tags: only admins can tag me"), "{}", shown.text);
         let refused = w.say("ben", "@bot thoughts?");
         let told = w.answer_to(refused).await.text;
-        assert_eq!(told, "In this chat only admins may tag me. They change that with /settings.");
+        assert_eq!(told, "In this chat only admins can tag me. They can change that with /settings.");
         let again = w.say("ben", "@bot please?");
         assert_eq!(w.next_reaction().await.0, again);
         w.model.script(["At eight.", "At nine."]);
@@ -222,7 +222,7 @@ async fn admins_choose_who_may_tag_the_bot() {
         // Commands are for everybody.
         let help = w.say("ben", "/help@bot");
         w.answer_to(help).await;
-        choose(w, panel.id, ann, "Everybody asks").await;
+        choose(w, panel.id, ann, "Everybody can ask").await;
         let asked = w.say("ben", "@bot when?");
         assert!(w.answer_to(asked).await.text.starts_with("At nine."));
     })
@@ -235,7 +235,7 @@ async fn admins_cap_what_their_chat_takes_in_a_day() {
         let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(Standing::Administrator));
         let panel = w.telegram.say(w.chat, Post::new(ann, "/settings@bot", w.clock.now()));
         let panel = w.answer_to(panel).await;
-        assert!(panel.text.contains("Budget: no cap of this chat's own"), "{}", panel.text);
+        assert!(panel.text.contains("Budget: the default limit"), "{}", panel.text);
         let shown = choose(w, panel.id, ann, "30k").await;
         assert!(shown.text.contains("Budget: at most 30,000 tokens a day"), "{}", shown.text);
         w.model.script([answer_for(30_010), Reply::text("At nine.")]);
@@ -243,8 +243,8 @@ async fn admins_cap_what_their_chat_takes_in_a_day() {
         assert!(w.answer_to(asked).await.text.starts_with("Sure."));
         let asked = w.say("cat", "@bot and then?");
         let told = w.answer_to(asked).await.text;
-        assert!(told.starts_with("This chat has used up what I may spend on it today."), "{told}");
-        choose(w, panel.id, ann, "No own cap").await;
+        assert!(told.starts_with("This chat has used up its budget for today."), "{told}");
+        choose(w, panel.id, ann, "Default").await;
         let asked = w.say("dan", "@bot and then?");
         assert!(w.answer_to(asked).await.text.starts_with("At nine."));
     })

@@ -23,13 +23,13 @@ async fn help_privacy_and_forgetting_are_told_in_the_language_of_the_chat() {
         talk_in_german(w).await;
         let help = w.say("ben", "/help@bot");
         let told = w.answer_to(help).await.text;
-        assert!(told.starts_with("Ich lese mit und schweige") && told.contains("@bot und eine Frage"), "{told}");
+        assert!(told.starts_with("Ich lese mit und bleibe still") && told.contains("@bot und eine Frage"), "{told}");
         let privacy = w.say("ben", "/privacy@bot");
         let told = w.answer_to(privacy).await.text;
         assert!(told.starts_with("Ich speichere die Nachrichten") && !told.contains(['{', '}']), "{told}");
         let said = w.say("ben", "das war nichts");
         for (ask, begins) in [
-            ("/notes", "Dieser Chat hat keine Notizen gespeichert. Schick /note"),
+            ("/notes", "Dieser Chat hat keine gespeicherten Notizen. Schick /note"),
             ("/concepts", "In diesem Chat habe ich noch keine Begriffe notiert."),
             ("/settings@bot", "Einstellungen dieses Chats. Nur Admins können sie ändern."),
             ("/note x", "Nur Admins dieses Chats können Notizen speichern"),
@@ -53,10 +53,10 @@ async fn admins_choose_the_language_of_what_the_bot_says_of_itself() {
         let ann = w.telegram.add_member(w.chat, NewMember::named("ann").standing(Standing::Administrator));
         let asked = w.telegram.say(w.chat, Post::new(ann, "/settings@bot", w.clock.now()));
         let panel = w.answer_to(asked).await;
-        assert!(panel.text.contains("Sprache dessen, was ich von mir sage: die des Chats"), "{}", panel.text);
+        assert!(panel.text.contains("Sprache meiner Hinweise: die Sprache des Chats"), "{}", panel.text);
         for (button, holds, begins) in [
-            ("Français", "Langue de ce que je dis de moi : Français", "Je lis"),
-            ("Langue de la discussion", "Sprache dessen, was ich von mir sage: die des Chats", "Ich lese mit"),
+            ("Français", "Langue de mes messages de service : Français", "Je lis"),
+            ("Langue de la discussion", "Sprache meiner Hinweise: die Sprache des Chats", "Ich lese mit"),
         ] {
             let shown = w.telegram.message(w.chat, panel.id).expect("the panel");
             let before = w.telegram.cursor();
@@ -99,7 +99,7 @@ async fn a_few_messages_tell_the_language_of_a_chat() {
         }
         w.settled().await;
         let help = w.say("ben", "/help@bot");
-        assert!(w.answer_to(help).await.text.starts_with("Ich lese mit und schweige"));
+        assert!(w.answer_to(help).await.text.starts_with("Ich lese mit und bleibe still"));
     })
     .await;
 }
@@ -115,12 +115,12 @@ async fn recaps_and_memory_are_asked_for_and_told_in_the_language_of_the_chat() 
         assert!(told.starts_with("Rückblick seit ") && told.contains("40 Nachrichten von 1 Mitglied"), "{told}");
         let weekly = asked(w, "/recap wöchentlich mo 9:00");
         let told = w.answer_to(weekly).await.text;
-        assert!(told.starts_with("Von jetzt an kommt hier jeden Montag um 09:00"), "{told}");
+        assert!(told.starts_with("Ab jetzt kommt hier jeden Montag um 09:00"), "{told}");
         let off = asked(w, "/recap aus");
-        assert_eq!(w.answer_to(off).await.text, "Es kommen keine Rückblicke mehr von selbst.");
+        assert_eq!(w.answer_to(off).await.text, "Ich schicke hier von selbst keine Rückblicke mehr.");
         let memory = asked(w, "/memory");
         let told = w.answer_to(memory).await.text;
-        assert!(told.starts_with("Ich weiß noch nichts von früher") || told.contains("Gedächtnis"), "{told}");
+        assert!(told.starts_with("Ich erinnere mich noch an nichts") || told.contains("Gedächtnis"), "{told}");
     })
     .await;
 }
@@ -131,13 +131,13 @@ async fn a_private_chat_is_not_addressed_as_a_group() {
         let private = w.telegram.add_chat(NewChat::private("ann"));
         let help = w.say_in(private, "ann", "/help");
         let told = w.answer_to(help).await.text;
-        assert!(told.starts_with("Write to me, and I answer."), "{told}");
+        assert!(told.starts_with("Write to me and I answer."), "{told}");
         w.announce();
         w.restart().await;
         w.model.script(["Hello."]);
         let hello = w.say_in(private, "ann", "hello there");
         let told = w.answer_to(hello).await.text;
-        assert!(told.contains("What you write to me here I keep") && !told.contains("everybody"), "{told}");
+        assert!(told.contains("I keep what you write to me here") && !told.contains("everybody"), "{told}");
     })
     .await;
 }

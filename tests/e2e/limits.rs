@@ -42,7 +42,11 @@ async fn the_first_tag_too_many_is_told_when_to_ask_again_and_later_ones_get_a_l
         }
         let fourth = w.say("Dan", "@bot and me?");
         let told = w.answer_to(fourth).await.text;
-        assert!(told.starts_with("This conversation has tagged me very often in a short time. Please ask again in "));
+        assert!(
+            told.starts_with(
+                "I have been tagged very often in this conversation in a short time. Please ask again in "
+            )
+        );
         let fifth = w.say("Ana", "@bot hello?");
         assert_eq!(reaction_to(w, fifth).await, "👀");
         w.clock.advance(MINUTE);
@@ -60,7 +64,7 @@ async fn a_restart_forgives_nothing() {
         w.settled().await;
         w.restart().await;
         let fourth = w.say("Dan", "@bot and me?");
-        assert!(w.answer_to(fourth).await.text.contains("tagged me very often"));
+        assert!(w.answer_to(fourth).await.text.contains("tagged very often"));
         w.settled().await;
         w.restart().await;
         let fifth = w.say("Eve", "@bot and me?");
@@ -78,10 +82,10 @@ async fn one_line_stands_in_where_reactions_are_off() {
             ask(w, name).await;
         }
         let fourth = w.say("Dan", "@bot and me?");
-        assert!(w.answer_to(fourth).await.text.contains("tagged me very often"));
+        assert!(w.answer_to(fourth).await.text.contains("tagged very often"));
         let fifth = w.say("Eve", "@bot and me?");
         let line = w.answer_to(fifth).await.text;
-        assert!(line.starts_with("I leave further tags unanswered until "), "{line}");
+        assert!(line.starts_with("I will not answer any more tags until "), "{line}");
         w.say("Fay", "@bot and me?");
         // The end of the world finds no further message.
     })
@@ -106,7 +110,11 @@ async fn a_flood_of_one_member_is_stopped_and_leaves_the_others_alone() {
         assert_eq!(answered, [&flood[..4], &[other]].concat());
         assert_eq!(refused.len(), 1);
         assert_eq!(refused[0].0, flood[4]);
-        assert!(refused[0].1.starts_with("That was faster than anybody can read my answers."), "{}", refused[0].1);
+        assert!(
+            refused[0].1.starts_with("You are tagging me faster than anybody can read my answers."),
+            "{}",
+            refused[0].1
+        );
     })
     .await;
 }
@@ -164,7 +172,7 @@ async fn a_refused_trigger_that_comes_again_is_not_told_twice() {
     World::with(&[("RATE_LIMIT", "1/1m")], async |w| {
         ask(w, "Ana").await;
         let second = w.say("Bob", "@bot and me?");
-        assert!(w.answer_to(second).await.text.contains("tagged me very often"));
+        assert!(w.answer_to(second).await.text.contains("tagged very often"));
         w.clock.advance(MINUTE);
         let update = w.telegram.latest_update().expect("an update");
         w.telegram.duplicate(update);

@@ -362,10 +362,10 @@ async fn members_see_what_is_remembered_and_admins_switch_it_off() {
         until_summarized(w, 1).await;
         let ask = w.say("dan", "/memory");
         let shown = w.answer_to(ask).await;
-        assert!(shown.text.starts_with("Recent (the last 28 days: 1 session, "), "{}", shown.text);
+        assert!(shown.text.starts_with("Recent (the last 28 days: 1 conversation, "), "{}", shown.text);
         assert!(shown.text.contains("cat: then we decided: the red tent comes along"), "{}", shown.text);
         let try_it = w.say("dan", "/memory off");
-        assert_eq!(w.answer_to(try_it).await.text, "Only admins switch memory on or off.");
+        assert_eq!(w.answer_to(try_it).await.text, "Only admins can turn memory on or off.");
         let eve = w.telegram.add_member(w.chat, NewMember::named("eve").standing(Standing::Administrator));
         let off = w.telegram.say(w.chat, Post::new(eve, "/memory off", w.clock.now()));
         assert!(w.answer_to(off).await.text.starts_with("Memory is off: I deleted all summaries"));
@@ -449,8 +449,8 @@ async fn the_operator_sees_what_is_remembered_and_has_it_made_anew() {
         w.settled().await;
         w.quiet(2 * HOUR).await;
         let shown = told_by_the_program(w, &[]);
-        assert!(shown.contains("**Recent** (the last 28 days: 1 session, "), "{shown}");
-        assert!(shown.contains("**History** (before that: 1 session"), "{shown}");
+        assert!(shown.contains("**Recent** (the last 28 days: 1 conversation, "), "{shown}");
+        assert!(shown.contains("**History** (before that: 1 conversation"), "{shown}");
         assert!(shown.matches("the red tent comes along").count() >= 2, "{shown}");
         let chat = closed(w).await[0].id.chat;
         let built = move |kind| move |conn: &chime::store::Reader| summaries::rolling(conn, chat, kind);

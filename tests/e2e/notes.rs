@@ -87,7 +87,7 @@ async fn only_admins_save_notes_and_a_reply_saves_the_message() {
         w.answer_to(forget).await;
         w.settled().await;
         let list = w.say("ben", "/notes@bot");
-        assert!(w.answer_to(list).await.text.starts_with("This chat has saved no notes."));
+        assert!(w.answer_to(list).await.text.starts_with("This chat has no saved notes."));
     })
     .await;
 }
@@ -156,7 +156,7 @@ async fn a_file_of_who_opted_out_or_whose_message_is_forgotten_is_not_saved() {
             assert!(told.starts_with("I have no text of that message"), "{sent}: {told}");
         }
         let list = w.say("cat", "/notes@bot");
-        assert!(w.answer_to(list).await.text.starts_with("This chat has saved no notes."));
+        assert!(w.answer_to(list).await.text.starts_with("This chat has no saved notes."));
     })
     .await;
 }
@@ -166,10 +166,10 @@ async fn a_file_that_is_no_text_is_refused_with_the_reason() {
     World::run(async |w| {
         let ann = admin(w, "ann");
         for (name, bytes, told) in [
-            ("plan.pdf", b"%PDF-1.7".to_vec(), "I save text files as notes: .txt and .md."),
-            ("all.txt", vec![b'x'; 1024 * 1024 + 1], "That file has more than 1 MB, which is too much for a note."),
-            ("odd.txt", vec![0xFF, 0xFE, 0x41], "I cannot read that file: it is not UTF-8 text, or it is empty."),
-            ("empty.md", b" \n".to_vec(), "I cannot read that file: it is not UTF-8 text, or it is empty."),
+            ("plan.pdf", b"%PDF-1.7".to_vec(), "I can save text files as notes: .txt and .md."),
+            ("all.txt", vec![b'x'; 1024 * 1024 + 1], "That file is larger than 1 MB, which is too much for a note."),
+            ("odd.txt", vec![0xFF, 0xFE, 0x41], "I can't read that file: it is not UTF-8 text, or it is empty."),
+            ("empty.md", b" \n".to_vec(), "I can't read that file: it is not UTF-8 text, or it is empty."),
         ] {
             w.telegram.put_file(name, bytes);
             let sent = send_file(w, ann, name, "/note");
@@ -182,7 +182,7 @@ async fn a_file_that_is_no_text_is_refused_with_the_reason() {
         let tried = send_file(w, ben, "rules.md", "/note");
         assert!(w.answer_to(tried).await.text.starts_with("Only admins of this chat can save"));
         let list = w.say("ben", "/notes@bot");
-        assert!(w.answer_to(list).await.text.starts_with("This chat has saved no notes."));
+        assert!(w.answer_to(list).await.text.starts_with("This chat has no saved notes."));
     })
     .await;
 }

@@ -128,7 +128,7 @@ async fn what_was_forgotten_is_in_no_byte_of_any_file() {
         // A forward names its author and the second: the command must not be of the same.
         w.clock.advance(Duration::from_secs(5));
         let done = command(w, "ann", "/forget me").await;
-        assert!(done.text.starts_with("Forgotten: 46 messages, and 2 answers"), "{}", done.text);
+        assert!(done.text.starts_with("Deleted: 46 messages, and 2 answers"), "{}", done.text);
         w.settled().await;
         assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
         w.stop().await;
@@ -195,7 +195,7 @@ async fn what_memory_made_of_a_forgotten_message_is_in_no_byte_of_any_file() {
         }
 
         let done = command(w, "ann", "/forget me").await;
-        assert!(done.text.starts_with("Forgotten: "), "{}", done.text);
+        assert!(done.text.starts_with("Deleted: "), "{}", done.text);
         w.settled().await;
         assert_eq!(found_in_files(w, &markers), Vec::<String>::new());
         w.stop().await;
@@ -270,7 +270,7 @@ async fn a_reply_does_not_bring_a_forgotten_message_back() {
         let said = w.say("ann", "zqgone7xk was here");
         w.settled().await;
         let forgetting = w.reply("ann", said, "/forget");
-        assert_eq!(w.answer_to(forgetting).await.text, "Forgotten: 1 message.");
+        assert_eq!(w.answer_to(forgetting).await.text, "Deleted: 1 message.");
         let tag = w.reply("ben", said, "@bot what did it say?");
         w.model.script(["I may not read that."]);
         w.answer_to(tag).await;
@@ -291,12 +291,12 @@ async fn who_may_have_what_forgotten() {
         let forgetting = w.reply("ben", first, "/forget");
         assert!(w.answer_to(forgetting).await.text.starts_with("That message is not yours"));
         let forgetting = w.telegram.say(w.chat, Post::new(dan, "/forget", w.clock.now()).reply_to(first));
-        assert_eq!(w.answer_to(forgetting).await.text, "Forgotten: 1 message.");
+        assert_eq!(w.answer_to(forgetting).await.text, "Deleted: 1 message.");
         let link = format!("https://t.me/c/{}/{second}", -1_000_000_000_000 - w.chat.0);
-        assert_eq!(command(w, "ann", &format!("/forget {link}")).await.text, "Forgotten: 1 message.");
-        assert_eq!(command(w, "ann", &format!("/forget {link}0")).await.text, "I keep no such message.");
+        assert_eq!(command(w, "ann", &format!("/forget {link}")).await.text, "Deleted: 1 message.");
+        assert_eq!(command(w, "ann", &format!("/forget {link}0")).await.text, "I don't have that message.");
         assert!(command(w, "ann", "/forget").await.text.starts_with("Reply to a message with /forget"));
-        assert!(command(w, "ben", "/forget all").await.text.starts_with("Only the admins"));
+        assert!(command(w, "ben", "/forget all").await.text.starts_with("Only admins"));
 
         // From another chat nobody learns that a message is there.
         let elsewhere = w.say("ann", "a third of mine");
@@ -304,7 +304,7 @@ async fn who_may_have_what_forgotten() {
         let link = format!("https://t.me/c/{}/{elsewhere}", -1_000_000_000_000 - w.chat.0);
         let private = w.telegram.add_chat(NewChat::private("eve"));
         let asking = w.say_in(private, "eve", &format!("/forget {link}"));
-        assert_eq!(w.answer_to(asking).await.text, "I keep no such message.");
+        assert_eq!(w.answer_to(asking).await.text, "I don't have that message.");
     })
     .await;
 }
@@ -316,7 +316,7 @@ async fn forget_me_reaches_as_far_back_as_was_said_and_in_private_everywhere() {
         let old = w.telegram.say(w.chat, Post::new(ann, "of yesterday", ago(w, DAY)));
         let new = w.say("ann", "of today");
         w.settled().await;
-        assert_eq!(command(w, "ann", "/forget me 1h").await.text, "Forgotten: 1 message.");
+        assert_eq!(command(w, "ann", "/forget me 1h").await.text, "Deleted: 1 message.");
         assert!(w.stored(w.chat, old).await.is_some() && w.stored(w.chat, new).await.is_none());
 
         let other = w.telegram.add_chat(NewChat::supergroup("The lake"));
@@ -325,7 +325,7 @@ async fn forget_me_reaches_as_far_back_as_was_said_and_in_private_everywhere() {
         w.settled().await;
         let private = w.telegram.add_chat(NewChat::private("ann"));
         let asking = w.say_in(private, "ann", "/forget me");
-        assert_eq!(w.answer_to(asking).await.text, "Forgotten: 2 messages.");
+        assert_eq!(w.answer_to(asking).await.text, "Deleted: 2 messages.");
         let is_bens = |text: String| text == "mine stays";
         assert!(w.all_stored(other).await.into_iter().any(|one| is_bens(one.message.text)));
         assert!(w.stored(w.chat, old).await.is_none());
@@ -341,23 +341,23 @@ async fn forget_all_is_the_creators_at_once_and_an_admins_after_a_day() {
         let dan = stand(w, "dan", Standing::Administrator);
         let said = w.say("ann", "zqall7xk for everybody");
         w.settled().await;
-        assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h I forget everything"));
+        assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h I will delete everything"));
         w.clock.advance(HOUR);
         assert!(order(w, dan, "/forget all").await.text.starts_with("In 23 h"), "asking twice changes nothing");
-        assert!(order(w, cat, "/forget stop").await.text.starts_with("Called off"));
-        assert!(order(w, cat, "/forget stop").await.text.starts_with("Nothing is about"));
+        assert!(order(w, cat, "/forget stop").await.text.starts_with("Cancelled"));
+        assert!(order(w, cat, "/forget stop").await.text.starts_with("No deletion is planned"));
         w.settled().await;
         w.clock.advance(DAY * 2);
         assert!(w.stored(w.chat, said).await.is_some(), "what was called off does not happen");
 
         assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h"));
         w.clock.advance(DAY);
-        assert!(w.next_sent().await.text.starts_with("Forgotten: "));
+        assert!(w.next_sent().await.text.starts_with("Deleted: "));
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqall7xk".to_owned()]), Vec::<String>::new());
 
         let again = w.say("ann", "zqall7xk once more");
-        assert!(order(w, cat, "/forget all").await.text.starts_with("Forgotten: "));
+        assert!(order(w, cat, "/forget all").await.text.starts_with("Deleted: "));
         w.reply("ann", again, "do you still know this?");
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqall7xk".to_owned()]), Vec::<String>::new(), "a reply brings nothing back");
@@ -373,7 +373,7 @@ async fn an_admin_who_is_none_any_more_cannot_empty_the_chat() {
         assert!(order(w, dan, "/forget all").await.text.starts_with("In 24 h"));
         stand(w, "dan", Standing::Member);
         w.clock.advance(DAY);
-        assert!(w.next_sent().await.text.starts_with("Whoever asked me"));
+        assert!(w.next_sent().await.text.starts_with("The person who asked me"));
         assert!(w.stored(w.chat, said).await.is_some());
     })
     .await;
@@ -397,7 +397,7 @@ async fn a_deletion_outlasts_a_telegram_that_does_not_answer() {
             w.until("it waits", move |conn| Ok(jobs::due(conn, clock.now(), 1, 1)?.is_empty())).await;
             w.clock.advance(Duration::from_secs(3));
         }
-        assert!(w.next_sent().await.text.starts_with("Forgotten: "));
+        assert!(w.next_sent().await.text.starts_with("Deleted: "));
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqout7xk".to_owned()]), Vec::<String>::new());
     })
@@ -440,10 +440,10 @@ async fn of_who_opted_out_nothing_is_kept_not_even_where_others_quote_it() {
             "the request was held only until its answer"
         );
         w.start().await;
-        assert!(command(w, "ann", "/privacy@bot").await.text.contains("You opted out of this chat"));
+        assert!(command(w, "ann", "/privacy@bot").await.text.contains("You opted out in this chat"));
 
         assert!(command(w, "ann", "/optin").await.text.starts_with("I read along with you again"));
-        assert!(command(w, "ben", "/optin").await.text.starts_with("You are not opted out"));
+        assert!(command(w, "ben", "/optin").await.text.starts_with("You have not opted out"));
         let back = w.say("ann", "zqback7xk, hello");
         w.reply("ben", out, "still secret?");
         w.settled().await;
@@ -463,7 +463,7 @@ async fn an_opt_out_in_private_holds_everywhere_and_ends_where_it_began() {
         let said = w.say("ann", "not for keeping");
         w.settled().await;
         assert_eq!(w.stored(w.chat, said).await, None);
-        assert!(command(w, "ann", "/optin").await.text.starts_with("You opted out of every chat"));
+        assert!(command(w, "ann", "/optin").await.text.starts_with("You opted out in every chat"));
         let asking = w.say_in(private, "ann", "/optin");
         assert!(w.answer_to(asking).await.text.starts_with("I read along"));
         let said = w.say("ann", "for keeping");
@@ -482,7 +482,7 @@ async fn what_was_forgotten_while_the_model_thinks_is_in_no_answer() {
         let tag = w.say("ben", "@bot what is the word?");
         w.model.wait_for_requests(1).await.expect("the model is asked");
         let forgetting = w.reply("ann", said, "/forget");
-        assert_eq!(w.answer_to(forgetting).await.text, "Forgotten: 1 message.");
+        assert_eq!(w.answer_to(forgetting).await.text, "Deleted: 1 message.");
         w.model.always("I do not know the word.");
         w.model.release();
         assert_eq!(w.answer_to(tag).await.text, "I do not know the word.");
@@ -507,7 +507,7 @@ async fn an_answer_whose_ground_is_forgotten_before_it_is_out_is_made_anew() {
         let mut words = [(first.reply_to, first.text), (second.reply_to, second.text)];
         words.sort();
         assert_eq!(words[0], (Some(tag), "I do not know the word.".to_owned()));
-        let told = "Forgotten: 1 message, and 1 answer of mine resting on that.".to_owned();
+        let told = "Deleted: 1 message, and 1 answer of mine based on that.".to_owned();
         assert_eq!(words[1], (Some(forgetting), told));
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqrace7xk".to_owned()]), Vec::<String>::new());
@@ -525,7 +525,7 @@ async fn of_a_forgotten_answer_nobody_is_told_why_it_is_gone() {
         let answer = w.answer_to(tag).await;
         w.settled().await;
         let forget = w.reply("ann", said, "/forget");
-        assert!(w.answer_to(forget).await.text.starts_with("Forgotten: 1 message"));
+        assert!(w.answer_to(forget).await.text.starts_with("Deleted: 1 message"));
         w.settled().await;
         let why = w.reply("ben", answer.id, "/why");
         assert!(w.answer_to(why).await.text.starts_with("I no longer keep that answer"));
@@ -816,7 +816,7 @@ async fn an_interrupted_forgetting_is_finished_after_the_restart() {
         w.telegram.all_confirmed().await;
         w.restart().await;
         let done = w.answer_to(said).await;
-        assert_eq!(done.text, "Forgotten: 60 messages.");
+        assert_eq!(done.text, "Deleted: 60 messages.");
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqcut7xk".to_owned()]), Vec::<String>::new());
         assert!(Store::open_to_read(&w.database()).is_ok());
@@ -842,7 +842,7 @@ async fn forgetting_outlasts_kills() {
             process.kill();
             process = Process::start(w).await;
         }
-        assert_eq!(w.answer_to(said).await.text, format!("Forgotten: {SAID} messages."));
+        assert_eq!(w.answer_to(said).await.text, format!("Deleted: {SAID} messages."));
         w.settled().await;
         assert_eq!(found_in_files(w, &["zqkill7xk".to_owned()]), Vec::<String>::new());
     })
@@ -860,7 +860,7 @@ async fn a_program_that_reads_all_the_time_does_not_keep_anybody_from_being_forg
         let seen: i64 = replicator.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).expect("read");
         assert_eq!(seen, 1);
         let done = command(w, "ann", "/forget me").await;
-        assert!(done.text.starts_with("Forgotten: 1 message"), "{}", done.text);
+        assert!(done.text.starts_with("Deleted: 1 message"), "{}", done.text);
         drop(replicator);
         w.stop().await;
         assert_eq!(found_in_files(w, &["zqheld7xk".to_owned()]), Vec::<String>::new());

@@ -46,7 +46,7 @@ async fn a_strangers_forget_touches_no_other_chat_and_tells_nothing_of_it() {
         w.words_to(said).await;
         w.settled().await;
         let told = command_in(w, private, "eve", "/forget me").await.text;
-        assert_eq!(told, "Forgotten: 1 message, and 1 answer of mine resting on that.");
+        assert_eq!(told, "Deleted: 1 message, and 1 answer of mine based on that.");
         w.settled().await;
         assert!(has_words(w, w.chat, forward).await, "the same words of another");
         let kept = w.stored(other, reply).await.expect("the reply stays");
@@ -87,7 +87,7 @@ async fn forwards_and_quotes_elsewhere_go_with_the_message_whatever_they_say_by_
         w.telegram.edit(w.chat, original, "another wording", w.clock.now());
         w.settled().await;
         let chat = w.chat;
-        assert_eq!(command_in(w, chat, "ann", "/forget me").await.text, "Forgotten: 1 message.");
+        assert_eq!(command_in(w, chat, "ann", "/forget me").await.text, "Deleted: 1 message.");
         w.settled().await;
         assert!(!has_words(w, other, forward).await);
         let kept = w.stored(other, reply).await.expect("ben's own words stay").message;
@@ -119,7 +119,7 @@ async fn a_name_goes_from_service_messages_and_from_what_why_showed() {
         assert!(!crate::privacy::found_in_files(w, &marker).is_empty());
         let chat = w.chat;
         let told = command_in(w, chat, "zqname7xk", "/forget me").await.text;
-        assert!(told.starts_with("Forgotten: 2 messages, and 1 answer"), "{told}");
+        assert!(told.starts_with("Deleted: 2 messages, and 1 answer"), "{told}");
         w.settled().await;
         w.stop().await;
         assert_eq!(crate::privacy::found_in_files(w, &marker), Vec::<String>::new());
@@ -196,7 +196,7 @@ async fn nobody_asks_too_often_to_be_forgotten() {
         let tag = w.say("ann", "@bot what do you know of me?");
         w.words_to(tag).await;
         let chat = w.chat;
-        assert!(command_in(w, chat, "ann", "/forget me").await.text.starts_with("Forgotten: "));
+        assert!(command_in(w, chat, "ann", "/forget me").await.text.starts_with("Deleted: "));
         assert!(command_in(w, chat, "ann", "/optout").await.text.starts_with("From now on"));
     })
     .await;
@@ -213,7 +213,7 @@ async fn a_clock_that_is_wrong_does_not_keep_messages_from_being_forgotten() {
         w.settled().await;
         let said = w.say("ann", "/forget me 1h");
         let told = w.answer_to(said).await.text;
-        assert_eq!(told, "Forgotten: 1 message.");
+        assert_eq!(told, "Deleted: 1 message.");
         assert!(!has_words(w, chat, old).await);
         let out = w.say("ann", "/optout");
         assert!(w.answer_to(out).await.text.starts_with("From now on"));

@@ -98,7 +98,7 @@ async fn a_day_of_two_hundred_messages_in_which_every_link_leads_to_the_message_
         // It goes with what it shows.
         let forget = w.reply("ann", decisions[0], "/forget");
         let who = w.answer_to(forget).await;
-        assert!(who.text.starts_with("Forgotten") || who.text.starts_with("That message is not yours"), "{}", who.text);
+        assert!(who.text.starts_with("Deleted") || who.text.starts_with("That message is not yours"), "{}", who.text);
     })
     .await;
 }
@@ -197,7 +197,7 @@ async fn who_wrote_only_just_now_is_told_what_came_since() {
         let ask = w.say("eve", "/recap since I was here");
         assert!(w.answer_to(ask).await.text.contains("red tent"));
         let ask = w.say("zoe", "/recap since I was here");
-        assert!(w.answer_to(ask).await.text.starts_with("I know of nothing that you wrote here before."));
+        assert!(w.answer_to(ask).await.text.starts_with("I don't know of anything you wrote here before."));
     })
     .await;
 }
@@ -309,7 +309,7 @@ async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_tw
         let first = zone.moment(evening.expect("an evening"));
         w.clock.advance(first.minus(2 * HOUR).since(w.clock.now()));
         let no = w.say("ann", "/recap daily 18:00");
-        assert_eq!(w.answer_to(no).await.text, "Only admins decide about recaps of this chat.");
+        assert_eq!(w.answer_to(no).await.text, "Only admins can change the recaps of this chat.");
         let subscribe = w.telegram.say(w.chat, Post::new(dan, "/recap daily 18:00", w.clock.now()));
         let told = w.answer_to(subscribe).await;
         assert!(told.text.contains("daily at 18:00 (Europe/Berlin)"), "{}", told.text);
@@ -345,7 +345,7 @@ async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_tw
         .await;
         w.settled().await;
         let off = w.telegram.say(w.chat, Post::new(UserId(dan.0), "/recap off", w.clock.now()));
-        assert_eq!(w.answer_to(off).await.text, "No more recaps come by themselves.");
+        assert_eq!(w.answer_to(off).await.text, "I will send no more recaps here on my own.");
         assert_eq!(w.read_store(move |conn| recaps::of_chat(conn, key)).await, None);
     })
     .await;

@@ -25,7 +25,7 @@ async fn new_ends_the_talk_there_and_then() {
     World::with(&[ON, NO_MODEL[0], NO_MODEL[1]], async |w| {
         talk(w);
         let new = w.say("ann", "/new@bot");
-        assert_eq!(w.answer_to(new).await.text, "What comes next is a new talk.");
+        assert_eq!(w.answer_to(new).await.text, "A new conversation starts here.");
         talk(w);
         w.settled().await;
         w.clock.advance(2 * HOUR);

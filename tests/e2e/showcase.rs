@@ -28,7 +28,7 @@ const SESSION: &[Turn] = &[
     ("@bot where is the HDMI cable?", &["blue label"], &["garden"]),
     ("Ana: @bot do they have a garden?", &["They have a garden"], &["projector"]),
     ("Carl > 7: @bot", &["Carl's sister"], &["keeper"]),
-    ("/help", &["I read along and say nothing until you tag me"], &["No model"]),
+    ("/help", &["I read along and stay quiet until you tag me"], &["No model"]),
     ("/privacy", &["Nothing leaves the machine"], &["No model"]),
     ("> 32 /why", &["I used these messages"], &["keeper"]),
     ("thanks @bot", &["👍 on"], &["No model"]),

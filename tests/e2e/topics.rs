@@ -209,7 +209,7 @@ async fn synonyms_count_as_one_and_a_topic_is_set_by_hand_until_its_session_ends
         let listed = w.answer_to(list).await.text;
         assert!(listed.contains("tent (2), the topic now"), "{listed}");
         let none = w.say("dan", "/topics use submarines");
-        assert_eq!(w.answer_to(none).await.text, "I know no such topic. /topics lists them.");
+        assert_eq!(w.answer_to(none).await.text, "I don't know that topic. /topics lists the topics.");
         let opener = state(w).await.opener.expect("the session it is of");
         w.clock.advance(2 * HOUR);
         w.until("the session is closed", move |conn| {
@@ -242,7 +242,7 @@ async fn a_topic_that_is_set_in_silence_is_that_of_the_session_that_comes() {
         assert!(found.opener.is_some() && found.adopted_at == 1, "{found:?}");
         let memory = w.say("dan", "/memory");
         let shown = w.answer_to(memory).await.text;
-        assert!(shown.contains("Topic tent (of this conversation: 1 session, "), "{shown}");
+        assert!(shown.contains("Topic tent (of this conversation: 1 conversation, "), "{shown}");
         // The operator has it made anew.
         w.model.script(["- The red tent comes along, the green one has a hole [m1, m2, m3]"]);
         told_by_the_program(w, &["--rebuild", "topic:tents"]);

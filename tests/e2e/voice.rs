@@ -151,7 +151,7 @@ async fn members_are_told_where_their_voice_goes() {
     World::with(LISTENS, async |w| {
         let asked = w.say("ann", "/privacy@bot");
         let told = w.answer_to(asked).await.text;
-        assert!(told.contains("Voice messages go there too, to be written down."), "{told}");
+        assert!(told.contains("Voice messages go there too, to be turned into text."), "{told}");
     })
     .await;
 }
@@ -213,7 +213,7 @@ async fn a_chat_is_told_before_it_is_listened_to() {
         w.model.hear(["The key is under the plant"]);
         speak(w, "ann");
         let told = w.next_sent().await.text;
-        assert!(told.starts_with("News for everybody here: from now on I write voice messages down."), "{told}");
+        assert!(told.starts_with("News for everybody here: from now on I turn voice messages into text."), "{told}");
         w.settled().await;
         assert!(w.model.recordings().is_empty());
         let said = speak(w, "ann");

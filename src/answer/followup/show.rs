@@ -298,13 +298,13 @@ mod tests {
 
     #[test]
     fn why_says_what_was_resolved_from_where_and_how_sure() {
-        expect![[r#"I took the ask as a wish for something cheaper (gift card, “for readers”, “Tolkien”, at most 35 EUR, “no \*horror\*”), going on with the newest suggestion of the same talk. Kept from there: kind, categories. “his” I took to mean “Tolkien”: it was named in the first ask (95 % sure). Suggested before, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("eng").follow_up).expect("told"));
+        expect![[r#"I understood the question as a request for something cheaper (gift card, “for readers”, “Tolkien”, at most 35 EUR, “no \*horror\*”), about the newest suggestion in this conversation. Still valid from there: kind, categories. I think “his” means “Tolkien”: it was named in the first question (95% sure). Already suggested, so not again: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("eng").follow_up).expect("told"));
         assert_eq!(why(&FollowUp::default(), &texts("eng").follow_up), None);
     }
 
     #[test]
     fn it_is_told_in_the_language_of_the_chat() {
-        expect![[r#"Ich habe die Frage verstanden als Wunsch nach etwas Günstigerem (gift card, “for readers”, “Tolkien”, höchstens 35 EUR, “no \*horror\*”), im Anschluss an den neuesten Vorschlag in diesem Gespräch. Von dort übernommen: Art, Kategorien. Mit “his” ist wohl “Tolkien” gemeint: es stand in der ersten Frage (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("deu").follow_up).expect("told"));
+        expect![[r#"So habe ich die Frage verstanden: Bitte um etwas Günstigeres (gift card, “for readers”, “Tolkien”, höchstens 35 EUR, “no \*horror\*”), zum neuesten Vorschlag in diesem Gespräch. Von dort gilt weiter: Art, Kategorien. Mit “his” ist wohl “Tolkien” gemeint: es kam in der ersten Frage vor (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: “B Tale”, “A Tale”."#]].assert_eq(&why(&follow_up(), &texts("deu").follow_up).expect("told"));
     }
 
     #[test]
@@ -327,7 +327,7 @@ mod tests {
             intent: item_question
             about the item: 2. B Tale, Jane [Doe], 12.99 EUR"#]]
         .assert_eq(&prompt_lines(&asked));
-        expect!["I took the ask as a question about a suggestion. I could not tell which was meant, so I asked: “A Tale”, “B Tale”."].assert_eq(&why(&asked, &texts("eng").follow_up).expect("told"));
+        expect!["I understood the question as a question about a suggestion. I was not sure which one was meant, so I asked: “A Tale”, “B Tale”."].assert_eq(&why(&asked, &texts("eng").follow_up).expect("told"));
         expect![[r#"
             Which one do you mean?
 
