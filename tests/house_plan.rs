@@ -39,7 +39,7 @@ const ROOMS: &[Room] = &[
     // Llm: a server may make the vectors that messages are compared by.
     room(
         "memory",
-        &["domain", "config", "texts", "trigger", "prompts"],
+        &["domain", "config", "texts", "trigger", "prompts", "retrieval"],
         &["store", "embed", "gateway", "llm", "clock", "scheduler", "resilience", "privacy"],
     ),
     room("context", &["domain", "config", "trigger", "retrieval", "embed"], &["store", "llm", "clock", "resilience"]),

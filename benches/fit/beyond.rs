@@ -11,7 +11,7 @@ use chime::context::training::{
 use chime::context::{History, Params, get_smart_context, without_bots};
 use chime::domain::{MessageId, Seq, StoredMessage, Timestamp, UserId, estimate_tokens};
 use chime::eval::pack::PackQuery;
-use chime::retrieval::{Archive as Older, Lexicon, Met, by_words};
+use chime::retrieval::{Archive as Older, Lexicon, Met, Sought, by_words};
 use chime::store::{Language, stems};
 
 use crate::chats::Chat;
@@ -229,6 +229,14 @@ impl Older for Archive {
         let at = self.said.get(stem).map_or(&[][..], Vec::as_slice);
         let newest = at.iter().rev().map(|seq| Seq(*seq)).filter(|seq| *seq < before);
         Ok((newest.take(OF_A_WORD).collect(), at.len() as f64))
+    }
+
+    fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+        self.holding(stem, before)
+    }
+
+    fn nearest(&self, _: &Sought<'_>, _: &[f32]) -> Result<Vec<Seq>, Self::Error> {
+        Ok(Vec::new())
     }
 
     fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chime::context::Scorers;
-use chime::eval::Selector;
 use chime::eval::score::{Figures, mean, score};
+use chime::eval::{Limits, Selector};
 
 use crate::chats::{Chat, Kind};
 
 /// Messages that may be selected.
-const MOST: usize = 20;
+const LIMITS: Limits = Limits { k: 20, tokens: 1600 };
 
 /// Figures of every query, by kind of chat and of tag.
 #[derive(Debug, Default)]
@@ -25,10 +25,9 @@ impl Report {
         for query in chat.queries.iter().step_by(every) {
             let history = chat.prepared.history(&query.ask);
             let figures = |selector: Selector| {
-                let prediction = selector.select(&query.ask.query_id, &history, (MOST, scorers), |older| {
-                    chat.prepared.look_further_back(&query.ask, older)
-                });
-                score(query, &prediction, &chat.prepared.lengths, MOST)
+                let prediction =
+                    selector.select(&query.ask.query_id, &history, (LIMITS, scorers), &chat.prepared.past(&query.ask));
+                score(query, &prediction, &chat.prepared.lengths, LIMITS.k)
             };
             let (ours, seed) = (figures(Selector::Chime), figures(Selector::Seed));
             for heading in headings(&query.ask.variant, query.gold.slice.kind.as_deref()) {

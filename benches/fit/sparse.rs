@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chime::context::Scorers;
-use chime::eval::Selector;
 use chime::eval::score::{Figures, mean, score};
+use chime::eval::{Limits, Selector};
 
 use crate::Outcome;
 use crate::chats::Chat;
@@ -17,7 +17,7 @@ use crate::learn::Fitted;
 use crate::written::{Part, Written};
 
 /// Messages that may be selected.
-const MOST: usize = 20;
+const LIMITS: Limits = Limits { k: 20, tokens: 1600 };
 
 /// Features that are left out, each as `family.name`.
 #[derive(Debug, Clone, Default)]
@@ -166,10 +166,9 @@ fn worth(chats: &[Chat], written: &[Written]) -> Outcome<Worth> {
 
 fn figures(chat: &Chat, query: &chime::eval::pack::PackQuery, scorers: &Arc<Scorers>) -> Figures {
     let history = chat.prepared.history(&query.ask);
-    let prediction = Selector::Chime.select(&query.ask.query_id, &history, (MOST, scorers), |older| {
-        chat.prepared.look_further_back(&query.ask, older)
-    });
-    score(query, &prediction, &chat.prepared.lengths, MOST)
+    let prediction =
+        Selector::Chime.select(&query.ask.query_id, &history, (LIMITS, scorers), &chat.prepared.past(&query.ask));
+    score(query, &prediction, &chat.prepared.lengths, LIMITS.k)
 }
 
 fn lost(before: Worth, after: Worth) -> String {

@@ -163,6 +163,9 @@ pub struct EvalContextOptions {
     /// Messages that count, and at most are taken
     #[arg(long, default_value_t = 20)]
     pub k: usize,
+    /// Tokens of the messages that the prompt shows
+    #[arg(long, default_value_t = 1600)]
+    pub tokens: usize,
     /// Write one JSON line per query: what was selected, and a longer ranking
     #[arg(long, value_name = "FILE")]
     pub predictions: Option<PathBuf>,

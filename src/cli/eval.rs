@@ -14,11 +14,11 @@ use crate::cli::exit::{Exit, report};
 use crate::clock::Clock;
 use crate::embed::Embedder;
 use crate::eval::context::{Evaluated, evaluate};
-use crate::eval::growth;
 use crate::eval::pack::Pack;
 use crate::eval::recalling;
 use crate::eval::score::Prediction;
 use crate::eval::speed::measure;
+use crate::eval::{Limits, growth};
 
 pub async fn run(command: EvalCommand) -> Exit {
     let done = match command {
@@ -65,13 +65,14 @@ async fn speed(options: &EvalSpeedOptions) -> Result<(), Box<dyn std::error::Err
 fn context(options: &EvalContextOptions) -> Result<(), Box<dyn std::error::Error>> {
     let embedder = Arc::new(Embedder::shipped()?);
     options.predictions.as_deref().map_or(Ok(()), try_out)?;
+    let limits = Limits { k: options.k, tokens: options.tokens };
     let mut predictions = Vec::new();
     let mut all = BTreeMap::new();
     for folder in &options.packs {
         let pack = Pack::read(folder)?;
         let mut bar = Bar::new(&pack.name, pack.queries.len());
         let Evaluated { figures, predictions: of_pack } =
-            evaluate(&pack, options.selector, Some(&embedder), options.k, || bar.step());
+            evaluate(&pack, options.selector, Some(&embedder), limits, || bar.step());
         bar.end();
         predictions.extend(of_pack);
         all.insert(pack.name, figures);
@@ -126,14 +127,16 @@ fn table(all: &Figures) -> String {
             let figure = |name: &str| figures.get(name).map_or("     -".to_owned(), |value| format!("{value:6.3}"));
             let counted = |name: &str| figures.get(name).map_or(0.0, |value| *value);
             lines.push(format!(
-                "  {heading:<58} n {:>5.0}  P {}  R {}  F1 {}  hitN {}  nsel {:5.2}  tok {:6.1}",
+                "  {heading:<58} n {:>5.0}  cov {}  P {}  R {}  F1 {}  hitN {}  nsel {:5.2}  tok {:6.1}  gtok {:6.1}",
                 counted("n"),
+                figure("cov"),
                 figure("P"),
                 figure("R"),
                 figure("F1"),
                 figure("hitN"),
                 counted("nsel"),
                 counted("tok"),
+                counted("gtok"),
             ));
         }
     }

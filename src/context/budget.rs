@@ -10,7 +10,7 @@ use crate::context::params::Params;
 use crate::domain::{Kind, Part, Reason, StoredMessage, clip, grouped};
 
 /// What the head of a line (number, author, time, arrow) costs the prompt, in tokens.
-const LINE_TOKENS: usize = 12;
+pub const LINE_TOKENS: usize = 12;
 /// A message that is not the anchor takes at most this part of the budget.
 const LARGEST_SHARE: usize = 4;
 /// The anchor takes at most this part of the budget.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::context::features::message::{Address, address};
 use crate::context::features::rhythm::WINDOW;
 use crate::context::history::History;
-use crate::context::retrieval::rerank::Reranked;
 use crate::domain::{MessageId, Origin, Seq, StoredMessage, Timestamp};
 
 /// Most candidates from before the newest: an old anchor and the messages around it.
@@ -32,11 +31,11 @@ pub struct CandidateSet<'a> {
 
 impl<'a> CandidateSet<'a> {
     /// `found` comes from further back than the history.
-    pub fn new(history: &'a History, found: &'a [Reranked]) -> Self {
+    pub fn new(history: &'a History, found: &[&'a StoredMessage]) -> Self {
         let trigger = &history.trigger;
         let parent = parent_address(trigger);
         let mut unique: BTreeMap<Address, &StoredMessage> = BTreeMap::new();
-        let found = found.iter().map(|one| &one.message);
+        let found = found.iter().copied();
         for candidate in history.recent.iter().chain(&history.linked).chain(found) {
             if may_enter(candidate, trigger) || Some(address(candidate)) == parent {
                 let known = unique.entry(address(candidate)).or_insert(candidate);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::context::evidence::Evidence;
 use crate::context::features::rhythm::WINDOW;
+use crate::context::open_question::OpenQuestion;
 use crate::domain::{Chosen, MessageId, Seq, StoredMessage};
 
 /// A trigger, and what came before it.
@@ -24,6 +25,8 @@ pub struct History {
     /// The focus, where nothing is left to pick: it was picked before and a member has asked for it now, or the ask names the
     /// time or the member whose messages it wants.
     pub given: Option<Vec<Chosen>>,
+    /// The trigger's question, where its answer may stand anywhere in the conversation.
+    pub question: Option<OpenQuestion>,
     /// The sources of an earlier answer of the bot that the trigger may be about.
     pub sources: Option<Sources>,
     pub evidence: Arc<Evidence>,
@@ -48,6 +51,7 @@ impl History {
             ask,
             is_tag: true,
             given: None,
+            question: None,
             sources: None,
             evidence,
         }

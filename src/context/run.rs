@@ -24,14 +24,17 @@ use crate::context::features::message::{Address, address};
 use crate::context::features::token::{Quick, QuickSet};
 use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
+use crate::context::open_question::{self, OpenQuestion};
 use crate::context::params::Params;
+use crate::context::past::Past;
 use crate::context::retrieval::query::OlderQuery;
-use crate::context::retrieval::rerank::{Weights, rerank};
-use crate::context::said::said;
+use crate::context::retrieval::rerank::{Reranked, Weights, rerank};
+use crate::context::said::{Told, said, told};
 use crate::context::window::Focused;
-use crate::domain::{Language, MessageId, Part, Role, StoredMessage};
+use crate::domain::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage};
 use crate::retrieval::run::Recaller;
-use crate::store::{self, Reader, answers, messages, outbox};
+use crate::retrieval::{Person, Stretch};
+use crate::store::{self, Reader, answers, chats, messages, outbox};
 use crate::trigger::{Languages, is_generic};
 
 /// Replies to one message that are looked at.
@@ -87,9 +90,38 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
     // An old anchor is a candidate with what surrounds it.
     let read = readings.further_back(conn, &found.found)?;
     evidence.readings.extend(found.found.iter().map(address).zip(read));
-    let (linked, evidence) = (found.found, Arc::new(evidence));
-    let given = said((&trigger, &ask), (language, utc_offset), &recent);
-    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given, sources, evidence })
+    let (mut linked, evidence) = (found.found, Arc::new(evidence));
+    let members = chats::members(conn, trigger.chat)?;
+    let people: Vec<Person<'_>> = (members.iter())
+        .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
+        .collect();
+    let asked = open_question::read((&trigger, &ask), (language, utc_offset), &people);
+    let mut meant = Vec::new();
+    for wanted in told(&asked, &trigger) {
+        meant.extend(told_in(conn, &trigger, wanted)?);
+    }
+    let given = said(&asked, &trigger, &meant, &evidence);
+    let chosen: HashSet<Seq> = given.iter().flatten().map(|chosen| chosen.seq).collect();
+    let known: HashSet<Seq> = recent.iter().chain(&linked).map(|stored| stored.seq).collect();
+    linked.extend(meant.into_iter().filter(|stored| chosen.contains(&stored.seq) && !known.contains(&stored.seq)));
+    let is_open = !is_generic(&ask, Languages::shipped());
+    let question = OpenQuestion::of(&trigger, asked).filter(|_| is_open);
+    Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given, question, sources, evidence })
+}
+
+/// The messages of the conversation before the trigger that a question asks for, oldest first.
+fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: Told) -> store::Result<Vec<StoredMessage>> {
+    /// Messages of a time that are read, the newest: more than anybody is told of.
+    const READ: usize = 1_000;
+    let (conversation, now) = (trigger.conversation(), (trigger.message.sent_at, trigger.message.id));
+    match wanted {
+        Told::Newest => messages::before(conn, conversation, now, READ),
+        Told::Within(span) => {
+            let mut found = messages::before(conn, conversation, (span.to, MessageId(0)).min(now), READ)?;
+            found.retain(|stored| stored.message.sent_at >= span.from);
+            Ok(found)
+        }
+    }
 }
 
 /// The window that `history` gives, with what is found further back than it reaches.
@@ -106,13 +138,30 @@ pub fn window_around(
     recaller: &Recaller,
     summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
-    // It only enriches: where the index cannot be read, there is nothing.
-    let look = |query: &OlderQuery| {
-        let met = recaller.by_words(conn, history.trigger.conversation(), &query.words, query.before);
-        let told = met.inspect_err(|error| tracing::warn!(%error, "nothing older than the last messages is looked at"));
-        rerank(query, told.unwrap_or_default(), Weights::shipped())
-    };
-    focused.window(history, params, look, summarize)
+    let past = Kept { conn, conversation: history.trigger.conversation(), recaller };
+    focused.window(history, params, &past, summarize)
+}
+
+/// The past of a conversation in the store. It only enriches: where the index cannot be read, there is nothing.
+struct Kept<'a> {
+    conn: &'a Reader,
+    conversation: Conversation,
+    recaller: &'a Recaller,
+}
+
+impl Past for Kept<'_> {
+    fn older(&self, query: &OlderQuery) -> Vec<Reranked> {
+        let met = self.recaller.by_words(self.conn, self.conversation, &query.words, query.before);
+        let met = met.inspect_err(|error| tracing::warn!(%error, "nothing older than the last messages is looked at"));
+        rerank(query, met.unwrap_or_default(), Weights::shipped())
+    }
+
+    fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch> {
+        let found = self.recaller.stretches(self.conn, self.conversation, &question.sought());
+        let found =
+            found.inspect_err(|error| tracing::warn!(%error, "nothing is looked for by the words of a question"));
+        found.unwrap_or_default()
+    }
 }
 
 /// The newest answer of ours among the newest few: a tag may hang on it without replying to it. One to the same member goes

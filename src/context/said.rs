@@ -1,53 +1,80 @@
-//! The focus of an ask that names a time or a member and nothing else ("what was said on monday?", "what did Zoe say?"): what was
-//! said then, or by them. The picker has nothing to go by there, since who or what is named is as a rule what is talked about.
+//! The focus of an ask that names a time, a talk or a member and nothing else ("what was decided on monday?", "what happened at the
+//! last meeting?", "what did Zoe say?"): the messages that carry what was said then, or by them. The picker has nothing to go by
+//! there, since who or what is named is as a rule what is talked about.
 
-use std::collections::HashSet;
+use std::time::Duration;
 
-use crate::domain::{Chosen, Language, Message, Reason, Role, StoredMessage};
-use crate::retrieval::{Asked, Person, Question, Span};
+use crate::context::central::central;
+use crate::context::evidence::Evidence;
+use crate::domain::{Chosen, Message, Reason, Role, StoredMessage};
+use crate::retrieval::{Question, SESSION_SILENCE, Span};
 
-/// How likely each of the messages is meant.
+/// How likely the best of the messages is meant; the others less, by their rank.
 const SCORE: f64 = 0.9;
+const STEP: f64 = 0.005;
+/// Messages of a time that are marked at most: more tell no more.
+const MOST: usize = 60;
 /// Of a member alone, what they said last.
 const NEWEST_OF_MEMBERS: usize = 12;
+/// A talk has at least so many messages: fewer are a remark.
+const TALK: usize = 8;
+/// Whoever asks for news was away for so long at least; whoever was not, or for longer than the second, is told of some days.
+const AWAY: (Duration, Duration) = (Duration::from_secs(6 * 3600), Duration::from_secs(30 * 86_400));
+const NEWS: Duration = Duration::from_secs(7 * 86_400);
 
-/// The messages of `recent`, oldest first, that `ask` wants: sent in a time that it names, by the members whom it names. None where
-/// it asks for something else or nothing of that is there. `utc_offset`: seconds that the chat's clock is ahead of UTC.
-pub fn said(
-    (trigger, ask): (&StoredMessage, &str),
-    (language, utc_offset): (Language, i32),
-    recent: &[StoredMessage],
-) -> Option<Vec<Chosen>> {
-    let question = read(trigger, ask, (language, utc_offset), recent);
-    // "^ what I asked" is about what was asked, which the picker finds.
-    let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
-    let names_any = names_another || !question.spans.is_empty();
-    if !question.asks_talk || !names_any || trigger.message.reply_to.is_some() {
-        return None;
-    }
-    let newest = if question.spans.is_empty() { NEWEST_OF_MEMBERS } else { usize::MAX };
-    let meant = recent.iter().rev().filter(|stored| is_wanted(&question, &stored.message)).take(newest);
-    let chosen =
-        |stored: &StoredMessage| Chosen { seq: stored.seq, id: stored.message.id, reason: Reason::Named, score: SCORE };
-    let mut said: Vec<Chosen> = meant.map(chosen).collect();
-    said.reverse();
-    (!said.is_empty()).then_some(said)
+/// The messages that are read for an ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// All that were sent in a time.
+    Within(Span),
+    /// The newest.
+    Newest,
 }
 
-/// The ask, with everybody who wrote lately as members whom it may name.
-fn read(
+/// Returns which messages have to be read for a question that asks for all that was said; none where it asks for something else.
+pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<Told> {
+    // "^ what I asked" is about what was asked, which the picker finds.
+    let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
+    let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;
+    if !question.asks_talk || !names_any || trigger.message.reply_to.is_some() {
+        return Vec::new();
+    }
+    if question.spans.is_empty() {
+        vec![Told::Newest]
+    } else {
+        question.spans.iter().copied().map(Told::Within).collect()
+    }
+}
+
+/// Returns the messages of `read`, oldest first, that the question wants, the most telling with the highest scores.
+pub fn said(
+    question: &Question,
     trigger: &StoredMessage,
-    ask: &str,
-    (language, utc_offset): (Language, i32),
-    recent: &[StoredMessage],
-) -> Question {
-    let mut seen = HashSet::new();
-    let people: Vec<Person<'_>> = (recent.iter().map(|stored| &stored.message.sender))
-        .filter(|sender| seen.insert(sender.id))
-        .map(|sender| Person { id: sender.id, name: &sender.name, username: sender.username.as_deref() })
-        .collect();
-    let (now, by) = (trigger.message.sent_at, Some(trigger.message.sender.id));
-    Question::read(ask, &Asked { language, now, utc_offset, by, people: &people })
+    read: &[StoredMessage],
+    evidence: &Evidence,
+) -> Option<Vec<Chosen>> {
+    let meant: Vec<&StoredMessage> = if question.spans.is_empty() {
+        if question.last_talk {
+            last_talk(read)
+        } else if question.asks_news {
+            news(read, trigger)
+        } else {
+            let newest = read.iter().rev().filter(|stored| is_wanted(question, &stored.message));
+            let mut newest: Vec<&StoredMessage> = newest.take(NEWEST_OF_MEMBERS).collect();
+            newest.reverse();
+            newest
+        }
+    } else {
+        read.iter().filter(|stored| is_wanted(question, &stored.message)).collect()
+    };
+    let ranked = central(&meant, evidence);
+    let chosen = |(rank, stored): (usize, &&StoredMessage)| {
+        let score = SCORE - STEP * rank as f64;
+        Chosen { seq: stored.seq, id: stored.message.id, reason: Reason::Named, score }
+    };
+    let mut said: Vec<Chosen> = ranked.iter().take(MOST).enumerate().map(chosen).collect();
+    said.sort_unstable_by_key(|chosen| chosen.seq);
+    (!said.is_empty()).then_some(said)
 }
 
 /// Whether a member said it at a time that the question names, and one whom it names; where it names no time or nobody, at any
@@ -57,4 +84,31 @@ fn is_wanted(question: &Question, message: &Message) -> bool {
     let is_then = question.spans.is_empty() || question.spans.iter().any(is_within);
     let is_by = question.named.is_empty() || question.named.contains(&message.sender.id);
     message.role == Role::User && is_then && is_by
+}
+
+/// The newest run of messages without a long silence that is long enough to be a talk.
+fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
+    let mut talks: Vec<Vec<&StoredMessage>> = Vec::new();
+    for stored in read.iter().filter(|stored| stored.message.role == Role::User) {
+        match talks.last_mut() {
+            Some(talk) if stored.message.sent_at.since(talk[talk.len() - 1].message.sent_at) <= SESSION_SILENCE => {
+                talk.push(stored);
+            }
+            Some(_) | None => talks.push(vec![stored]),
+        }
+    }
+    let newest = talks.iter().rposition(|talk| talk.len() >= TALK).or_else(|| talks.len().checked_sub(1));
+    newest.map_or_else(Vec::new, |place| talks.swap_remove(place))
+}
+
+/// What was said since the asker was last here; to whoever never left, in the last days.
+fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
+    let now = trigger.message.sent_at;
+    let is_own = |stored: &&StoredMessage| stored.message.sender.id == trigger.message.sender.id;
+    let seen = read.iter().rev().find(is_own).map(|stored| stored.message.sent_at);
+    let away = seen.filter(|seen| (AWAY.0..AWAY.1).contains(&now.since(*seen)));
+    let since = away.unwrap_or_else(|| now.minus(NEWS));
+    let new = |stored: &&StoredMessage| stored.message.role == Role::User && stored.message.sent_at > since;
+    let found: Vec<&StoredMessage> = read.iter().filter(new).collect();
+    if found.is_empty() { last_talk(read) } else { found }
 }

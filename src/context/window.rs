@@ -5,20 +5,22 @@ mod surroundings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::budget::{self, Pick};
+use crate::context::budget::{self, LINE_TOKENS, Pick};
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::context_window::{ContextWindow, Entry};
 use crate::context::features::lexical::{self, says_little};
 use crate::context::history::{History, Sources, Summarized};
 use crate::context::long_strand::StrandMessage;
 use crate::context::params::Params;
+use crate::context::past::Past;
 use crate::context::pick::{Selection, pick};
 use crate::context::retrieval::query::{Candidate, OlderQuery};
 use crate::context::retrieval::rerank::Reranked;
 use crate::context::select::expected_f1::Taken;
 use crate::context::window::picked::Picked;
 use crate::domain::{Alternative, Chosen, MessageId, Omitted, Reason, Role, Seq, StoredMessage};
-use crate::trigger::{Languages, is_generic};
+use crate::retrieval::Stretch;
+use crate::trigger::{Languages, is_generic, is_small_talk};
 
 /// In a conversation of fewer messages than this no second matter is offered: all of it is shown anyway.
 const FEW: usize = 8;
@@ -32,24 +34,37 @@ const FOUND: f64 = 0.15;
 const FAR: f64 = 1.3;
 /// And their bound: below what counts as [`SURE`].
 const UNSURE: f64 = 0.49;
+/// Share of the budget for what was said at any time about the words of a question.
+const STRETCHES_SHARE: f64 = 0.6;
+/// Score of the messages of the best stretch, and the factor for each further one.
+const STRETCH_SCORE: f64 = 0.95;
+const STRETCH_DECAY: f64 = 0.97;
+/// A stretch that fits a question so well is about what it asks.
+const ABOUT: f64 = 0.9;
+/// Stretches in which a picked message stays in the focus although the picker is unsure.
+const NARROWED_TO: usize = 2;
+/// Messages behind the anchor of a reply that stay in the focus although the picker is unsure.
+const BEHIND_ANCHOR: usize = 3;
+/// Probability from which on a picked message is in the focus of a reply, or of a question in a long conversation.
+const SURE_PICK: f64 = 0.5;
 /// Tokens of surroundings for a trigger that starts something new.
 const NEW_MATTER_TOKENS: usize = 400;
 
 /// Picks the messages that a trigger is about, as far as the token budget goes: the message it replies to always, what the
 /// answer it goes on with rests on, and what is likely about the same.
 pub fn get_smart_context(history: &History, params: &Params) -> ContextWindow {
-    get_smart_context_with(history, params, |_| Vec::new(), |_| None)
+    get_smart_context_with(history, params, &(), |_| None)
 }
 
-/// The same with the older messages that `look` finds, where the history does not reach back to the beginning. A part of the strand
+/// The same with what is found in the `past`, where the history does not reach back to the beginning. A part of the strand
 /// for which `summarize` knows a summary is left out.
 pub fn get_smart_context_with(
     history: &History,
     params: &Params,
-    look: impl FnOnce(&OlderQuery) -> Vec<Reranked>,
+    past: &impl Past,
     summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
 ) -> ContextWindow {
-    Focused::of(history, params).window(history, params, look, summarize)
+    Focused::of(history, params).window(history, params, past, summarize)
 }
 
 /// The focus among the candidates, before older messages are looked for. It takes most of the time and nothing from the store.
@@ -64,17 +79,18 @@ impl Focused {
         Self { picked, selection }
     }
 
-    /// The window around the focus, with the older messages that `look` finds.
+    /// The window around the focus, with what is found in the `past`.
     pub fn window(
         self,
         history: &History,
         params: &Params,
-        look: impl FnOnce(&OlderQuery) -> Vec<Reranked>,
+        past: &impl Past,
         summarize: impl FnOnce(&[StrandMessage]) -> Option<Summarized>,
     ) -> ContextWindow {
         let Self { picked, selection } = self;
         let pool = CandidateSet::new(history, &[]);
-        let found = older_query(history, &pool, &picked).map_or_else(Vec::new, |query| look(&query));
+        let found = older_query(history, &pool, &picked).map_or_else(Vec::new, |query| past.older(&query));
+        let stretches = Stretches::of(history, past, params);
         let alternative = alternative(&selection, history, &pool).filter(|_| history.given.is_none());
         let mut likely: BTreeMap<Seq, f32> = (pool.candidates.iter().zip(&selection.marginals))
             .map(|(place, share)| (pool.messages[*place].seq, *share))
@@ -82,7 +98,10 @@ impl Focused {
         let nearby = || found.iter().filter(|one| !one.is_accepted);
         likely.extend(nearby().map(|one| (one.message.seq, (FAR * one.probability).min(UNSURE) as f32)));
         let ranked = ranked(&selection.marginals, &pool);
-        let wider = (!found.is_empty()).then(|| CandidateSet::new(history, &found));
+        let mut picked = picked;
+        picked.retain(|place, score| keeps(history, &pool, &stretches, place, score));
+        let further = further(&found, &stretches);
+        let wider = (!further.is_empty()).then(|| CandidateSet::new(history, &further));
         let (pool, mut picked) = match wider {
             Some(wider) => {
                 let picked = picked.with_bridged(&pool, &wider, &found);
@@ -95,6 +114,7 @@ impl Focused {
         let summarized = summarize(&whole_strand(&pool, &picked, &likely, params)).unwrap_or_default();
         // The summary is in the window too.
         let budget = budget.saturating_sub(summarized.tokens);
+        picked.add_stretches(&pool, &stretches.shown, stretches.narrow(history) && stretches.best >= ABOUT);
         picked.add_surroundings(&pool, &likely);
         let (entries, no_room) = budget::pack(&pool, unsummarized(picked, &pool, &summarized), params, budget);
         let left_out = left_out(&pool, &entries);
@@ -111,6 +131,74 @@ impl Focused {
             further_back: found,
         }
     }
+}
+
+/// Where the words of a question were spoken about at any time, as far as its share of the budget goes.
+#[derive(Default)]
+struct Stretches {
+    /// Best first, each with the score of its messages.
+    shown: Vec<(Stretch, f64)>,
+    /// How well the best fits the question.
+    best: f64,
+}
+
+impl Stretches {
+    fn of(history: &History, past: &impl Past, params: &Params) -> Self {
+        let is_open = history.given.is_none() && !is_bare(history);
+        let Some(question) = history.question.as_ref().filter(|_| is_open) else { return Self::default() };
+        let mut left = (params.token_budget as f64 * STRETCHES_SHARE) as usize;
+        let (mut stretches, mut score) = (Self::default(), STRETCH_SCORE);
+        for stretch in past.stretches(question) {
+            let tokens = |stored: &StoredMessage| (params.estimate)(&stored.message.rendered()) + LINE_TOKENS;
+            let needed: usize = stretch.messages.iter().map(tokens).sum();
+            let Some(rest) = left.checked_sub(needed) else { continue };
+            left = rest;
+            stretches.best = stretches.best.max(stretch.score);
+            stretches.shown.push((stretch, score));
+            score *= STRETCH_DECAY;
+        }
+        stretches
+    }
+
+    /// Whether the focus is narrowed by them: in a conversation that is longer than what the picker sees.
+    fn narrow(&self, history: &History) -> bool {
+        !self.shown.is_empty() && history.known_from().is_some()
+    }
+
+    fn hold(&self, seq: Seq) -> bool {
+        self.shown.iter().take(NARROWED_TO).any(|(stretch, _)| stretch.messages.iter().any(|stored| stored.seq == seq))
+    }
+}
+
+/// Whether the ask has no word that the conversation knows.
+fn is_bare(history: &History) -> bool {
+    says_little(&history.ask, |stem| {
+        history.recent.iter().any(|stored| history.evidence.reading(stored).has_stem(stem))
+    })
+}
+
+/// Whether a picked message stays in the focus: it says something, and where the picker is no good judge it is sure of it.
+fn keeps(history: &History, pool: &CandidateSet<'_>, stretches: &Stretches, place: Index, score: f64) -> bool {
+    let stored = pool.messages[place];
+    let is_sure = score >= SURE_PICK
+        || match history.trigger.message.reply_to {
+            // What stands right behind a message answers it, as a rule.
+            Some(_) => pool.anchor().is_some_and(|anchor| (anchor..=anchor + BEHIND_ANCHOR).contains(&place)),
+            None => !stretches.narrow(history) || stretches.hold(stored.seq),
+        };
+    // "Agreed" says something of what it replies to, and "I do" of the question right before it.
+    let answers_anchor =
+        stored.message.reply_to.is_some() && stored.message.reply_to == history.trigger.message.reply_to;
+    let is_question = |before: Index| history.evidence.reading(pool.messages[before]).is_question;
+    let answers = answers_anchor || place.checked_sub(1).is_some_and(is_question);
+    is_sure && (answers || !is_small_talk(&stored.message.rendered(), Languages::shipped()))
+}
+
+/// All messages from further back, each once.
+fn further<'a>(found: &'a [Reranked], stretches: &'a Stretches) -> Vec<&'a StoredMessage> {
+    let mut seen = BTreeSet::new();
+    let of_stretches = stretches.shown.iter().flat_map(|(stretch, _)| &stretch.messages);
+    found.iter().map(|one| &one.message).chain(of_stretches).filter(|stored| seen.insert(stored.seq)).collect()
 }
 
 /// The picked messages, and those that surely belong to the strand although the focus has no room for them.

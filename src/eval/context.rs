@@ -5,16 +5,17 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::context::{
-    Evidence, FurtherBackWeights, History, MessageFeatures, OlderQuery, Params, ReplyModel, Reranked, Scorers,
-    antecedent_rows, rerank, said, without_bots,
+    Evidence, FurtherBackWeights, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past, ReplyModel,
+    Reranked, Scorers, Told, antecedent_rows, read_question, rerank, said, told, without_bots,
 };
-use crate::domain::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId};
+use crate::domain::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
 use crate::embed::Embedder;
-use crate::eval::Selector;
 use crate::eval::pack::{Pack, PackMessage, QueryAsk};
 use crate::eval::score::{Figures, Prediction, headings, mean, score};
-use crate::retrieval::{Archive, Lexicon, by_words};
+use crate::eval::{Limits, Selector};
+use crate::retrieval::{Archive, Lexicon, NEAREST, Person, Sought, Stretch, by_words, stretches};
 use crate::store::{Language, stems};
+use crate::trigger::{Languages, is_generic};
 
 /// What a run over a pack came to.
 #[derive(Debug, Clone)]
@@ -31,8 +32,10 @@ pub struct Prepared {
     pub evidence: Arc<Evidence>,
     /// Characters of each message, by its id.
     pub lengths: HashMap<i64, usize>,
-    /// By message the stems that full text search knows it by; none where nothing but the window of a query may be looked at.
-    archive: Option<Arc<Vec<HashSet<String>>>>,
+    /// By message the stems that full text search knows it by.
+    stems: Arc<Vec<HashSet<String>>>,
+    /// Whether more than the window of a query may be looked at.
+    reaches_back: bool,
     language: Language,
 }
 
@@ -41,7 +44,7 @@ pub fn evaluate(
     pack: &Pack,
     selector: Selector,
     embedder: Option<&Arc<Embedder>>,
-    k: usize,
+    limits: Limits,
     mut progress: impl FnMut(),
 ) -> Evaluated {
     let links = &Scorers::shipped().links;
@@ -55,9 +58,9 @@ pub fn evaluate(
     for query in &pack.queries {
         let Some(chat) = chats.get(query.ask.chat_id.as_str()) else { continue };
         let history = chat.history(&query.ask);
-        let look = |older: &OlderQuery| chat.look_further_back(&query.ask, older);
-        let prediction = selector.select(&query.ask.query_id, &history, (k, &Scorers::shipped()), look);
-        let figures = score(query, &prediction, &chat.lengths, k);
+        let past = chat.past(&query.ask);
+        let prediction = selector.select(&query.ask.query_id, &history, (limits, &Scorers::shipped()), &past);
+        let figures = score(query, &prediction, &chat.lengths, limits.k);
         for heading in headings(query) {
             rows.entry(heading).or_default().push(figures.clone());
         }
@@ -82,14 +85,22 @@ impl Prepared {
         let lengths = messages.iter().map(|message| (message.message_id, message.text.chars().count())).collect();
         let texts: Vec<String> = messages.iter().map(|message| message.text.clone()).collect();
         let language = Language::judge(&texts).unwrap_or(Language::DEFAULT);
-        Self { messages: stored, evidence: Arc::new(evidence), lengths, archive: None, language }
+        let all_stems =
+            stored.iter().map(|stored| stems(&stored.message.text, language).into_iter().collect()).collect();
+        Self {
+            messages: stored,
+            evidence: Arc::new(evidence),
+            lengths,
+            stems: Arc::new(all_stems),
+            reaches_back: false,
+            language,
+        }
     }
 
     /// The same where messages from before the window of a query are candidates too.
     #[must_use]
     pub fn reaching_back(mut self, reaches_back: bool) -> Self {
-        let stems_of = |stored: &StoredMessage| stems(&stored.message.text, self.language).into_iter().collect();
-        self.archive = reaches_back.then(|| Arc::new(self.messages.iter().map(stems_of).collect()));
+        self.reaches_back = reaches_back;
         self
     }
 
@@ -106,12 +117,16 @@ impl Prepared {
         let bare = ask.variant.starts_with("bare");
         let has_links = !matches!(ask.variant.as_str(), "plain" | "bare" | "reply");
         let find = |id: i64| self.messages.partition_point(|stored| stored.message.id.0 < id);
-        let (start, end) = (find(ask.window.0), find(ask.message_id));
+        let end = find(if ask.trigger.is_some() { ask.window.1 + 1 } else { ask.message_id });
+        let start = find(ask.window.0);
         let mut recent = self.messages[start..end].to_vec();
         if !has_links {
             recent.iter_mut().for_each(|stored| stored.message.reply_to = None);
         }
-        let mut trigger = self.messages[end].clone();
+        let mut trigger = match &ask.trigger {
+            Some(message) => to_stored(message, end as u32 + 1),
+            None => self.messages[end].clone(),
+        };
         trigger.message.reply_to = ask.reply_to.map(MessageId);
         if bare {
             trigger.message.text = String::new();
@@ -119,9 +134,27 @@ impl Prepared {
         let ask = without_bots(&trigger.message.text).into_owned();
         let is_tag = ask != trigger.message.text;
         let evidence = Arc::clone(&self.evidence);
-        let linked = if self.archive.is_some() { self.around_anchor(&trigger, start) } else { Vec::new() };
-        let given = said((&trigger, &ask), (self.language, 0), &recent);
-        History { ask, is_tag, given, evidence, ..History::new(trigger, recent, linked) }
+        let ask_from = self.messages.get(start).map_or(i64::MAX, |stored| stored.message.id.0);
+        let mut linked = if self.reaches_back { self.around_anchor(&trigger, start) } else { Vec::new() };
+        let earlier = &self.messages[..end];
+        let mut seen = HashSet::new();
+        let people: Vec<Person<'_>> = (earlier.iter().map(|stored| &stored.message.sender))
+            .filter(|sender| seen.insert(sender.id))
+            .map(|sender| Person { id: sender.id, name: &sender.name, username: sender.username.as_deref() })
+            .collect();
+        let asked = read_question((&trigger, &ask), (self.language, 0), &people);
+        let reaches = if self.reaches_back { earlier } else { recent.as_slice() };
+        let is_meant = |stored: &&StoredMessage, wanted: &Told| match wanted {
+            Told::Newest => true,
+            Told::Within(span) => (span.from..span.to).contains(&stored.message.sent_at),
+        };
+        let wanted = told(&asked, &trigger);
+        let meant: Vec<StoredMessage> =
+            reaches.iter().filter(|stored| wanted.iter().any(|one| is_meant(stored, one))).cloned().collect();
+        let given = said(&asked, &trigger, &meant, &evidence);
+        linked.extend(meant.into_iter().filter(|stored| stored.message.id.0 < ask_from));
+        let question = OpenQuestion::of(&trigger, asked).filter(|_| !is_generic(&ask, Languages::shipped()));
+        History { ask, is_tag, given, question, evidence, ..History::new(trigger, recent, linked) }
     }
 
     /// What the daemon would have fetched of an anchor from before the window: its ancestors and neighbours.
@@ -138,13 +171,49 @@ impl Prepared {
     }
 
     /// What the daemon would find further back than the window.
-    pub fn look_further_back(&self, ask: &QueryAsk, query: &OlderQuery) -> Vec<Reranked> {
-        let Some(stems) = &self.archive else { return Vec::new() };
-        let start = self.messages.partition_point(|stored| stored.message.id.0 < ask.window.0);
-        let older = Older { messages: &self.messages[..start], stems: &stems[..start] };
-        let mut lexicon = Lexicon::new(self.language, None);
-        match by_words(&older, (self.language, &query.words), query.before, &mut lexicon) {
+    pub fn past<'a>(&'a self, ask: &'a QueryAsk) -> PackPast<'a> {
+        PackPast { chat: self, ask }
+    }
+}
+
+/// The past of a chat of a pack, as of one query.
+pub struct PackPast<'a> {
+    chat: &'a Prepared,
+    ask: &'a QueryAsk,
+}
+
+impl Past for PackPast<'_> {
+    fn older(&self, query: &OlderQuery) -> Vec<Reranked> {
+        if !self.chat.reaches_back {
+            return Vec::new();
+        }
+        let start = self.chat.messages.partition_point(|stored| stored.message.id.0 < self.ask.window.0);
+        let older = Older {
+            messages: &self.chat.messages[..start],
+            stems: &self.chat.stems[..start],
+            from: Seq(0),
+            evidence: &self.chat.evidence,
+        };
+        let mut lexicon = Lexicon::new(self.chat.language, None);
+        match by_words(&older, (self.chat.language, &query.words), query.before, &mut lexicon) {
             Ok(found) => rerank(query, found, FurtherBackWeights::shipped()),
+            Err(never) => match never {},
+        }
+    }
+
+    fn stretches(&self, question: &OpenQuestion) -> Vec<Stretch> {
+        let first = if self.chat.reaches_back { i64::MIN } else { self.ask.window.0 };
+        let from = Seq(self.chat.messages.partition_point(|stored| stored.message.id.0 < first) as u32 + 1);
+        let end = self.chat.messages.partition_point(|stored| stored.message.id.0 <= self.ask.window.1);
+        let older = Older {
+            messages: &self.chat.messages[..end],
+            stems: &self.chat.stems[..end],
+            from,
+            evidence: &self.chat.evidence,
+        };
+        let mut lexicon = Lexicon::new(self.chat.language, self.chat.evidence.embedder.as_deref());
+        match stretches(&older, &question.sought(), &mut lexicon) {
+            Ok(found) => found,
             Err(never) => match never {},
         }
     }
@@ -155,6 +224,9 @@ pub struct Older<'a> {
     pub messages: &'a [StoredMessage],
     /// Of each message.
     pub stems: &'a [HashSet<String>],
+    /// Nothing before this one is there.
+    pub from: Seq,
+    pub evidence: &'a Evidence,
 }
 
 impl Archive for Older<'_> {
@@ -165,15 +237,42 @@ impl Archive for Older<'_> {
     }
 
     fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
-        let places = (1..).map(Seq).zip(self.stems).filter(|(seq, held)| *seq < before && held.contains(stem));
+        let places = (1..)
+            .map(Seq)
+            .zip(self.stems)
+            .filter(|(seq, held)| (self.from..before).contains(seq) && held.contains(stem));
         let mut newest: Vec<Seq> = places.map(|(seq, _)| seq).collect();
         newest.reverse();
         let held = newest.len() as f64;
         Ok((newest, held))
     }
 
+    fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+        let (mut seqs, _) = self.holding(stem, before)?;
+        let is_by = |name: &str| stems(name, Language::DEFAULT).iter().any(|it| it == stem);
+        let said = self.messages.iter().filter(|it| (self.from..before).contains(&it.seq));
+        seqs.extend(said.filter(|it| is_by(&it.message.sender.name)).map(|it| it.seq));
+        seqs.sort_unstable_by(|a, b| b.cmp(a));
+        seqs.dedup();
+        let held = seqs.len() as f64;
+        Ok((seqs, held))
+    }
+
+    fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Infallible> {
+        let said = self.messages.iter().filter(|it| (self.from..sought.before).contains(&it.seq));
+        let mut near: Vec<(f32, Seq)> = said
+            .filter_map(|it| {
+                let reading = self.evidence.readings.get(&(it.message.chat, it.message.id))?;
+                (reading.vector.len() == vector.len() && !vector.is_empty())
+                    .then(|| (dot(&reading.vector, vector), it.seq))
+            })
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(near.into_iter().map(|(_, seq)| seq).take(NEAREST).collect())
+    }
+
     fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
-        let (from, to) = (from.0.saturating_sub(1) as usize, (to.0 as usize).min(self.messages.len()));
+        let (from, to) = (from.max(self.from).0.saturating_sub(1) as usize, (to.0 as usize).min(self.messages.len()));
         Ok(self.messages.get(from..to).unwrap_or_default().to_vec())
     }
 }

@@ -184,8 +184,14 @@ fn query(lines: &[Line], place: usize) -> PackQuery {
             message_id: message.message_id,
             reply_to: message.reply_to,
             window: (lines[first].message.message_id, lines[place - 1].message.message_id),
+            trigger: None,
         },
-        gold: QueryGold { context, far, slice: Slice { kind: Some(kind.to_owned()), ..Slice::default() } },
+        gold: QueryGold {
+            context,
+            far,
+            related: Vec::new(),
+            slice: Slice { kind: Some(kind.to_owned()), ..Slice::default() },
+        },
     }
 }
 

@@ -20,4 +20,4 @@ pub mod speed;
 pub mod synthetic;
 mod talk;
 
-pub use selectors::Selector;
+pub use selectors::{Limits, Selector};

@@ -88,14 +88,19 @@ pub struct QueryAsk {
     pub reply_to: Option<i64>,
     /// First and last candidate.
     pub window: (i64, i64),
+    /// The trigger, where it is no message of the chat: somebody could have sent it right behind the last candidate.
+    pub trigger: Option<PackMessage>,
 }
 
 /// What it is judged by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryGold {
+    /// What an answer needs.
     pub context: Vec<i64>,
     /// From before the window.
     pub far: Vec<i64>,
+    /// What else is about the same: a focus may hold it, and needs none of it.
+    pub related: Vec<i64>,
     pub slice: Slice,
 }
 
@@ -152,6 +157,10 @@ struct RawQuery {
     gold_context: Vec<i64>,
     #[serde(default)]
     gold_far: Option<Vec<i64>>,
+    #[serde(default)]
+    gold_related: Vec<i64>,
+    #[serde(default)]
+    trigger: Option<PackMessage>,
     #[serde(default)]
     slice: Slice,
     #[serde(default)]
@@ -211,18 +220,24 @@ fn query(raw: RawQuery) -> Option<PackQuery> {
             query_id: raw.query_id,
             variant: raw.variant,
             chat_id: raw.chat_id,
-            message_id: raw.message_id?,
+            message_id: raw.message_id.or(raw.trigger.as_ref().map(|trigger| trigger.message_id))?,
             reply_to: raw.reply_to,
             window: raw.window?,
+            trigger: raw.trigger,
         },
-        gold: QueryGold { context: raw.gold_context, far: raw.gold_far.unwrap_or_default(), slice: raw.slice },
+        gold: QueryGold {
+            context: raw.gold_context,
+            far: raw.gold_far.unwrap_or_default(),
+            related: raw.gold_related,
+            slice: raw.slice,
+        },
     })
 }
 
 fn check(query: &PackQuery, chats: &HashMap<String, Vec<PackMessage>>, path: &Path) -> Result<(), PackError> {
-    let known = chats
-        .get(&query.ask.chat_id)
-        .is_some_and(|chat| chat.iter().any(|message| message.message_id == query.ask.message_id));
+    let known = chats.get(&query.ask.chat_id).is_some_and(|chat| {
+        query.ask.trigger.is_some() || chat.iter().any(|message| message.message_id == query.ask.message_id)
+    });
     if known {
         return Ok(());
     }

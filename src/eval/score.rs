@@ -43,7 +43,8 @@ pub fn score(query: &PackQuery, prediction: &Prediction, texts: &HashMap<i64, us
         figures.insert("far", held(&far));
     }
     let Some(newest) = gold.last() else { return figures };
-    let right: Vec<i64> = selected.iter().copied().filter(|id| gold.contains(id) || far.contains(id)).collect();
+    let is_related = |id: &i64| gold.contains(id) || far.contains(id) || query.gold.related.contains(id);
+    let right: Vec<i64> = selected.iter().copied().filter(is_related).collect();
     let precision = ratio(right.len() as f64, selected.len() as f64);
     let recall = right.iter().filter(|id| gold.contains(id)).count() as f64 / gold.len().min(k) as f64;
     figures.insert("cov", held(&gold));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::context::{ContextWindow, History, OlderQuery, Params, Reranked, Scorers, SeedRule, get_smart_context_with};
+use crate::context::{ContextWindow, History, Params, Past, Scorers, SeedRule, get_smart_context_with};
 use crate::domain::MessageId;
 use crate::eval::score::Prediction;
 
@@ -20,24 +20,33 @@ pub enum Selector {
     RecentWindows,
 }
 
+/// How much a selector may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Messages of the focus.
+    pub k: usize,
+    /// Tokens of all that is shown, counted as packs count them.
+    pub tokens: usize,
+}
+
 /// Messages around a reply target that `recent-windows` takes.
 const AROUND: usize = 5;
 const RECENT: usize = 50;
 const CHAIN: usize = 4;
 
 impl Selector {
-    /// Selects at most `k`. `scorers`, and what `look` finds further back, are asked by ours alone.
+    /// Selects at most `k`. `scorers`, and the `past`, are asked by ours alone.
     pub fn select(
         self,
         query_id: &str,
         history: &History,
-        (k, scorers): (usize, &Arc<Scorers>),
-        look: impl FnOnce(&OlderQuery) -> Vec<Reranked>,
+        (limits, scorers): (Limits, &Arc<Scorers>),
+        past: &impl Past,
     ) -> Prediction {
         let (selected, ranked) = match self {
             Self::Chime => {
-                let window = get_smart_context_with(history, &params(k, scorers), look, |_| None);
-                return of_window(query_id, k, &window);
+                let window = get_smart_context_with(history, &params(limits, scorers), past, |_| None);
+                return of_window(query_id, limits.k, &window);
             }
             Self::Seed => seed(history),
             Self::Last20 => newest_first(history, 20),
@@ -47,10 +56,9 @@ impl Selector {
     }
 }
 
-/// The default budget, counted as packs count tokens.
-fn params(k: usize, scorers: &Arc<Scorers>) -> Params {
+fn params(limits: Limits, scorers: &Arc<Scorers>) -> Params {
     let estimate = |text: &str| 1 + text.chars().count() / 4;
-    Params { focus_limit: k, scorers: Arc::clone(scorers), ..Params::new(estimate) }
+    Params { focus_limit: limits.k, token_budget: limits.tokens, scorers: Arc::clone(scorers), ..Params::new(estimate) }
 }
 
 /// The surest `k` of the focus: what replies lead to may be more.

@@ -6,8 +6,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::domain::{Bullet, Seq, clip};
 use crate::memory::bullets::{cost, tidy};
-use crate::memory::cues::cues;
 use crate::memory::{members, words};
+use crate::retrieval::cues;
 use crate::trigger::Languages;
 
 /// Bullets of an extract at most.

@@ -10,7 +10,6 @@
 //! `division` (how the kept sessions change), `policy` (by what means a summary is made, and its caps).
 
 pub mod bullets;
-mod cues;
 pub mod division;
 pub mod extract;
 pub mod lines;
@@ -23,5 +22,4 @@ pub mod topics;
 pub mod wording;
 mod words;
 
-pub use cues::{Cues, cues};
 pub use session::{Divider, OpenSession, SessionRules, Stretch, Tail, fingerprint};

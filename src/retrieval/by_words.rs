@@ -8,6 +8,7 @@ use crate::retrieval::lexicon::Lexicon;
 use crate::retrieval::passage::{Passage, Reading, put_beside};
 use crate::retrieval::proposals::{WordPostings, proposals, ranges};
 use crate::retrieval::question::Question;
+use crate::retrieval::stretches::Sought;
 
 /// Messages that are read at most.
 const READ: u32 = 120;
@@ -39,6 +40,10 @@ pub trait Archive {
     fn count(&self) -> Result<f64, Self::Error>;
     /// The newest messages before one that hold a stem, and how many hold it at any time.
     fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
+    /// The same of messages that name somebody, or that somebody of this name wrote.
+    fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Self::Error>;
+    /// The messages whose vectors are nearest to that of what is sought, as far as there are vectors.
+    fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> Result<Vec<Seq>, Self::Error>;
     /// Messages by their numbers, both ends included, oldest first.
     fn between(&self, range: (Seq, Seq)) -> Result<Vec<StoredMessage>, Self::Error>;
 }
@@ -128,6 +133,14 @@ mod tests {
             let seqs: Vec<Seq> = self.0.iter().rev().filter(holds).map(|it| it.seq).collect();
             let held = seqs.len() as f64;
             Ok((seqs, held))
+        }
+
+        fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
+            self.holding(stem, before)
+        }
+
+        fn nearest(&self, _: &Sought<'_>, _: &[f32]) -> Result<Vec<Seq>, Infallible> {
+            Ok(Vec::new())
         }
 
         fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {

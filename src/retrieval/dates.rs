@@ -51,6 +51,7 @@ impl DateReader<'_> {
     fn read(&mut self) {
         let mut place = 0;
         while place < self.words.len() {
+            let known = self.spans.len();
             let read = self
                 .numeric_date(place)
                 .or_else(|| self.day_and_month(place))
@@ -59,9 +60,41 @@ impl DateReader<'_> {
                 .or_else(|| self.long_ago(place))
                 .or_else(|| self.relative(place))
                 .or_else(|| self.weekday(place))
+                .or_else(|| self.past(place))
                 .or_else(|| self.year_alone(place));
-            place += read.unwrap_or(1);
+            let end = place + read.unwrap_or(1);
+            if self.is_since(place, end) {
+                let tomorrow = self.today.checked_add_days(Days::new(1)).unwrap_or(self.today);
+                self.spans[known..].iter_mut().for_each(|span| span.1 = tomorrow);
+            }
+            place = end;
         }
+    }
+
+    /// "since monday", "since the 3rd", "pazartesiden beri".
+    fn is_since(&self, place: usize, end: usize) -> bool {
+        let is_at = |at: usize| self.table.since.at(self.words, at).is_some();
+        place.checked_sub(1).is_some_and(is_at) || place.checked_sub(2).is_some_and(is_at) || is_at(end)
+    }
+
+    /// "the last three days", "the past week".
+    fn past(&mut self, place: usize) -> Option<usize> {
+        let length = self.table.last.at(self.words, place)?;
+        let counted = self.count_at(place + length);
+        let (count, used) = counted.map_or((1, 0), |count| (count, 1));
+        let unit = place + length + used;
+        let units = &self.table.units;
+        let days = [(&units.day, 1), (&units.week, 7), (&units.month, 30), (&units.year, 365)]
+            .into_iter()
+            .find_map(|(of, days)| of.at(self.words, unit).map(|_| days))?;
+        let from = self.today.checked_sub_days(Days::new(u64::from(count) * days))?;
+        self.spans.push((from, self.today.succ_opt()?));
+        Some(length + used + 1)
+    }
+
+    fn count_at(&self, place: usize) -> Option<u32> {
+        let word = self.words.get(place)?;
+        word.parse().ok().or_else(|| self.table.counts.get(word).copied())
     }
 
     /// "12.03." or "12.03.2024": day, month, year.
@@ -133,10 +166,7 @@ impl DateReader<'_> {
 
     /// "three weeks ago", "vor drei Wochen".
     fn long_ago(&mut self, place: usize) -> Option<usize> {
-        let count: u32 = match self.words[place].parse() {
-            Ok(count) => count,
-            Err(_) => *self.table.counts.get(&self.words[place])?,
-        };
+        let count = self.count_at(place)?;
         let units = &self.table.units;
         let (days, slack) =
             [(&units.day, (1, 0)), (&units.week, (7, 3)), (&units.month, (30, 12)), (&units.year, (365, 120))]
@@ -292,6 +322,15 @@ mod tests {
         check("spa", "hace dos días", &["2024-05-13..2024-05-14"]);
         check("rus", "две недели назад", &["2024-04-28..2024-05-05"]);
         check("eng", "the movie takes two days", &[]);
+    }
+
+    #[test]
+    fn spans_reach_until_now() {
+        check("eng", "what happened since monday?", &["2024-05-13..2024-05-16"]);
+        check("eng", "what's new since the 3rd of May", &["2024-05-03..2024-05-16", "2023-05-03..2024-05-16"]);
+        check("eng", "the last three days", &["2024-05-12..2024-05-16"]);
+        check("deu", "Was wurde seit Montag gesagt?", &["2024-05-13..2024-05-16"]);
+        check("rus", "что решили за последние две недели?", &["2024-05-01..2024-05-16"]);
     }
 
     #[test]

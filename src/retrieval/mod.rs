@@ -13,6 +13,7 @@
 
 mod baselines;
 mod by_words;
+mod cues;
 mod dates;
 mod days;
 mod features;
@@ -27,8 +28,10 @@ mod recalled;
 pub mod run;
 mod sessions;
 mod similarity;
+mod stretches;
 
 pub use by_words::{Archive, Met, Word, by_words};
+pub use cues::{Cues, cues};
 pub use dates::{Span, spans_named};
 pub use days::days_named;
 pub use features::Features;
@@ -40,3 +43,4 @@ pub use question::{Asked, Person, Question, asks_number_or_time};
 pub use rank::{Frequencies, Ranked, rank};
 pub use recalled::{Recalled, RecalledMessage, RecalledSession};
 pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};
+pub use stretches::{NEAREST, Sought, Stretch, stretches};

@@ -34,6 +34,8 @@ pub struct Question {
     pub words: Vec<String>,
     /// The question without the names of members: what is embedded.
     pub bare: String,
+    /// The words by which it names members, each once.
+    pub names: Vec<String>,
     /// The members it names, and the asker where it asks about what they said themselves.
     pub named: Vec<UserId>,
     pub spans: Vec<Span>,
@@ -41,6 +43,10 @@ pub struct Question {
     pub asks_number: bool,
     /// It asks what a member said, or what was said at a time, and names nothing else.
     pub asks_talk: bool,
+    /// It names the last talk of its kind ("the last meeting") and no time.
+    pub last_talk: bool,
+    /// It asks for whatever was said lately.
+    pub asks_news: bool,
     /// Words of another form count, and none that only mean the same.
     pub is_literal: bool,
 }
@@ -65,11 +71,14 @@ impl Question {
             language,
             bare: String::new(),
             words,
+            names: Vec::new(),
             named: Vec::new(),
             spans: Vec::new(),
             asks_when: false,
             asks_number: false,
             asks_talk: false,
+            last_talk: false,
+            asks_news: false,
             is_literal: true,
         }
     }
@@ -104,13 +113,24 @@ impl Question {
                 telling.push(word.clone());
             }
         }
+        let mut called: Vec<String> = Vec::new();
+        for word in said.iter().filter(|word| !tables.is_stop_word(word) && is_name(word)) {
+            if !called.contains(word) {
+                called.push(word.clone());
+            }
+        }
         let bare: Vec<&str> =
             text.split_whitespace().filter(|part| !words(part).first().is_some_and(|word| is_name(word))).collect();
         let spans = spans_named(&said, tables, asked.now, asked.utc_offset);
-        let names_any = !named.is_empty() || !spans.is_empty();
+        let last_talk = spans.is_empty() && names_last_talk(&said, tables);
+        let asks_news = tables.of_question().is_some_and(|table| table.asks_news.any_in(&said));
+        let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
         Self {
             asks_talk: names_any && asks_talk_alone(&said, tables, is_name),
+            last_talk,
+            asks_news,
             words: telling,
+            names: called,
             bare: if bare.is_empty() { text.to_owned() } else { bare.join(" ") },
             named,
             spans,
@@ -123,9 +143,23 @@ impl Question {
     }
 }
 
+/// Whether a talk is named that was the last of its kind: "the last meeting".
+fn names_last_talk(said: &[String], tables: Tables) -> bool {
+    let Some(table) = tables.of_question() else { return false };
+    let is_last = |place: usize| table.last.at(said, place).is_some();
+    let talks = (0..said.len()).filter(|place| table.talks.at(said, *place).is_some());
+    talks
+        .into_iter()
+        .any(|talk| (talk.saturating_sub(2)..(talk + 2).min(said.len())).any(|at| at != talk && is_last(at)))
+}
+
 /// Whether there is a word of talking among `said`, and beside such words only names, times and function words.
 fn asks_talk_alone(said: &[String], tables: Tables, is_name: impl Fn(&str) -> bool) -> bool {
     let Some(table) = tables.of_question() else { return false };
+    // "When was the meeting on Monday?" asks for one fact.
+    if table.asks_when.any_in(said) || table.asks_number.any_in(said) {
+        return false;
+    }
     // "qu'est", "cos'ha": what stands before an apostrophe is a function word.
     let behind = |word: &String| word.rsplit(['\'', '’']).next().unwrap_or(word).to_owned();
     let said: Vec<String> =
@@ -133,9 +167,10 @@ fn asks_talk_alone(said: &[String], tables: Tables, is_name: impl Fn(&str) -> bo
     let is_letter = |word: &str| word.chars().count() == 1;
     let (mut place, mut asks) = (0, false);
     while let Some(word) = said.get(place) {
-        let talk = table.asks_talk.at(&said, place);
+        let talk = table.asks_news.at(&said, place).or_else(|| table.asks_talk.at(&said, place));
         asks |= talk.is_some();
-        place += match talk.or_else(|| table.time_at(&said, place)) {
+        let when = || [&table.talks, &table.last, &table.since].into_iter().find_map(|one| one.at(&said, place));
+        place += match talk.or_else(|| table.time_at(&said, place)).or_else(when) {
             Some(length) => length,
             None if is_name(word) || tables.is_stop_word(word) || is_letter(word) => 1,
             None => return false,

@@ -23,10 +23,12 @@ use crate::retrieval::lexicon::WordsRead;
 use crate::retrieval::run::found::Found;
 use crate::retrieval::run::summaries::Summaries;
 use crate::retrieval::{
-    Archive, Asked, Features, Lexicon, Met, Person, Profile, Question, Recalled, Word, by_words, rank,
+    Archive, Asked, Features, Lexicon, Met, NEAREST, Person, Profile, Question, Recalled, Sought, Stretch, Word,
+    by_words, rank, stretches,
 };
 use crate::store::spaces::Space;
 use crate::store::vector_codes::VectorCodes;
+use crate::store::vector_index::{self, MESSAGES, Nearest};
 use crate::store::{self, Reader, StoreError, chats, messages, postings, spaces, vectors};
 
 /// A message that says less of the question than this, its surroundings included, is no answer to it. Of the steps compared by
@@ -141,8 +143,22 @@ impl Recaller {
         before: Seq,
     ) -> store::Result<Vec<Met>> {
         let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
-        let kept = Kept { conn, conversation };
+        let kept = Kept { conn, conversation, space: None, codes: None };
         self.with_words(row.language, |lexicon| by_words(&kept, (row.language, words), before, lexicon))
+    }
+
+    /// Returns the stretches of a conversation that fit what is sought.
+    pub fn stretches(
+        &self,
+        conn: &Reader,
+        conversation: Conversation,
+        sought: &Sought<'_>,
+    ) -> store::Result<Vec<Stretch>> {
+        let Some(row) = chats::by_key(conn, conversation.chat)? else { return Ok(Vec::new()) };
+        let at_hand = self.embedder.as_deref();
+        let space = spaces::active(conn)?.filter(|space| at_hand.is_some_and(|it| it.name() == space.model));
+        let kept = Kept { conn, conversation, space, codes: Some(&self.codes) };
+        self.with_words(row.language, |lexicon| stretches(&kept, sought, lexicon))
     }
 
     fn read<'a>(&'a self, conn: &'a Reader, request: &'a RecallRequest<'a>) -> store::Result<Option<Reading<'a>>> {
@@ -222,6 +238,17 @@ impl Recaller {
 struct Kept<'a> {
     conn: &'a Reader,
     conversation: Conversation,
+    /// Whose vectors may be searched.
+    space: Option<Space>,
+    codes: Option<&'a Mutex<VectorCodes>>,
+}
+
+impl Kept<'_> {
+    fn range(&self, before: Seq) -> postings::Range {
+        /// Messages that are read of a word's posting list.
+        const OF_A_WORD: u32 = 1_000;
+        postings::Range { chat: self.conversation.chat, from: Seq(0), before, limit: OF_A_WORD }
+    }
 }
 
 impl Archive for Kept<'_> {
@@ -232,11 +259,22 @@ impl Archive for Kept<'_> {
     }
 
     fn holding(&self, stem: &str, before: Seq) -> store::Result<(Vec<Seq>, f64)> {
-        /// Messages that are read of a word's posting list.
-        const OF_A_WORD: u32 = 200;
-        let range = postings::Range { chat: self.conversation.chat, from: Seq(0), before, limit: OF_A_WORD };
-        let found = postings::of_stem(self.conn, &range, stem)?;
+        let found = postings::of_stem(self.conn, &self.range(before), stem)?;
         Ok((found.seqs, found.held))
+    }
+
+    fn naming(&self, stem: &str, before: Seq) -> store::Result<(Vec<Seq>, f64)> {
+        let found = postings::of_name(self.conn, &self.range(before), stem)?;
+        Ok((found.seqs, found.held))
+    }
+
+    fn nearest(&self, sought: &Sought<'_>, vector: &[f32]) -> store::Result<Vec<Seq>> {
+        let Some((space, packed)) = self.space.as_ref().zip(crate::domain::pack(vector)) else { return Ok(Vec::new()) };
+        let wanted = Nearest { chat: self.conversation.chat, newest: sought.before, vector: &packed, limit: NEAREST };
+        // Whoever asks at the same time goes to the index.
+        let mut codes = self.codes.and_then(|codes| codes.try_lock().ok());
+        let found = vector_index::nearest(self.conn, (space, MESSAGES), &wanted, codes.as_deref_mut())?;
+        Ok(found.into_iter().map(|(seq, _)| seq).filter(|seq| *seq < sought.before).collect())
     }
 
     fn between(&self, range: (Seq, Seq)) -> store::Result<Vec<StoredMessage>> {

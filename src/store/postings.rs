@@ -34,6 +34,11 @@ pub fn of_stem(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
     read(conn, STEMS, range, &format!("text : {}", quoted(stem)))
 }
 
+/// Messages that hold a stem, or whose author has it in their name.
+pub fn of_name(conn: &Reader, range: &Range, stem: &str) -> Result<Postings> {
+    read(conn, STEMS, range, &format!("{{text author}} : {}", quoted(stem)))
+}
+
 /// Messages that hold a stem and were written by somebody called `author`.
 pub fn of_stem_by(conn: &Reader, range: &Range, (stem, author): (&str, &str), language: Language) -> Result<Postings> {
     let author: Vec<String> = stems(author, language).iter().map(|word| quoted(word)).collect();

@@ -8,6 +8,7 @@ use crate::context::history::Sources;
 use crate::context::retrieval::rerank::Reranked;
 use crate::context::window::surroundings;
 use crate::domain::{Chosen, Reason, Role, Seq};
+use crate::retrieval::Stretch;
 
 /// Score of the anchor's parent: an explicit link says more than closeness in time.
 const CHAIN_SCORE: f64 = 0.9;
@@ -125,6 +126,27 @@ impl Picked {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Leaves those of the picked messages for which `keeps` holds by their place and score. What reply links or a summary led to
+    /// stays.
+    pub fn retain(&mut self, keeps: impl Fn(Index, f64) -> bool) {
+        self.0.retain(|place, (reason, score)| *reason != Reason::Strand || keeps(*place, *score));
+    }
+
+    /// Adds stretches in which the words of a question were spoken about, best first, each message with its score: what
+    /// holds the words of the first as focus where it `is_sure`, all others as surroundings.
+    pub fn add_stretches(&mut self, pool: &CandidateSet<'_>, stretches: &[(Stretch, f64)], is_sure: bool) {
+        for (rank, (stretch, score)) in stretches.iter().enumerate() {
+            let is_marked = |seq: Seq| stretch.words_in.is_some_and(|(first, last)| (first..=last).contains(&seq));
+            for stored in &stretch.messages {
+                let reason =
+                    if is_sure && rank == 0 && is_marked(stored.seq) { Reason::Bridge } else { Reason::Nearby };
+                if let Some(place) = pool.place_of(stored) {
+                    self.add(place, reason, *score);
+                }
+            }
+        }
     }
 
     /// Adds the rest of the conversation as surroundings. `likely` is how likely each message belongs to the focus.
