@@ -56,7 +56,7 @@ const ROOMS: &[Room] = &[
     ),
     room(
         "recap",
-        &["domain", "config", "texts", "access", "memory", "answer"],
+        &["domain", "config", "texts", "trigger", "access", "memory", "answer"],
         &["store", "telegram", "clock", "scheduler"],
     ),
     room(

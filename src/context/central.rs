@@ -8,7 +8,7 @@ use crate::context::features::message::without_bots;
 use crate::context::features::token::Token;
 use crate::domain::{StoredMessage, dot};
 use crate::retrieval::{Cues, cues};
-use crate::trigger::{Languages, is_small_talk};
+use crate::trigger::{Languages, calls_bot, is_small_talk};
 
 /// What counts, set by hand on public archives and on written groups.
 mod weight {
@@ -31,9 +31,11 @@ const LONG: f64 = 16.0;
 /// Of two messages this alike the second says little more.
 const SAME: f32 = 0.85;
 
-/// Returns the messages that are no small talk, the most telling first.
+/// Returns the messages that are neither small talk nor questions to a bot, the most telling first.
 pub fn central<'a>(messages: &[&'a StoredMessage], evidence: &Evidence) -> Vec<&'a StoredMessage> {
-    let is_talk = |stored: &&&StoredMessage| !is_small_talk(&stored.message.rendered(), Languages::shipped());
+    let is_talk = |stored: &&&StoredMessage| {
+        !calls_bot(&stored.message.text) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
+    };
     let messages: Vec<&StoredMessage> = messages.iter().filter(is_talk).copied().collect();
     let read: Vec<Read> = messages.iter().map(|stored| Read::of(stored, evidence)).collect();
     let mean = mean(&read);

@@ -22,8 +22,9 @@ impl OpenQuestion {
     /// Reads the question of a trigger; none where it replies to something or has no word to search for.
     pub fn of(trigger: &StoredMessage, question: Question) -> Option<Self> {
         let Question { mut words, names, bare: text, spans, .. } = question;
+        words.retain(|word| !names.contains(word));
         words.truncate(WORDS);
-        let is_open = !words.is_empty() && trigger.message.reply_to.is_none();
+        let is_open = !(words.is_empty() && names.is_empty()) && trigger.message.reply_to.is_none();
         is_open.then_some(Self { words, names, text, spans, before: trigger.seq })
     }
 

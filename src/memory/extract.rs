@@ -8,7 +8,7 @@ use crate::domain::{Bullet, Seq, clip};
 use crate::memory::bullets::{cost, tidy};
 use crate::memory::{members, words};
 use crate::retrieval::cues;
-use crate::trigger::Languages;
+use crate::trigger::{Languages, calls_bot};
 
 /// Bullets of an extract at most.
 const BULLETS: usize = 15;
@@ -52,7 +52,7 @@ pub fn session(lines: &[Line], cap: usize, estimate: fn(&str) -> usize) -> Vec<B
     let mut ranked: Vec<(f64, usize)> = lines
         .iter()
         .enumerate()
-        .filter(|(place, line)| line.by.is_some() && readings[*place].tells_something())
+        .filter(|(place, line)| line.by.is_some() && readings[*place].tells_something() && !calls_bot(&line.text))
         .map(|(place, line)| (score(place, line, lines, &readings), place))
         .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

@@ -22,6 +22,7 @@ use crate::store::outbox::{NewReply, Purpose};
 use crate::store::{self, Priority, Reader, Store, Writer, chats, jobs, messages, outbox, recaps, summaries};
 use crate::telegram::{Telegram, TelegramError};
 use crate::texts::texts;
+use crate::trigger::calls_bot;
 
 /// Messages that a recap looks at, at most: the newest.
 const MOST_MESSAGES: usize = 3000;
@@ -244,7 +245,7 @@ fn asking(conn: &Reader, at: MessageAt) -> store::Result<Option<StoredMessage>> 
     Ok(found.filter(|asking| asking.message.sender.id != UserId(0)))
 }
 
-/// What members said in the span. Commands are no talk.
+/// What members said in the span. Commands and questions to a bot are no talk.
 fn material(
     conn: &Reader,
     conversation: Conversation,
@@ -254,7 +255,8 @@ fn material(
     let said = messages::within(conn, conversation, ((from, MessageId(i64::MIN)), until))?;
     let is_talk = |stored: &StoredMessage| {
         let message = &stored.message;
-        let has_words = !message.rendered().trim().is_empty() && !message.text.trim_start().starts_with('/');
+        let is_asked = message.text.trim_start().starts_with('/') || calls_bot(&message.text);
+        let has_words = !message.rendered().trim().is_empty() && !is_asked;
         message.role == Role::User && !message.sender.is_bot && has_words
     };
     let mut said: Vec<StoredMessage> = said.into_iter().filter(is_talk).collect();

@@ -8,7 +8,7 @@ use crate::retrieval::languages::Tables;
 use crate::retrieval::lexicon::{Lexicon, WordId, words};
 use crate::retrieval::proposals::AROUND;
 use crate::retrieval::question::Question;
-use crate::trigger::names_bot;
+use crate::trigger::calls_bot;
 
 /// A message that may answer, or that stands beside one that may.
 #[derive(Debug, Clone, Copy)]
@@ -90,10 +90,6 @@ impl Reading {
 fn is_question(text: &str) -> bool {
     let said = text.split("[photo").next().unwrap_or(text);
     said.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '?' && c != '？').ends_with(['?', '？'])
-}
-
-fn calls_bot(text: &str) -> bool {
-    text.contains('@') && text.split_whitespace().any(names_bot)
 }
 
 fn names_time(said: &[String], text: &str, tables: Tables) -> bool {

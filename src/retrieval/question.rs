@@ -30,7 +30,7 @@ pub struct Asked<'a> {
 pub struct Question {
     pub tables: Tables,
     pub language: Language,
-    /// What tells something, each once: no function words, no names of members.
+    /// What tells something, each once: no function words; names of members last.
     pub words: Vec<String>,
     /// The question without the names of members: what is embedded.
     pub bare: String,
@@ -129,7 +129,7 @@ impl Question {
             asks_talk: names_any && asks_talk_alone(&said, tables, is_name),
             last_talk,
             asks_news,
-            words: telling,
+            words: telling.iter().chain(&called).cloned().collect(),
             names: called,
             bare: if bare.is_empty() { text.to_owned() } else { bare.join(" ") },
             named,
@@ -217,9 +217,9 @@ mod tests {
     }
 
     #[test]
-    fn names_and_function_words_leave_the_question() {
+    fn function_words_leave_the_question_and_names_come_last() {
         let question = read("eng", "When did Caroline's dog eat the cake, and the cake tin?");
-        assert_eq!(question.words, ["dog", "eat", "cake", "tin"]);
+        assert_eq!(question.words, ["dog", "eat", "cake", "tin", "caroline's"], "names last");
         assert_eq!(
             (question.named.as_slice(), question.bare.as_str()),
             (&[UserId(1)][..], "When did dog eat the cake, and the cake tin?")

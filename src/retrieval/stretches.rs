@@ -8,7 +8,7 @@ use crate::retrieval::by_words::Archive;
 use crate::retrieval::dates::Span;
 use crate::retrieval::lexicon::Lexicon;
 use crate::retrieval::passage::SESSION_SILENCE;
-use crate::trigger::{Languages, is_small_talk};
+use crate::trigger::{Languages, calls_bot, is_small_talk};
 
 /// Messages of a stretch, and how many of them stand before the one that a word or a vector led to.
 const LENGTH: u32 = 10;
@@ -35,7 +35,7 @@ pub struct Sought<'a> {
     pub before: Seq,
 }
 
-/// Neighboring messages of members, oldest first, without small talk.
+/// Neighboring messages of members, oldest first, without small talk and questions to a bot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stretch {
     pub messages: Vec<StoredMessage>,
@@ -150,7 +150,10 @@ fn unbroken(messages: Vec<StoredMessage>) -> Vec<Vec<StoredMessage>> {
 }
 
 fn says_something(stored: &StoredMessage) -> bool {
-    stored.message.role == Role::User && !is_small_talk(&stored.message.rendered(), Languages::shipped())
+    let text = &stored.message.text;
+    stored.message.role == Role::User
+        && !calls_bot(text)
+        && !is_small_talk(&stored.message.rendered(), Languages::shipped())
 }
 
 #[cfg(test)]

@@ -98,6 +98,11 @@ pub fn names_bot(word: &str) -> bool {
     name.starts_with('@') && name.ends_with("bot")
 }
 
+/// Whether a text calls a bot anywhere: a question to it, as a rule, and no talk among the members.
+pub fn calls_bot(text: &str) -> bool {
+    text.contains('@') && text.split_whitespace().any(names_bot)
+}
+
 /// The username that a link opens: `https://t.me/name`, `https://name.t.me`, `tg://resolve?domain=name`. Links to a
 /// message or an invitation open none.
 fn linked_username(url: &str) -> Option<&str> {

@@ -13,7 +13,7 @@ mod languages;
 mod own_run;
 mod words;
 
-pub use address::names_bot;
+pub use address::{calls_bot, names_bot};
 pub use ask::ask_of;
 pub use find::{Rules, Trigger, TriggerKind, find};
 pub use generic::{asks_what_was_missed, is_generic, is_small_talk, is_thanks};

@@ -13,7 +13,7 @@ use crate::store;
 use crate::store::passages::{self, StoredPassage};
 
 /// Messages that are read at most: what ranks behind them has not come to the top in any labelled chat.
-const READ: u32 = 220;
+const READ: u32 = 400;
 
 /// The proposed messages and their neighbours, in the order of their numbers.
 pub struct Found {
