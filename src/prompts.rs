@@ -137,8 +137,10 @@ pub struct FrameValues<'a> {
     pub lines: &'a str,
     /// Whether the answer is to suggest things.
     pub suggests: bool,
-    /// Whether the ask is about things that were suggested.
+    /// Whether the ask names things that were suggested.
     pub about_items: bool,
+    /// Whether nothing says that the ask goes on with what was suggested.
+    pub is_open: bool,
 }
 
 /// What `concepts.md` takes.
@@ -147,30 +149,6 @@ pub struct ConceptsValues<'a> {
     pub fence: &'a str,
     /// The concepts in scope, a line each.
     pub lines: &'a str,
-}
-
-/// What `extract.md` takes: a model reads an ask.
-#[derive(Debug, Serialize)]
-pub struct ExtractValues<'a> {
-    pub fence: &'a str,
-    /// What was suggested before, a line each.
-    pub suggested: Option<&'a str>,
-    /// The last messages, a line each.
-    pub lines: &'a str,
-    pub ask: &'a str,
-    /// The intents by name.
-    pub intents: &'a str,
-}
-
-/// What `choose.md` takes: a model chooses what a word of the ask means.
-#[derive(Debug, Serialize)]
-pub struct ChooseValues<'a> {
-    pub fence: &'a str,
-    pub said: &'a str,
-    pub lines: &'a str,
-    pub ask: &'a str,
-    /// With their numbers, a line each.
-    pub candidates: &'a str,
 }
 
 /// What `capture.md` takes: a model names the concepts of an answer.
@@ -188,8 +166,6 @@ enum Template {
     Strict,
     Slot,
     Concepts,
-    Extract,
-    Choose,
     Capture,
     Frame,
     Recall,
@@ -283,18 +259,6 @@ impl Prompts {
 
     /// # Errors
     /// As [`Prompts::role`].
-    pub fn extract(&self, values: &ExtractValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Extract, Value::from(Serde(values)))
-    }
-
-    /// # Errors
-    /// As [`Prompts::role`].
-    pub fn choose(&self, values: &ChooseValues<'_>) -> Result<String, PromptError> {
-        self.render(Template::Choose, Value::from(Serde(values)))
-    }
-
-    /// # Errors
-    /// As [`Prompts::role`].
     pub fn capture(&self, values: &CaptureValues<'_>) -> Result<String, PromptError> {
         self.render(Template::Capture, Value::from(Serde(values)))
     }
@@ -322,14 +286,12 @@ impl Prompts {
 }
 
 impl Template {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 18] = [
         Self::Role,
         Self::Plain,
         Self::Strict,
         Self::Slot,
         Self::Concepts,
-        Self::Extract,
-        Self::Choose,
         Self::Capture,
         Self::Frame,
         Self::Recall,
@@ -352,8 +314,6 @@ impl Template {
             Self::Strict => "strict.md",
             Self::Slot => "slot.md",
             Self::Concepts => "concepts.md",
-            Self::Extract => "extract.md",
-            Self::Choose => "choose.md",
             Self::Capture => "capture.md",
             Self::Frame => "frame.md",
             Self::Recall => "recall.md",
@@ -370,8 +330,6 @@ impl Template {
             Self::Strict => include_str!("../prompts/strict.md"),
             Self::Slot => include_str!("../prompts/slot.md"),
             Self::Concepts => include_str!("../prompts/concepts.md"),
-            Self::Extract => include_str!("../prompts/extract.md"),
-            Self::Choose => include_str!("../prompts/choose.md"),
             Self::Capture => include_str!("../prompts/capture.md"),
             Self::Frame => include_str!("../prompts/frame.md"),
             Self::Recall => include_str!("../prompts/recall.md"),
@@ -490,7 +448,7 @@ mod tests {
             "rule.md",
             "You are Chime.",
             expect![
-                "<dir>/rule.md replaces no template: there are role.md, plain.md, strict.md, slot.md, concepts.md, extract.md, choose.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, strand.md, topic.md, infer_topic.md"
+                "<dir>/rule.md replaces no template: there are role.md, plain.md, strict.md, slot.md, concepts.md, capture.md, frame.md, recall.md, context.md, ask.md, mini_summary.md, tags.md, recent.md, history.md, recap.md, strand.md, topic.md, infer_topic.md"
             ],
         );
     }

@@ -265,15 +265,15 @@ fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, Prompt
 
 /// What was worked out of an ask that goes on with a suggestion, or asks for one.
 fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
-    let text = match input.follow_up.filter(|it| it.is_telling()) {
+    let text = match input.follow_up.filter(|it| it.is_telling() || !it.suggested.is_empty()) {
         None => String::new(),
         Some(follow_up) => {
             let lines = show::prompt_lines(follow_up);
             let lines: Vec<&str> = lines.lines().collect();
             let suggests = follow_up.frame.intent.suggests();
-            let about_items = !follow_up.items.is_empty();
+            let (about_items, is_open) = (!follow_up.items.is_empty(), !follow_up.suggested.is_empty());
             fitted(Slot::Frame, &lines, input, |lines| {
-                prompts.frame(&FrameValues { fence: input.fence, lines, suggests, about_items })
+                prompts.frame(&FrameValues { fence: input.fence, lines, suggests, about_items, is_open })
             })?
         }
     };

@@ -22,7 +22,6 @@ mod owners;
 mod photos;
 mod press;
 mod question;
-mod reading;
 mod record;
 mod reply;
 mod request;

@@ -225,8 +225,6 @@ pub enum Evidence {
     Primary,
     /// It was shown last.
     Last,
-    /// The model chose it among the candidates.
-    Model,
     /// The member chose it when asked.
     Member,
 }
@@ -275,12 +273,13 @@ pub struct FollowUp {
     pub items: Vec<Item>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
-    /// Whether the model read the ask, beside the patterns.
-    pub extracted: bool,
+    /// The list of the newest suggestion that the question may go on with, where nothing says that it does: the model judges.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggested: Vec<Item>,
 }
 
 impl FollowUp {
-    /// Whether there is anything to tell the model or the member.
+    /// Whether anything was worked out of the question.
     pub fn is_telling(&self) -> bool {
         let is_plain = self.references.is_empty() && self.items.is_empty() && self.reset.is_none();
         !is_plain

@@ -34,8 +34,6 @@ impl Template {
             Self::Plain | Self::Strict => &["fence"],
             Self::Ask => &["ask", "anchor", "fence"],
             Self::Context | Self::Slot | Self::Concepts | Self::Frame | Self::Recall => &["lines", "fence"],
-            Self::Extract => &["ask", "lines", "fence"],
-            Self::Choose => &["said", "ask", "lines", "candidates", "fence"],
             Self::Capture => &["ask", "answer", "fence"],
             Self::Summary(SummaryPrompt::Tags | SummaryPrompt::InferTopic) => &["inventory", "fence"],
             Self::Summary(_) => &["fence"],

@@ -5,8 +5,8 @@ use minijinja::value::Serde;
 use serde::Serialize;
 
 use crate::prompts::{
-    AskValues, CaptureValues, ChooseValues, ConceptsValues, ContextValues, ExtractValues, FrameValues, RecallValues,
-    RoleValues, SlotValues, SummaryValues, Template,
+    AskValues, CaptureValues, ConceptsValues, ContextValues, FrameValues, RecallValues, RoleValues, SlotValues,
+    SummaryValues, Template,
 };
 
 impl Template {
@@ -24,23 +24,6 @@ impl Template {
                 };
                 [true, false].map(role).map(sample).to_vec()
             }
-            Self::Extract => [Some("kind: book"), None]
-                .map(|suggested| {
-                    let (lines, ask) = (suggested.map_or("", |_| "hello"), "more");
-                    ExtractValues { fence: "CODE", suggested, lines, ask, intents: "ask, more" }
-                })
-                .map(sample)
-                .to_vec(),
-            Self::Choose => ["hello", ""]
-                .map(|lines| ChooseValues {
-                    fence: "CODE",
-                    said: "he",
-                    lines,
-                    ask: "more of his",
-                    candidates: "1. Ana",
-                })
-                .map(sample)
-                .to_vec(),
             Self::Capture => vec![sample(CaptureValues { fence: "CODE", ask: "what is VAT?", answer: "A tax." })],
             Self::Slot => [
                 ("system.chat.recent", None),
@@ -52,12 +35,13 @@ impl Template {
             .map(sample)
             .to_vec(),
             Self::Concepts => vec![sample(ConceptsValues { fence: "CODE", lines: "- VAT – a tax" })],
-            Self::Frame => [(true, false), (false, true), (false, false)]
-                .map(|(suggests, about_items)| FrameValues {
+            Self::Frame => [(true, false, false), (false, true, false), (false, false, false), (false, false, true)]
+                .map(|(suggests, about_items, is_open)| FrameValues {
                     fence: "CODE",
                     lines: "kind: book",
                     suggests,
                     about_items,
+                    is_open,
                 })
                 .map(sample)
                 .to_vec(),

@@ -42,7 +42,6 @@ rows! {
         pub by_only: String,
         pub by_primary: String,
         pub by_last: String,
-        pub by_model: String,
         pub by_choice: String,
         pub anew: String,
         pub kind_changed: String,
@@ -52,7 +51,6 @@ rows! {
         pub excluded: String,
         pub and_more: String,
         pub unclear: String,
-        pub model_helped: String,
         /// What an ask can take over, in the order of `answer::followup::preserve::FIELDS`.
         pub fields: [String; 9],
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use chime::domain::{Evidence, FollowUp, FoundBy, Intent, MessageId, Reset};
 use chime::sandbox::SandboxMessage;
-use chime::store::{follow_ups, outbox, usage};
-use chime::testkit::{Reply, World};
+use chime::store::{follow_ups, outbox};
+use chime::testkit::World;
 
 use crate::privacy::found_in_files;
 
@@ -430,22 +430,10 @@ async fn what_who_opted_out_wants_is_not_kept_and_silences_nobody() {
 }
 
 #[tokio::test]
-async fn of_several_authors_of_one_answer_the_model_chooses_and_then_the_member() {
+async fn of_several_authors_of_one_answer_the_member_chooses() {
     World::run(async |w| {
         ask(w, "ann", "@bot suggest fantasy books", "1. **The Hobbit** by J.R.R. Tolkien\n2. **Narnia** by C.S. Lewis")
             .await;
-        w.model.script([r#"{"choice": 2}"#, "1. **Perelandra** by C.S. Lewis"]);
-        let tag = w.say("ann", "@bot more of his books");
-        let sent = w.answer_to(tag).await;
-        w.record_of(&sent).await;
-        let found = resolved(w, &sent).await;
-        assert_eq!((names(&found), found.references[0].by), (vec!["C.S. Lewis"], Evidence::Model));
-    })
-    .await;
-    World::run(async |w| {
-        ask(w, "ann", "@bot suggest fantasy books", "1. **The Hobbit** by J.R.R. Tolkien\n2. **Narnia** by C.S. Lewis")
-            .await;
-        w.model.script([r#"{"choice": 0}"#]);
         let tag = w.say("ann", "@bot more of his books");
         let question = w.answer_to(tag).await;
         assert_eq!(
@@ -462,82 +450,25 @@ async fn of_several_authors_of_one_answer_the_model_chooses_and_then_the_member(
 }
 
 #[tokio::test]
-async fn what_the_patterns_leave_open_is_read_by_the_model_once_for_the_same_ask() {
+async fn what_the_patterns_leave_open_is_for_the_model_that_answers() {
     World::run(async |w| {
         ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;
-        let reading = r#"{"intent":"more","confidence":0.9,"constraints":["near the harbour"],"entities":[{"name":"tema","type":"person"}]}"#;
-        w.model.script([reading, "1. **Kaja** – pizza"]);
-        let tag = w.say("ann", "@bot maybe somewhere quieter near the old harbour");
-        let sent = w.answer_to(tag).await;
-        w.record_of(&sent).await;
-        let found = resolved(w, &sent).await;
-        assert!(found.extracted && found.frame.intent == Intent::More);
-        assert_eq!(found.frame.constraints, ["near the harbour"]);
-        assert!(found.frame.entities.is_empty(), "a pronoun is no name");
-        assert_eq!(excluded(&found), ["Noa", "Tuljak"]);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn an_answer_that_is_made_anew_does_not_have_its_ask_read_again() {
-    World::run(async |w| {
-        ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;
-        let said = w.say("cat", "the last time I had the soup there");
-        for text in ["soup is nice", "is it warm outside?", "warm enough for me"] {
-            w.say("ben", text);
+        ask(w, "ann", "@bot maybe somewhere quieter near the old harbour", "Kaja, for pizza.").await;
+        let prompt = last_prompt(w).await;
+        for line in ["1. Noa", "2. Tuljak", "If the question is about this list, its numbers count from it"] {
+            assert!(prompt.contains(line), "{line} in {prompt}");
         }
-        let asked = w.model.requests().len();
-        let reading = r#"{"intent":"more","confidence":0.9,"constraints":["near the harbour"]}"#;
-        w.model.script([Reply::text(reading), Reply::Hang]);
-        let tag = w.say("ann", "@bot maybe somewhere quieter near the old harbour");
-        w.model.wait_for_requests(asked + 2).await.expect("the model is to answer");
-        let forgetting = w.reply("cat", said, "/forget");
-        w.answer_to(forgetting).await;
-        w.model.script(["1. **Kaja** – pizza"]);
-        w.model.release();
-        let sent = w.answer_to(tag).await;
-        w.record_of(&sent).await;
-        assert!(resolved(w, &sent).await.extracted);
-        assert_eq!(w.model.requests().len(), asked + 3, "the ask was read twice");
+        assert_eq!(w.model.requests().len(), 2, "one call for each answer");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_read_the_ask_costs_nothing() {
+async fn a_list_is_a_suggestion_however_it_was_asked_for() {
     World::run(async |w| {
-        ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;
-        w.model.script(["I am not JSON.", "1. **Kaja** – pizza"]);
-        let tag = w.say("ann", "@bot maybe somewhere quieter near the old harbour");
-        let sent = w.answer_to(tag).await;
-        assert_eq!(sent.text, "1. Kaja – pizza");
-        w.record_of(&sent).await;
-    })
-    .await;
-}
-
-async fn tokens_today(w: &World) -> u64 {
-    let now = w.clock.now();
-    let total = w.read_store(move |conn| usage::of_day(conn, now)).await.tokens;
-    total.prompt + total.completion
-}
-
-#[tokio::test]
-async fn a_model_that_hangs_over_an_ask_is_cut_off_and_counted() {
-    World::run(async |w| {
-        ask(w, "ann", "@bot suggest restaurants", "1. **Noa** – sea\n2. **Tuljak** – view").await;
-        let asked = w.model.requests().len();
-        w.model.script([Reply::Hang, Reply::text("1. **Kaja** – pizza")]);
-        let tag = w.say("ann", "@bot maybe somewhere quieter near the old harbour");
-        w.model.wait_for_requests(asked + 1).await.expect("the model is to read the ask");
-        let before = tokens_today(w).await;
-        w.clock.advance(Duration::from_secs(11));
-        let sent = w.answer_to(tag).await;
-        assert!(sent.text.contains("Kaja"), "{}", sent.text);
-        let answer = w.record_of(&sent).await.tokens;
-        let after = tokens_today(w).await;
-        assert!(after - before > answer.prompt + answer.completion, "the call that was cut off is not counted");
+        ask(w, "ann", "@bot where could we have dinner on friday?", "1. **Noa** – 20 €\n2. **Tuljak** – 35 €").await;
+        let cheaper = ask(w, "ann", "@bot cheaper", "1. **Kaja** – 12 €").await;
+        assert_eq!(excluded(&resolved(w, &cheaper).await), ["Noa", "Tuljak"]);
     })
     .await;
 }

@@ -29,6 +29,7 @@ mod eval;
 mod export;
 mod faults;
 mod follow_up;
+mod follow_up_table;
 mod grounding;
 mod images;
 mod injection;

@@ -7,7 +7,7 @@ use crate::answer::followup::tables::{Names, Row, RowSpans, Span, Table, Tables}
 use crate::answer::followup::words::{Token, tokens};
 use crate::domain::{Frame, Intent, NamedEntity};
 
-/// From this confidence on the patterns decide alone.
+/// From this confidence on the patterns are sure.
 pub const SURE: f64 = 0.7;
 /// Words of an ask that are read. What follows them is a text that came along.
 const MAX_WORDS: usize = 80;
@@ -64,10 +64,12 @@ pub struct Reading {
     pub is_question: bool,
     /// Whether it asks for other things than those shown.
     pub searches: bool,
+    /// Words that no pattern takes and that say something.
+    pub unknown: usize,
 }
 
 impl Reading {
-    /// Whether the patterns decide alone. If not, the model may read the ask where a suggestion is in play or asked for.
+    /// Whether the patterns are sure.
     pub fn is_decided(&self) -> bool {
         self.confidence >= SURE
     }
@@ -163,6 +165,7 @@ impl<'a> Sight<'a> {
             confidence,
             language: (known > 0).then(|| self.table.code().to_owned()),
             is_question: self.is_question(),
+            unknown: self.unknown().len(),
             searches: self.searches(),
             subject,
             mentions,

@@ -23,6 +23,11 @@ pub fn mentioned<'i>(ask: &str, items: &'i [Item]) -> Vec<&'i Item> {
     best.into_iter().filter(|(_, strength)| Some(*strength) == strongest).map(|(item, _)| item).collect()
 }
 
+/// Whether the ask has the title of one of the items, or most of it.
+pub fn names_items(ask: &str, items: &[Item]) -> bool {
+    !mentioned(ask, items).is_empty()
+}
+
 /// How surely a title is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {

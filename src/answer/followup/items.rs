@@ -27,6 +27,14 @@ pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     items
 }
 
+/// Whether an answer is a list of two or more things with short names, whatever was asked.
+pub fn lists_things(answer: &str) -> bool {
+    /// Characters of a name.
+    const NAME: usize = 60;
+    let found = listed(&line::without_citations(answer), None);
+    found.len() >= 2 && found.iter().all(|item| item.title.chars().count() <= NAME)
+}
+
 /// Whether an answer suggests a title again that it was not to.
 pub fn repeats_title(item: &Suggested, mut titles: impl Iterator<Item = impl AsRef<str>>) -> bool {
     let title = fold(&item.title);

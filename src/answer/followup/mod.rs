@@ -4,14 +4,13 @@
 //! stored frame in a fixed order: extract, stored, reset, preserve, refine, item question, entities.
 //!
 //! In reading order: `words` and `tables` (how phrases are found), `budget`, `signals`, `classify` (what the ask says),
-//! `extract` (what the model may add), `preserve` (what is taken over from the earlier frame, and when the exclude list
+//! `preserve` (what is taken over from the earlier frame, and when the exclude list
 //! starts anew), `item_question`, `entities`, `references` (what names, places and pronouns stand for), `resolve` (the
 //! whole), `origin` (which suggestion an ask goes on with), `items` (what an answer suggested), `show` (a follow-up in words).
 
 mod budget;
 mod classify;
 mod entities;
-mod extract;
 mod item_question;
 mod items;
 mod origin;
@@ -24,8 +23,8 @@ mod tables;
 mod words;
 
 pub use classify::{Ask, Reading, classify};
-pub use extract::{Extracted, extraction_schema, parse_extracted};
-pub use items::{items, repeats_title};
+pub use item_question::names_items;
+pub use items::{items, lists_things, repeats_title};
 pub use origin::{Earlier, Origin, ReplyTo, Standpoint, origin};
 pub use resolve::{Outcome, Stored, Turn, Undecided, answered, choose, resolve};
 pub use signals::Signals;

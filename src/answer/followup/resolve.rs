@@ -2,7 +2,6 @@
 
 use crate::answer::followup::classify::Reading;
 use crate::answer::followup::entities::{is_valid_name, named_in_answer, shown_people};
-use crate::answer::followup::extract::Extracted;
 use crate::answer::followup::item_question::mentioned;
 use crate::answer::followup::preserve::{excluded, preserve, reset, restore};
 use crate::answer::followup::references::{self, Pointed, reference};
@@ -13,8 +12,8 @@ use crate::domain::{
     UsedSearch,
 };
 
-/// The model's choice among candidates is likely, not sure.
-const MODEL_CONFIDENCE: f64 = 0.8;
+/// The only name in the text of an answer is likely, not sure.
+const IN_TEXT_CONFIDENCE: f64 = 0.8;
 const NAMED_CONFIDENCE: f64 = 0.95;
 
 /// The suggestion that an ask may go on with.
@@ -40,8 +39,6 @@ pub struct Turn<'a> {
     pub ask: &'a str,
     pub reading: &'a Reading,
     pub stored: Option<&'a Stored>,
-    /// What the model read, where it was asked.
-    pub extracted: Option<&'a Extracted>,
 }
 
 /// A follow-up, and what of it is still open.
@@ -51,7 +48,7 @@ pub struct Outcome {
     pub undecided: Option<Undecided>,
 }
 
-/// A reference with several candidates: the model may choose, else the member is asked.
+/// A reference with several candidates, of which the member is asked to choose one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undecided {
     pub about: Unclear,
@@ -73,12 +70,6 @@ pub fn resolve(turn: &Turn<'_>) -> Outcome {
 }
 
 impl Outcome {
-    /// Takes the candidate that the model chose.
-    #[must_use]
-    pub fn chosen_by_model(self, candidate: usize) -> Self {
-        self.chosen(candidate, Evidence::Model, MODEL_CONFIDENCE)
-    }
-
     /// Leaves the choice to the member.
     #[must_use]
     pub fn asked_back(mut self) -> Self {
@@ -146,23 +137,9 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// 1. What the ask itself says: the patterns' reading, or the model's with what the patterns add.
+    /// 1. What the ask itself says.
     fn extract(turn: &'a Turn<'a>) -> Self {
-        let patterns = turn.reading.frame();
-        let frame = match turn.extracted {
-            None => patterns,
-            Some(Extracted(model)) => Frame {
-                language: patterns.language.or_else(|| model.language.clone()),
-                kind: patterns.kind.or_else(|| model.kind.clone()),
-                recipient: patterns.recipient.or_else(|| model.recipient.clone()),
-                occasion: patterns.occasion.or_else(|| model.occasion.clone()),
-                subject: model.subject.clone().or(patterns.subject),
-                entities: if patterns.entities.is_empty() { model.entities.clone() } else { patterns.entities },
-                popular: patterns.popular || model.popular,
-                ..model.clone()
-            },
-        };
-        let follow_up = FollowUp { frame, extracted: turn.extracted.is_some(), ..FollowUp::default() };
+        let follow_up = FollowUp { frame: turn.reading.frame(), ..FollowUp::default() };
         Self { turn, stored: turn.stored, follow_up, undecided: None }
     }
 
@@ -322,7 +299,7 @@ impl<'a> Steps<'a> {
         if known == Pointed::Nothing {
             known = match named_in_answer(&stored.text).as_slice() {
                 [] => Pointed::Nothing,
-                [only] => Pointed::Resolved(only.clone(), Evidence::Only, MODEL_CONFIDENCE),
+                [only] => Pointed::Resolved(only.clone(), Evidence::Only, IN_TEXT_CONFIDENCE),
                 several => Pointed::Undecided(several.to_vec()),
             };
         }

@@ -14,8 +14,16 @@ const NAMED_ITEMS: usize = 5;
 /// The limits of a price in a prompt, which is English.
 const LIMITS: (&str, &str, &str) = ("at least {min}", "at most {max}", "{min} to {max}");
 
-/// What was worked out, a line each, for the prompt. The words in it are members' or the model's own: material only.
+/// What was suggested or worked out, a line each, for the prompt. The words in it are members' or the model's own: material only.
 pub fn prompt_lines(follow_up: &FollowUp) -> String {
+    if !follow_up.suggested.is_empty() {
+        return follow_up
+            .suggested
+            .iter()
+            .map(|item| one_line(&described(item), VALUE_CHARS))
+            .collect::<Vec<_>>()
+            .join("\n");
+    }
     let Frame {
         intent,
         subject,
@@ -108,9 +116,6 @@ pub fn why(follow_up: &FollowUp, texts: &FollowUpTexts) -> Option<String> {
         let candidates: Vec<String> = open.candidates.iter().map(|name| quoted(name)).collect();
         told.push(filled(&texts.unclear, &[("list", &candidates.join(", "))]));
     }
-    if follow_up.extracted {
-        told.push(texts.model_helped.clone());
-    }
     Some(told.join(" "))
 }
 
@@ -121,7 +126,6 @@ fn meant(reference: &Reference, texts: &FollowUpTexts) -> String {
         Evidence::Only => &texts.by_only,
         Evidence::Primary => &texts.by_primary,
         Evidence::Last => &texts.by_last,
-        Evidence::Model => &texts.by_model,
         Evidence::Member => &texts.by_choice,
     };
     let (said, means) = (quoted(&reference.said), quoted(&reference.means));

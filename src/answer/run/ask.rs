@@ -23,7 +23,6 @@ use crate::answer::run::log;
 use crate::answer::run::long_strand::LongStrands;
 use crate::answer::run::open::Found;
 use crate::answer::run::question::Question;
-use crate::answer::run::reading;
 use crate::answer::run::record::{button, record};
 use crate::answer::run::reply::{format_parts, reply_to};
 use crate::answer::run::stream::Drafts;
@@ -101,7 +100,6 @@ pub struct Answering {
     pub(super) parts: AnsweringParts,
     /// For as many questions as are worked out at once.
     pub(super) places: Semaphore,
-    pub(super) readings_of_asks: reading::Readings,
     pub(super) drafts: Drafts,
     /// Random keys of this process, from which the marks around member text are made.
     fences: RandomState,
@@ -112,7 +110,6 @@ impl Answering {
         Self {
             parts,
             places: Semaphore::new(WORKED_OUT_AT_ONCE),
-            readings_of_asks: reading::Readings::default(),
             drafts: Drafts::default(),
             fences: RandomState::new(),
         }
@@ -147,7 +144,7 @@ impl Answering {
             return Ok(self.refuse(job, question.trigger(), Because::AdminsOnly).await?);
         }
         log::found(question.trigger(), &question.window, watch.elapsed());
-        question.follow_up = self.resolve(&mut question).await;
+        question.follow_up = question.going_on.resolve(&question.history.ask);
         let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
         let guard = self.guard(&question);
         let backend = match (question_back, guard, self.parts.gateway.allowance(question.spent)) {

@@ -6,24 +6,29 @@ use std::time::Duration;
 
 use crate::answer::followup::show::{question, sentence, suggestion_name, three_letters};
 use crate::answer::followup::{
-    Ask, Earlier, Extracted, Origin, Outcome, Reading, ReplyTo, Standpoint, Stored, Turn, answered, choose, classify,
-    items, origin, repeats_title, resolve,
+    Ask, Earlier, Origin, Outcome, Reading, ReplyTo, Standpoint, Stored, Turn, answered, choose, classify, items,
+    lists_things, names_items, origin, repeats_title, resolve,
 };
 use crate::answer::notices::notices;
-use crate::answer::run::Answering;
-use crate::answer::run::question::Question;
 use crate::context::ContextWindow;
 use crate::domain::{
-    AnswerId, AnswerRecord, AnswerStatus, Clarification, Conversation, FollowUp, FoundBy, Intent, Role, Seq,
+    AnswerId, AnswerRecord, AnswerStatus, Clarification, Conversation, FollowUp, FoundBy, Intent, Item, Role, Seq,
     StoredMessage, Timestamp, Unclear, UserId,
 };
 use crate::store::follow_ups::{NewFollowUp, Suggestion};
 use crate::store::{self, Language, Reader, Writer, answers, consent, follow_ups, memory, messages, outbox};
+use crate::trigger::calls_bot;
 
 /// Suggestions of a conversation that are looked at, the newest.
 const SUGGESTIONS: u32 = 20;
 /// Items of a run of suggestions that are read: more than are ever left out.
 const ITEMS: u32 = 60;
+/// Messages of members after which a list is still the nearest thing that "more" can mean.
+const NEXT: usize = 4;
+/// And after which it is still told of.
+const TOLD_WITHIN: usize = 30;
+/// Numbers between a suggestion and the ask beyond which nothing is counted.
+const FAR: u32 = 500;
 /// Suggestions that a clarifying question names.
 const CANDIDATES: usize = 4;
 
@@ -32,8 +37,6 @@ pub struct Asked<'a> {
     pub trigger: &'a StoredMessage,
     pub ask: &'a str,
     pub generic: bool,
-    /// Whether the trigger itself has no words of its own: then no model is asked what it means.
-    pub is_bare: bool,
     pub language: Language,
     /// The silence that ends a session, where the chat says nothing else. What was suggested before it is over unless a
     /// reply or the talk leads back to it.
@@ -52,8 +55,8 @@ pub struct GoingOn {
     settled: Option<FollowUp>,
     /// Others' suggestions that the ask may mean.
     open: Option<Clarification>,
-    /// Whether the model may be asked what the ask means.
-    may_ask: bool,
+    /// The newest list that the ask may go on with, where nothing says that it does.
+    suggested: Vec<Item>,
     /// Messages of the earlier suggestion: the answer rests on them.
     pub rests_on: Vec<Seq>,
 }
@@ -83,21 +86,73 @@ pub fn find(conn: &Reader, asked: &Asked<'_>) -> store::Result<GoingOn> {
     }
     let strand: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
     let standpoint = Standpoint { member: asked.member, reply: reply.to, strand: &strand };
-    let may_ask = !asked.is_bare;
     let origin = match origin(&earlier, &standpoint) {
         Origin::Open(candidates) => taken_part(conn, asked, candidates)?,
         known => known,
     };
     match origin {
-        Origin::Nothing => Ok(GoingOn { reading: read(asked, asked.ask, false), may_ask, ..GoingOn::default() }),
-        Origin::Found(answer, found_by) => {
-            let reading = read(asked, asked.ask, true);
-            let stored = load(conn, asked, answer, found_by)?;
-            let rests_on = rests_on(&earlier, answer);
-            Ok(GoingOn { reading, stored, rests_on, may_ask, ..GoingOn::default() })
+        Origin::Nothing => Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() }),
+        Origin::Found(answer, found_by) => going_on(conn, asked, &earlier, (answer, found_by)),
+        Origin::Open(candidates) => {
+            let since = talk_since(conn, asked, &earlier, candidates[0])?;
+            match candidates.as_slice() {
+                // What is the nearest thing may be meant by anybody.
+                [newest, ..] if since <= NEXT => going_on(conn, asked, &earlier, (*newest, FoundBy::Strand)),
+                _ => open(conn, asked, &suggestions, &candidates),
+            }
         }
-        Origin::Open(candidates) => Ok(open(conn, asked, &suggestions, &candidates)?),
     }
+}
+
+/// Goes on with a suggestion where the ask is nothing but that and the suggestion is the nearest thing that it can mean; else the
+/// list is only told of, and the model judges.
+fn going_on(
+    conn: &Reader,
+    asked: &Asked<'_>,
+    earlier: &[Earlier],
+    (answer, found_by): (AnswerId, FoundBy),
+) -> store::Result<GoingOn> {
+    let reading = read(asked, asked.ask, true);
+    let Some(stored) = load(conn, asked, answer, found_by)? else {
+        return Ok(GoingOn { reading: read(asked, asked.ask, false), ..GoingOn::default() });
+    };
+    let since = talk_since(conn, asked, earlier, answer)?;
+    let is_bound = found_by == FoundBy::Reply || goes_on(&reading, names_items(asked.ask, &stored.shown), since);
+    let rests_on = rests_on(earlier, answer);
+    let suggested = if is_bound || since <= TOLD_WITHIN { stored.listed.clone() } else { Vec::new() };
+    if is_bound {
+        return Ok(GoingOn { reading, stored: Some(stored), suggested, rests_on, ..GoingOn::default() });
+    }
+    let rests_on = if suggested.is_empty() { Vec::new() } else { rests_on };
+    Ok(GoingOn { reading: read(asked, asked.ask, false), suggested, rests_on, ..GoingOn::default() })
+}
+
+/// Whether an ask is nothing but a follow-up on a list, `since` which so many messages were said.
+fn goes_on(reading: &Reading, names_items: bool, since: usize) -> bool {
+    let mentions = &reading.mentions;
+    let points = mentions.item.is_some() || mentions.person.is_some();
+    // A pronoun belongs to what was said last.
+    let is_near = since <= if points && mentions.places.is_empty() { 0 } else { NEXT };
+    let is_whole = reading.unknown == 0 && reading.is_decided();
+    match reading.intent {
+        // Nothing but a suggestion can be meant.
+        Intent::More | Intent::Cheaper | Intent::Budget if !points => is_whole && since <= TOLD_WITHIN,
+        Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => is_whole && is_near,
+        Intent::ItemQuestion | Intent::Compare => {
+            reading.is_decided() && is_near && (names_items || !mentions.places.is_empty() || is_whole)
+        }
+        _ => names_items && reading.is_question && since <= TOLD_WITHIN,
+    }
+}
+
+/// How many messages of members were said since a suggestion, questions to the bot left out.
+fn talk_since(conn: &Reader, asked: &Asked<'_>, earlier: &[Earlier], answer: AnswerId) -> store::Result<usize> {
+    let last = earlier.iter().find(|it| it.answer == answer).and_then(|it| it.messages.last().copied());
+    let trigger = asked.trigger.seq;
+    let Some(last) = last.filter(|last| trigger.0.saturating_sub(last.0) <= FAR) else { return Ok(usize::MAX) };
+    let said =
+        messages::between(conn, asked.trigger.conversation(), (Seq(last.0 + 1), Seq(trigger.0.saturating_sub(1))))?;
+    Ok(said.iter().filter(|it| it.message.role == Role::User && !calls_bot(&it.message.text)).count())
 }
 
 /// Of suggestions made to others, the newest that the member went on with before: then there is nothing to ask back.
@@ -218,25 +273,21 @@ fn two_letters(language: Language) -> Option<&'static str> {
 }
 
 impl GoingOn {
-    /// What the ask is, as far as patterns tell. What they leave open is still open in it.
-    pub fn resolve(&self, ask: &str, extracted: Option<&Extracted>) -> Outcome {
+    /// Returns what the ask is, as far as patterns tell. What they leave open is for the model or the member to judge.
+    pub fn resolve(&self, ask: &str) -> FollowUp {
         if let Some(settled) = &self.settled {
-            return Outcome { follow_up: settled.clone(), undecided: None };
+            return settled.clone();
         }
-        let turn = Turn { ask, reading: &self.reading, stored: self.stored.as_ref(), extracted };
-        let mut outcome = resolve(&turn);
+        let turn = Turn { ask, reading: &self.reading, stored: self.stored.as_ref() };
+        let Outcome { mut follow_up, .. } = resolve(&turn).asked_back();
         if let Some(open) = &self.open {
-            outcome.follow_up.frame.clarification = Some(open.clone());
+            follow_up.frame.clarification = Some(open.clone());
         }
-        outcome
-    }
-}
-
-impl GoingOn {
-    /// Whether the patterns leave open what the ask means, and that matters: items are in play or asked for.
-    fn wants_reading(&self) -> bool {
-        let matters = self.stored.is_some() || matches!(self.reading.intent, Intent::Suggest | Intent::EntitySearch);
-        self.may_ask && matters && self.settled.is_none() && self.open.is_none() && !self.reading.is_decided()
+        if !follow_up.is_telling() {
+            follow_up.suggested.clone_from(&self.suggested);
+        }
+        log(self, &follow_up);
+        follow_up
     }
 }
 
@@ -249,15 +300,20 @@ pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
     Some(question(asks, &open.candidates))
 }
 
-/// What is stored of a follow-up beside its answer; none where there was none.
+/// Returns what is stored of a follow-up beside its answer, with the things that the answer suggests: a list is a suggestion
+/// however it was asked for. None where there is nothing of that.
 pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
-    if !follow_up.is_telling() {
+    let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
+    let FollowUp { frame, .. } = follow_up;
+    let suggests = frame.intent.suggests() || frame.kind.is_some() || lists_things(&record.text);
+    let is_about_others = !follow_up.items.is_empty();
+    let found = match is_answer && suggests && !is_about_others {
+        true => items(&record.text, follow_up.frame.kind.as_deref()),
+        false => Vec::new(),
+    };
+    if !follow_up.is_telling() && found.is_empty() {
         return None;
     }
-    let suggests = record.status == AnswerStatus::Answered
-        && follow_up.frame.intent.suggests()
-        && follow_up.frame.clarification.is_none();
-    let found = if suggests { items(&record.text, follow_up.frame.kind.as_deref()) } else { Vec::new() };
     let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
     if found.iter().any(again) {
         tracing::info!(r#type = "suggested_again", "chat.follow_up");
@@ -294,34 +350,16 @@ pub fn save(
     Ok(())
 }
 
-impl Answering {
-    /// What the ask means, together with the suggestion that it goes on with.
-    pub(super) async fn resolve(&self, question: &mut Question) -> FollowUp {
-        let extracted = match question.going_on.wants_reading() {
-            true => self.extract(question).await,
-            false => None,
-        };
-        let outcome = question.going_on.resolve(&question.history.ask, extracted.as_ref());
-        let outcome = match outcome.undecided {
-            Some(_) if question.going_on.may_ask => self.choose(question, outcome).await,
-            _ => outcome,
-        };
-        let outcome = outcome.asked_back();
-        log(&question.going_on, &outcome);
-        outcome.follow_up
-    }
-}
-
 /// Counts something about follow-ups.
 pub fn count(what: &str) {
     tracing::info!(r#type = what, "chat.follow_up");
 }
 
 /// Counts what became of an ask.
-fn log(going_on: &GoingOn, outcome: &Outcome) {
-    let FollowUp { references, reset, excluded, frame, .. } = &outcome.follow_up;
+fn log(going_on: &GoingOn, follow_up: &FollowUp) {
+    let FollowUp { references, reset, excluded, frame, .. } = follow_up;
     if going_on.stored.is_some() || frame.intent.suggests() {
-        count(if outcome.follow_up.extracted { "read_by_model" } else { "read_by_patterns" });
+        count("read_by_patterns");
     }
     if !references.is_empty() {
         count("resolved");

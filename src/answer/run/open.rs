@@ -32,9 +32,8 @@ pub struct Opened {
     pub asked_by: UserId,
     /// The focus, where it was picked before and a member asked for it.
     pub given: Option<Vec<Chosen>>,
-    /// The ask only points at the conversation; `is_bare` where the tag alone does, and a question before it does not.
+    /// The ask only points at the conversation.
     pub generic: bool,
-    pub is_bare: bool,
     /// The chat's, before any message was read that the answer may rest on.
     pub revision: Option<i64>,
     /// What is known already of the newest messages, ascending by number.
@@ -83,8 +82,7 @@ impl Reading {
         let known = self.readings.known(conn, trigger.conversation())?;
         let parsed = &as_transcribed(parsed, &trigger);
         let (asked, generic) = asked(conn, trigger, (&chat, self.zone), parsed)?;
-        let is_bare = parsed.is_generic;
-        Ok(Found::Ready(Box::new(Opened { asked, chat, matter, asked_by, given, generic, is_bare, revision, known })))
+        Ok(Found::Ready(Box::new(Opened { asked, chat, matter, asked_by, given, generic, revision, known })))
     }
 }
 

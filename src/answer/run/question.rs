@@ -196,13 +196,13 @@ impl Reading {
         windowed: Windowed,
         beside: Beside,
     ) -> store::Result<Question> {
-        let Opened { chat: row, matter, asked_by, generic, is_bare, revision, .. } = opened;
-        let (matter, asked_by, generic, is_bare) = (*matter, *asked_by, *generic, *is_bare);
+        let Opened { chat: row, matter, asked_by, generic, revision, .. } = opened;
+        let (matter, asked_by, generic) = (*matter, *asked_by, *generic);
         let Gathered { history, params } = gathered;
         let Windowed { window, oldest_part } = windowed;
         let Beside { looked, mut enrichment, scope, earliest, settings, introduction, topic, spent } = beside;
         enrichment.pieces.extend(oldest_part.piece());
-        let going_on = self.going_on(conn, &history, (generic, is_bare), row, &window, asked_by);
+        let going_on = self.going_on(conn, &history, generic, row, &window, asked_by);
         let recalled = looked.map_or_else(Recalled::default, |looked| self.recalled(conn, &looked, &window));
         let people = Person::of_talk(&history.recent, history.trigger.message.sent_at.minus(LATELY));
         Ok(Question {
@@ -272,7 +272,7 @@ impl Reading {
         &self,
         conn: &Reader,
         history: &History,
-        (generic, is_bare): (bool, bool),
+        generic: bool,
         row: &ChatRow,
         window: &ContextWindow,
         member: UserId,
@@ -281,7 +281,6 @@ impl Reading {
             trigger: &history.trigger,
             ask: &history.ask,
             generic,
-            is_bare,
             language: row.language,
             usual_idle: self.idle.in_chats_of(row.chat.kind),
             window,

@@ -110,7 +110,7 @@ fn suggest(tx: &Writer<'_>, trigger: &StoredMessage, asked: &Said, answer: &Said
     }
     let ask = asked.line.text.trim_start_matches("@bot").trim();
     let reading = classify(&Ask { text: ask, generic: false, in_play: false, language: None });
-    let resolved = resolve(&Turn { ask, reading: &reading, stored: None, extracted: None }).follow_up;
+    let resolved = resolve(&Turn { ask, reading: &reading, stored: None }).follow_up;
     let items = items(&record.text, resolved.frame.kind.as_deref());
     let new = NewFollowUp {
         answer: id,

@@ -15,7 +15,7 @@ fn item(answer: AnswerId, position: u32, title: &str, person: &str, cents: u64) 
 
 fn stored(ask: &str, items: &[(&str, &str, u64)]) -> Stored {
     let reading = classify(&Ask { text: ask, generic: false, in_play: false, language: None });
-    let frame = resolve(&Turn { ask, reading: &reading, stored: None, extracted: None }).follow_up.frame;
+    let frame = resolve(&Turn { ask, reading: &reading, stored: None }).follow_up.frame;
     let listed: Vec<Item> =
         (1..).zip(items).map(|(position, (title, person, cents))| item(NOW, position, title, person, *cents)).collect();
     let shown = listed.clone();
@@ -33,7 +33,7 @@ fn stored(ask: &str, items: &[(&str, &str, u64)]) -> Stored {
 
 fn follow(ask: &str, stored: &Stored) -> Outcome {
     let reading = classify(&Ask { text: ask, generic: false, in_play: true, language: None });
-    resolve(&Turn { ask, reading: &reading, stored: Some(stored), extracted: None })
+    resolve(&Turn { ask, reading: &reading, stored: Some(stored) })
 }
 
 fn titles(items: &[Item]) -> Vec<&str> {
@@ -121,8 +121,6 @@ fn of_several_authors_of_one_answer_none_is_guessed() {
         (open.about, open.candidates.as_slice()),
         (Unclear::Person, ["J.R.R. Tolkien", "C.S. Lewis"].map(str::to_owned).as_slice())
     );
-    let by_model = found.clone().chosen_by_model(1).follow_up;
-    assert_eq!((names(&by_model.frame), by_model.references[0].by), (vec!["C.S. Lewis"], Evidence::Model));
     let asked = found.asked_back().follow_up;
     let question = asked.frame.clarification.clone().expect("a question");
     let reading = classify(&Ask { text: "Lewis", generic: false, in_play: true, language: None });
@@ -191,23 +189,9 @@ fn a_shown_person_is_found_without_diacritics_and_by_the_last_name() {
 }
 
 #[test]
-fn a_pronoun_that_a_model_took_for_a_name_is_none() {
-    let reading = classify(&Ask { text: "näita veel tema raamatuid", generic: false, in_play: true, language: None });
-    let model = Extracted(Frame {
-        intent: Intent::EntitySearch,
-        entities: vec![NamedEntity::person("tema")],
-        ..Frame::default()
-    });
-    let before = stored("näita raamatuid", &[("The Hobbit", "J.R.R. Tolkien", 0)]);
-    let turn =
-        Turn { ask: "näita veel tema raamatuid", reading: &reading, stored: Some(&before), extracted: Some(&model) };
-    assert_eq!(names(&resolve(&turn).follow_up.frame), ["J.R.R. Tolkien"]);
-}
-
-#[test]
 fn without_a_suggestion_nothing_is_gone_on_with() {
     let reading = classify(&Ask { text: "more", generic: false, in_play: false, language: None });
-    let found = resolve(&Turn { ask: "more", reading: &reading, stored: None, extracted: None }).follow_up;
+    let found = resolve(&Turn { ask: "more", reading: &reading, stored: None }).follow_up;
     assert_eq!(found.frame.intent, Intent::Ask);
     assert!(!found.is_telling());
 }
