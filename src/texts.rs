@@ -11,10 +11,11 @@ mod why;
 
 use std::sync::LazyLock;
 
+use crate::domain::CommandName;
 use crate::domain::rows::{read, rows};
 
 pub use answer::{DigestTexts, FollowUpTexts};
-pub use chat::{AccessTexts, ConceptTexts, NoteTexts, SettingsTexts};
+pub use chat::{AccessTexts, ConceptTexts, MenuTexts, NoteTexts, SettingsTexts};
 pub use memory::{MemoryTexts, RecapTexts, RecapWords};
 pub use why::WhyTexts;
 
@@ -40,6 +41,8 @@ rows! {
     pub struct Texts {
         /// ISO 639-3.
         pub code: String,
+        /// ISO 639-1.
+        pub short: String,
         /// Of the language, in itself.
         pub name: String,
         pub help: String,
@@ -109,6 +112,7 @@ rows! {
         pub months: [String; 12],
         pub why: WhyTexts,
         pub digest: DigestTexts,
+        pub menu: MenuTexts,
         pub follow_up: FollowUpTexts,
         pub memory: MemoryTexts,
         pub recap: RecapTexts,
@@ -136,6 +140,14 @@ impl Texts {
 pub fn texts(code: &str) -> &'static Texts {
     static NONE: LazyLock<Texts> = LazyLock::new(Texts::default);
     all().iter().find(|texts| texts.code == code).or_else(|| all().first()).unwrap_or(&NONE)
+}
+
+/// Returns what the commands do, as Telegram lists them, for each language with its two-letter code.
+pub fn menus() -> impl Iterator<Item = (&'static str, Vec<(&'static str, &'static str)>)> {
+    all().iter().map(|texts| {
+        let line = |command: CommandName| Some((command.as_str(), texts.menu.line(command)?));
+        (texts.short.as_str(), CommandName::ALL.into_iter().filter_map(line).collect())
+    })
 }
 
 /// Code and name of each language that there are sentences in.

@@ -105,6 +105,7 @@ const ROOMS: &[Room] = &[
         "app",
         &[
             "memory",
+            "texts",
             "recap",
             "domain",
             "embed",

@@ -17,7 +17,7 @@ use crate::answer::plain::{clean_name, escape_markdown, one_line};
 use crate::answer::sources::with_sources;
 use crate::answer::support::Support;
 use crate::answer::tags::{Piece, canonical, cited_as_code, numbers_in_tags, pieces, unfenced, unticked};
-use crate::domain::{Citable, REMOVED_NOTE, SOURCES, SourceId, SourceRef, Timestamp, Zone};
+use crate::domain::{Citable, SourceId, SourceRef, Timestamp, Zone, source_labels};
 
 /// Characters of a source that are kept with the answer.
 const SOURCE_CHARS: usize = 160;
@@ -50,24 +50,34 @@ pub fn linked(answer: &str, material: Material<'_>) -> String {
     link(answer, material, None).0
 }
 
+/// What is written of citations.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a> {
+    /// ISO 639-3 code of the answer's language.
+    pub language: &'a str,
+    /// Stands behind each statement without a source, in strict chats.
+    pub mark: Option<&'a str>,
+}
+
 /// Checks the citations of `answer` against what the model was given. With `support`, sentences that rest on a source get its
-/// link. `now` decides which times need their day. Where there is a `mark`, it stands behind each statement without a source.
+/// link. `now` decides which times need their day.
 pub fn check(
     answer: &str,
     material: Material<'_>,
     support: Option<&Support<'_>>,
     (now, zone): (Timestamp, Zone),
-    mark: Option<&str>,
+    words: Words<'_>,
 ) -> Checked {
     let (linked, ledger) = link(answer, material, support);
-    let mut parts = vec![mark.map_or_else(|| linked.clone(), |mark| mark_unsourced(&linked, mark))];
+    let (sources_label, removed_note) = source_labels(words.language);
+    let mut parts = vec![words.mark.map_or_else(|| linked.clone(), |mark| mark_unsourced(&linked, mark))];
     if !ledger.removed.is_empty() {
-        parts.push(REMOVED_NOTE.to_owned());
+        parts.push(removed_note.to_owned());
     }
     if !ledger.valid.is_empty() {
         let sources: Vec<String> =
             ledger.valid.iter().enumerate().map(|(index, source)| source_item(index + 1, source, now, zone)).collect();
-        parts.push(format!("{SOURCES}{}", sources.join(" · ")));
+        parts.push(format!("{sources_label}{}", sources.join(" · ")));
     }
     parts.retain(|part| !part.is_empty());
     Checked {
@@ -260,6 +270,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    const ENGLISH: Words<'static> = Words { language: "eng", mark: None };
     use crate::answer::lines::Labels;
     use crate::domain::{Grounds, Seq};
     use crate::testkit::{here, moment};
@@ -298,7 +310,7 @@ mod tests {
     }
 
     fn checked(answer: &str, given: &[Citable]) -> Checked {
-        check(answer, Material { given, labels: &labels(), ask: None }, None, (moment("15:00"), here()), None)
+        check(answer, Material { given, labels: &labels(), ask: None }, None, (moment("15:00"), here()), ENGLISH)
     }
 
     #[test]
@@ -382,7 +394,7 @@ mod tests {
             ("You ask for Thai [source: m7].", "You ask for Thai."),
             ("20 m2, 3 €/m3", "20 m2, 3 €/m3"),
         ] {
-            let found = check(answer, material, None, (moment("15:00"), here()), None).text;
+            let found = check(answer, material, None, (moment("15:00"), here()), ENGLISH).text;
             assert!(found.starts_with(text), "{answer}: {found}");
         }
     }
@@ -421,10 +433,10 @@ mod tests {
         let material = Material { given: &given, labels: &labels, ask: None };
         for code in ["`f(n1, n2)`", "`a[m1]`", "`m12 = u3`", "```rust\nlet m10 = list[m1];\nfor u3 in m2 {}\n```"] {
             let text = format!("Write {code} there.");
-            assert_eq!(check(&text, material, None, (moment("15:00"), here()), None).text, text);
+            assert_eq!(check(&text, material, None, (moment("15:00"), here()), ENGLISH).text, text);
         }
         for (code, linked) in [("`m1`", r"[\[1\]](https://t.me/c/1/1)"), ("`[m3]`", r"\[1\]")] {
-            let text = check(&format!("So {code} says."), material, None, (moment("15:00"), here()), None).text;
+            let text = check(&format!("So {code} says."), material, None, (moment("15:00"), here()), ENGLISH).text;
             assert!(text.starts_with(&format!("So {linked} says.")), "{text}");
         }
     }
@@ -547,7 +559,7 @@ mod tests {
             prop_assert!(found.valid.iter().all(|id| ["m1", "m2", "m3"].contains(&id.as_str())));
             prop_assert!(found.removed.iter().all(|id| !["m1", "m2", "m3"].contains(&id.as_str())));
             prop_assert!(!TAGS.is_match(&found.text), "{}", found.text);
-            prop_assert_eq!(found.text.matches(REMOVED_NOTE).count(), usize::from(!found.removed.is_empty()));
+            prop_assert_eq!(found.text.matches(source_labels("eng").1).count(), usize::from(!found.removed.is_empty()));
             prop_assert_eq!(found.generated.len(), found.valid.len() + found.removed.len());
         }
     }

@@ -4,10 +4,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::AppError;
 use crate::clock::Clock;
-use crate::domain::CommandName;
 use crate::privacy::wording::{self, Promise};
 use crate::resilience::{Backoff, random};
 use crate::telegram::{Telegram, TelegramError};
+use crate::texts::menus;
 
 /// Sets command menu and description once, however long that takes. Nothing waits for it.
 pub struct Menu {
@@ -35,7 +35,11 @@ impl Menu {
     }
 
     async fn introduce(&self) -> Result<(), TelegramError> {
-        self.telegram.set_commands(&CommandName::menu()).await?;
+        for (language, commands) in menus() {
+            // English is what everybody sees who has another language.
+            let language = (language != "en").then_some(language);
+            self.telegram.set_commands(&commands, language).await?;
+        }
         // What the operator wrote there stays.
         if self.telegram.short_description().await?.is_empty() {
             self.telegram.set_short_description(&wording::in_a_line(self.promise.retention)).await?;

@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 pub struct CommandSpec {
     /// Without the slash.
     pub name: &'static str,
-    /// As Telegram lists it when somebody types a slash. None: it is not listed.
-    pub menu: Option<&'static str>,
     pub addressing: Addressing,
     /// It is about what is kept of whoever sends it: nobody is refused that.
     pub is_about_privacy: bool,
@@ -23,7 +21,7 @@ pub enum Addressing {
 }
 
 macro_rules! commands {
-    ($($command:ident = $name:literal, menu $menu:expr, $addressing:ident, privacy $privacy:literal;)+) => {
+    ($($command:ident = $name:literal, $addressing:ident, privacy $privacy:literal;)+) => {
         /// A command that this version of the bot answers.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -38,7 +36,6 @@ macro_rules! commands {
                 match self {
                     $(Self::$command => CommandSpec {
                         name: $name,
-                        menu: $menu,
                         addressing: Addressing::$addressing,
                         is_about_privacy: $privacy,
                     },)+
@@ -49,24 +46,24 @@ macro_rules! commands {
 }
 
 commands! {
-    Ask = "ask", menu Some("Ask about the conversation"), OursWhenBare, privacy false;
-    Why = "why", menu Some("Reply to an answer of mine: which messages it rests on"), OursWhenBare, privacy false;
-    Concepts = "concepts", menu Some("The named things that I keep in mind here"), OursWhenBare, privacy false;
-    Privacy = "privacy", menu Some("What I keep, for how long, and who sees it"), NeedsOurName, privacy true;
-    Forget = "forget", menu Some("In a reply: forget that message. Or: me, me 1h, all"), OursWhenBare, privacy true;
-    Optout = "optout", menu Some("Keep nothing of what I write"), OursWhenBare, privacy true;
-    Optin = "optin", menu Some("Read along with me again"), OursWhenBare, privacy true;
-    Memory = "memory", menu Some("What I remember of this chat. Admins: on, off"), OursWhenBare, privacy false;
-    Export = "export", menu Some("Admins: a file of all that is kept of this chat, in private. stop"), OursWhenBare, privacy false;
-    Topics = "topics", menu Some("What this chat talks about. use, and for admins merge"), OursWhenBare, privacy false;
-    Recap = "recap", menu Some("What was said: 2h, today, since I was here; admins: daily 18:00"), OursWhenBare, privacy false;
-    Note = "note", menu Some("Admins: save a text for reference. In a reply: that message"), OursWhenBare, privacy false;
-    Notes = "notes", menu Some("The texts that this chat saved for reference"), OursWhenBare, privacy false;
-    Settings = "settings", menu Some("Admins: how I answer here"), NeedsOurName, privacy false;
-    New = "new", menu Some("What comes next is a new talk"), NeedsOurName, privacy false;
-    Help = "help", menu Some("What I do and how to tag me"), NeedsOurName, privacy false;
-    Start = "start", menu None, NeedsOurName, privacy false;
-    Claim = "claim", menu None, NeedsOurName, privacy false;
+    Ask = "ask", OursWhenBare, privacy false;
+    Why = "why", OursWhenBare, privacy false;
+    Concepts = "concepts", OursWhenBare, privacy false;
+    Privacy = "privacy", NeedsOurName, privacy true;
+    Forget = "forget", OursWhenBare, privacy true;
+    Optout = "optout", OursWhenBare, privacy true;
+    Optin = "optin", OursWhenBare, privacy true;
+    Memory = "memory", OursWhenBare, privacy false;
+    Export = "export", OursWhenBare, privacy false;
+    Topics = "topics", OursWhenBare, privacy false;
+    Recap = "recap", OursWhenBare, privacy false;
+    Note = "note", OursWhenBare, privacy false;
+    Notes = "notes", OursWhenBare, privacy false;
+    Settings = "settings", NeedsOurName, privacy false;
+    New = "new", NeedsOurName, privacy false;
+    Help = "help", NeedsOurName, privacy false;
+    Start = "start", NeedsOurName, privacy false;
+    Claim = "claim", NeedsOurName, privacy false;
 }
 
 impl CommandName {
@@ -77,10 +74,5 @@ impl CommandName {
 
     pub fn parse(raw: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|name| name.as_str().eq_ignore_ascii_case(raw))
-    }
-
-    /// The commands as Telegram lists them, with their descriptions.
-    pub fn menu() -> Vec<(&'static str, &'static str)> {
-        Self::ALL.into_iter().map(Self::spec).filter_map(|spec| Some((spec.name, spec.menu?))).collect()
     }
 }

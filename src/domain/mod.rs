@@ -72,6 +72,6 @@ pub use stems::{Language, WordStemmer, stems};
 pub use text::{Entity, EntityKind, FormattedText, UserRef, utf16_len, utf16_slice};
 pub use time::Timestamp;
 pub use tokens::{TokenCalibration, estimate_tokens};
-pub use uncited::{REMOVED_NOTE, SOURCES, without_citations};
+pub use uncited::{source_labels, source_list, without_citations};
 pub use visible::{is_blank, is_removed};
 pub use zone::Zone;

@@ -4,14 +4,41 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// How the line begins that tells the sources of an answer.
-pub const SOURCES: &str = "Sources: ";
-/// Stands under an answer that cited what it was not given.
-pub const REMOVED_NOTE: &str = "(Removed invalid citation)";
+/// How the line begins that tells the sources of an answer, and what stands under one that cited what it was not given: by the
+/// ISO 639-3 code of the answer's language, English first.
+const LABELS: [(&str, &str, &str); 12] = [
+    ("eng", "Sources: ", "(Removed invalid citation)"),
+    ("deu", "Quellen: ", "(Ungültige Quellenangabe entfernt)"),
+    ("spa", "Fuentes: ", "(Se quitó una cita no válida)"),
+    ("fra", "Sources : ", "(Citation non valide supprimée)"),
+    ("rus", "Источники: ", "(Удалена неверная ссылка)"),
+    ("est", "Allikad: ", "(Vigane viide eemaldatud)"),
+    ("por", "Fontes: ", "(Citação inválida removida)"),
+    ("ukr", "Джерела: ", "(Вилучено недійсне посилання)"),
+    ("tur", "Kaynaklar: ", "(Geçersiz alıntı kaldırıldı)"),
+    ("ita", "Fonti: ", "(Citazione non valida rimossa)"),
+    ("nld", "Bronnen: ", "(Ongeldige bronvermelding verwijderd)"),
+    ("pol", "Źródła: ", "(Usunięto nieprawidłowe źródło)"),
+];
+
+/// Returns the label of the source line in a language, `Sources: `, and the note on removed citations; English where the language
+/// has none.
+pub fn source_labels(code: &str) -> (&'static str, &'static str) {
+    let (_, sources, removed) = LABELS.iter().find(|(known, ..)| *known == code).unwrap_or(&LABELS[0]);
+    (sources, removed)
+}
+
+/// Returns what follows the label where a paragraph is the source line of an answer.
+pub fn source_list(paragraph: &str) -> Option<&str> {
+    LABELS.iter().find_map(|(_, sources, _)| paragraph.strip_prefix(sources)).filter(|list| list.starts_with('['))
+}
 
 /// What stands under an answer.
 static FOOTER: LazyLock<Regex> = LazyLock::new(|| {
-    let (line, note) = (format!(r"{SOURCES}\[1\].*"), regex::escape(REMOVED_NOTE));
+    let any = |of: fn(&(&str, &'static str, &'static str)) -> &'static str| {
+        LABELS.iter().map(|labels| regex::escape(of(labels))).collect::<Vec<_>>().join("|")
+    };
+    let (line, note) = (format!(r"(?:{})\[1\].*", any(|labels| labels.1)), format!("(?:{})", any(|labels| labels.2)));
     pattern(&format!(r"(?s)(?:\A|\n+)(?:{note}(?:\n+{line})?|{line})\s*\z"))
 });
 /// What stands in the place of a citation, once the Markdown is gone.
@@ -39,5 +66,7 @@ mod tests {
         assert_eq!(without_citations(sent), "It is Thai, open late.");
         assert_eq!(without_citations("Yes.\n\n(Removed invalid citation)"), "Yes.");
         assert_eq!(without_citations("Sources: the town hall."), "Sources: the town hall.");
+        assert_eq!(without_citations("Um neun [1].\n\nQuellen: [1] Ana 14:02"), "Um neun.");
+        assert_eq!(without_citations("À neuf heures [1].\n\nSources : [1] Ana 14:02"), "À neuf heures.");
     }
 }

@@ -222,9 +222,11 @@ impl Telegram {
 
     /// Sets the command menu: name without slash, and description. For groups too by name, since a list that was once
     /// set for them would hide the general one.
-    pub async fn set_commands(&self, commands: &[(&str, &str)]) -> Result<(), TelegramError> {
-        self.tell(&request::set_commands(commands, wire::BotCommandScope::Default)).await?;
-        self.tell(&request::set_commands(commands, wire::BotCommandScope::AllGroupChats)).await
+    pub async fn set_commands(&self, commands: &[(&str, &str)], language: Option<&str>) -> Result<(), TelegramError> {
+        for scope in [wire::BotCommandScope::Default, wire::BotCommandScope::AllGroupChats] {
+            self.tell(&request::set_commands(commands, scope, language)).await?;
+        }
+        Ok(())
     }
 
     /// The line under the bot's name, as it is now.

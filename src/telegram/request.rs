@@ -134,10 +134,11 @@ pub fn react(chat: ChatId, message: MessageId, emoji: Option<&str>) -> Result<Se
     Ok(request)
 }
 
-pub fn set_commands(commands: &[(&str, &str)], scope: wire::BotCommandScope) -> SetMyCommands {
+pub fn set_commands(commands: &[(&str, &str)], scope: wire::BotCommandScope, language: Option<&str>) -> SetMyCommands {
     let mut request =
         SetMyCommands::new(commands.iter().map(|(name, description)| wire::BotCommand::new(*name, *description)));
     request.scope = Some(scope);
+    request.language_code = language.map(str::to_owned);
     request
 }
 
@@ -344,7 +345,7 @@ mod tests {
             expect![[r#"sendChatAction {"action":"typing","chat_id":-1001,"message_thread_id":7}"#]],
         );
         check(
-            Ok(set_commands(&[("ask", "Ask about the chat")], wire::BotCommandScope::AllGroupChats)),
+            Ok(set_commands(&[("ask", "Ask about the chat")], wire::BotCommandScope::AllGroupChats, None)),
             expect![[
                 r#"setMyCommands {"commands":[{"command":"ask","description":"Ask about the chat"}],"scope":{"type":"all_group_chats"}}"#
             ]],

@@ -1,5 +1,6 @@
 //! The sentences about who is let in, and about what a chat saves and sets for itself.
 
+use crate::domain::CommandName;
 use crate::domain::rows::rows;
 
 rows! {
@@ -81,5 +82,53 @@ rows! {
         pub everybody_asks_button: String,
         pub admins_ask_button: String,
         pub no_budget_button: String,
+    }
+}
+
+rows! {
+    /// What each command does, as Telegram lists it when somebody types a slash: at most 256 characters.
+    pub struct MenuTexts {
+        pub ask: String,
+        pub why: String,
+        pub concepts: String,
+        pub privacy: String,
+        pub forget: String,
+        pub optout: String,
+        pub optin: String,
+        pub memory: String,
+        pub export: String,
+        pub topics: String,
+        pub recap: String,
+        pub note: String,
+        pub notes: String,
+        pub settings: String,
+        pub new: String,
+        pub help: String,
+    }
+}
+
+impl MenuTexts {
+    /// Returns the line for a command; none where it is not listed.
+    pub fn line(&self, command: CommandName) -> Option<&str> {
+        let line = match command {
+            CommandName::Ask => &self.ask,
+            CommandName::Why => &self.why,
+            CommandName::Concepts => &self.concepts,
+            CommandName::Privacy => &self.privacy,
+            CommandName::Forget => &self.forget,
+            CommandName::Optout => &self.optout,
+            CommandName::Optin => &self.optin,
+            CommandName::Memory => &self.memory,
+            CommandName::Export => &self.export,
+            CommandName::Topics => &self.topics,
+            CommandName::Recap => &self.recap,
+            CommandName::Note => &self.note,
+            CommandName::Notes => &self.notes,
+            CommandName::Settings => &self.settings,
+            CommandName::New => &self.new,
+            CommandName::Help => &self.help,
+            CommandName::Start | CommandName::Claim => return None,
+        };
+        Some(line)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::domain::{Addressing, BotIdentity, ChatKind, CommandName, How, Kind, Message, ParsedTrigger, Role, SOURCES};
+use crate::domain::{
+    Addressing, BotIdentity, ChatKind, CommandName, How, Kind, Message, ParsedTrigger, Role, source_list,
+};
 use crate::trigger::address::{Address, address};
 use crate::trigger::ask::without;
 use crate::trigger::command::{Addressee, Call};
@@ -100,7 +102,7 @@ fn is_reply_to_talk(message: &Message, parent: Option<&Message>) -> bool {
 fn asks(answer: &Message) -> bool {
     let paragraphs = answer.text.split("\n\n").map(str::trim_end);
     paragraphs
-        .take_while(|paragraph| paragraph.strip_prefix(SOURCES).is_none_or(|list| !list.starts_with('[')))
+        .take_while(|paragraph| source_list(paragraph).is_none())
         .last()
         .is_some_and(|last| last.ends_with(['?', '？', '؟']))
 }

@@ -281,7 +281,9 @@ async fn a_token_that_is_refused_ends_the_daemon() {
 
         let (code, log) = Process::begin(w).ended(REFUSES_WITHIN).await;
         assert_eq!(code, 78, "{log}");
-        assert!(w.telegram.calls().len() < 15, "a busy loop: {} calls", w.telegram.calls().len());
+        // The menu is set once for each language.
+        let calls = w.telegram.calls().iter().filter(|call| !call.is("setMyCommands")).count();
+        assert!(calls < 15, "a busy loop: {calls} calls");
     })
     .await;
 }

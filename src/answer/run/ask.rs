@@ -334,11 +334,13 @@ impl Answering {
         let claims = !says_no.contains(&draft.markdown.trim());
         let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model() && claims;
         let mark = is_strict.then(|| notices(question.chat.speaks().code()).unsourced.as_str());
+        let language = question.language().unwrap_or(question.chat.speaks());
+        let words = citations::Words { language: language.code(), mark };
         let embedder = self.parts.readings.embedder();
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
         let support =
             draft.is_of_a_model().then(|| Support::new(&given, &question.history.ask, &self.parts.bot.name, &embed));
-        let checked = citations::check(&draft.markdown, material, support.as_ref(), (now, question.zone), mark);
+        let checked = citations::check(&draft.markdown, material, support.as_ref(), (now, question.zone), words);
         log::citations(&checked);
         // An answer that the model did not write makes no use of what is remembered.
         let was_asked = draft.status == AnswerStatus::Answered;

@@ -63,6 +63,7 @@ pub(super) fn set_my_commands(state: &mut State, params: &Params, _now: Timestam
         }
     }
     let scope = params.parsed::<Value>("scope")?.unwrap_or_else(|| json!({"type": "default"}));
-    state.commands.insert(scope.to_string(), json!(commands));
+    let language = params.text("language_code").unwrap_or_default();
+    state.commands.insert(format!("{scope}{language}"), json!(commands));
     Ok(true.into())
 }

@@ -302,7 +302,7 @@ async fn every_other_method_is_as_the_bot_api_has_it() {
         t.delete_webhook().await.unwrap();
         t.typing(chat, None).await.unwrap();
         t.react(chat, MessageId(42), Some("👀")).await.unwrap();
-        t.set_commands(&[("ask", "Ask about the chat")]).await.unwrap();
+        t.set_commands(&[("ask", "Ask about the chat")], None).await.unwrap();
         t.leave_chat(chat).await.unwrap();
         t.answer_callback("q1", Some("Done")).await.unwrap();
         t.get_chat_member(chat, UserId(5)).await.unwrap()
