@@ -176,7 +176,8 @@ impl Answering {
                             built = self.prompt(&question, self.parts.gateway.prompt_room(Purpose::Answer))?;
                         }
                     }
-                    let answered = self.converse(job, (&mut question, &mut built), asking).await;
+                    // On the heap: the compiler lays out only so many futures within each other.
+                    let answered = Box::pin(self.converse(job, (&mut question, &mut built), asking)).await;
                     asking.ended(answered.and_then(|(completion, bill)| {
                         self.usable(&mut question, &built, (completion, bill), asking.window)
                     }))
