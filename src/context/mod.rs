@@ -24,11 +24,14 @@
 //!    are about as likely, the second is noted. `pick` runs 3 to 7.
 //! 8. **Further back** (`retrieval`): with the ask and the focus as a query, the engine of recall finds messages older than all
 //!    candidates, and a classifier reranks them.
+//!    For a question of its own (`open_question`) the whole conversation is searched for stretches that hold its words (`past`):
+//!    up to six tenths of the window, and in a conversation longer than the candidates the best of them is the focus.
 //! 9. **Surroundings** (`window/surroundings`): the next messages of the same ranking, with a small bonus for recency, and the last
 //!    three that members said.
 //! 10. **Budget** (`budget`): all of it is packed by part and score into `CONTEXT_TOKENS`. `window` runs all steps but the first.
 //!
-//! Where an ask names a time or a member and nothing else, the focus is not picked: it is what was said then or by them (`said`).
+//! Where an ask names a time, a talk or a member and nothing else, the focus is not picked: it is what was said then or by them (`said`),
+//! the most telling of it (`central`).
 //! `seed` is the first design's rule (a time gap and an anchor), kept as a baseline and a feature. `explain` picks once more and
 //! notes what each feature added (`contributions`). All models are linear (`linear`, `weights`) and fitted by `benches/fit` on rows
 //! from `pick/training`.
