@@ -27,7 +27,9 @@ impl Commands {
             let to = ReplyTarget { chat, thread: None, reply_to: None };
             let key = format!("imported:{chat}:{}", now.millis());
             let parts = format(&Notice::Own(notices.imported(&grouped(count))));
-            self.settle(job, NewReply::own(Purpose::Notice, key, to, parts), |_| Ok(())).await
+            self.settle(job, NewReply::own(Purpose::Notice, key, to, parts), |_| Ok(())).await?;
+            tracing::info!(chat.id = chat.0, count, "imported {count} older messages of chat {chat}");
+            Ok(())
         };
         match told.await {
             Ok(()) => Outcome::Finished,

@@ -20,6 +20,9 @@ const UPGRADES_AT_ONCE: u32 = 5;
 /// A note for when a session may end is looked at after that moment, not at it.
 const MOMENT: Duration = Duration::from_secs(1);
 
+/// Sessions that ended longer ago come from an import or a long downtime, many at once: the log has no line for each.
+pub(super) const LONG_AGO: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// What a look at one conversation came to.
 struct Looked {
     closed: Vec<Session>,
@@ -50,13 +53,7 @@ impl Memory {
             let (config, now) = (self.config.clone(), self.clock.now());
             let look = move |tx: &Writer<'_>| look(tx, conversation, &config, page, now);
             let looked = self.store.write(Priority::Background, look).await?;
-            for session in &looked.closed {
-                tracing::info!(
-                    chat = session.id.chat.0, session = %session.id, reason = session.reason.as_str(),
-                    duration_s = session.last.0.since(session.first.0).as_secs(), messages = session.messages,
-                    "SESSION_CLOSED",
-                );
-            }
+            looked.closed.iter().for_each(|session| report(session, now));
             if looked.goes_on_at.is_none() {
                 return Ok(());
             }
@@ -125,6 +122,20 @@ impl Memory {
         };
         self.store.write(Priority::Background, add).await
     }
+}
+
+/// Logs that a session ended.
+fn report(session: &Session, now: Timestamp) {
+    macro_rules! log {
+        ($level:ident) => {
+            tracing::$level!(
+                chat = session.id.chat.0, session = %session.id, reason = session.reason.as_str(),
+                duration_s = session.last.0.since(session.first.0).as_secs(), messages = session.messages,
+                "SESSION_CLOSED",
+            )
+        };
+    }
+    if now.since(session.last.0) > LONG_AGO { log!(debug) } else { log!(info) }
 }
 
 /// `upgrades`: the model by which extracts may be replaced, if any.

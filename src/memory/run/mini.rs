@@ -126,7 +126,7 @@ impl Memory {
             (SummaryVectors::Server(_), Some(summary)) => (None, summary.method == SummaryMethod::Model),
             (SummaryVectors::Off, _) | (_, None) => (None, false),
         };
-        let (kept, payload, id) = (summary.clone(), job.payload.clone(), session.id);
+        let (kept, payload, id, ended) = (summary.clone(), job.payload.clone(), session.id, session.clone());
         let tags = match &summary {
             Some(summary) => rows(self.rare_words(id.chat, &summary.bullets).await?),
             None => Vec::new(),
@@ -150,15 +150,7 @@ impl Memory {
             .await?;
         self.wake.wake();
         if let (true, Some(summary)) = (stored, &kept) {
-            let written = made.and_then(|made| made.written);
-            tracing::info!(
-                chat = id.chat.0, session = %id, method = summary.method.as_str(), chars = chars(summary),
-                tokens = summary.tokens, model = summary.model,
-                latency_ms = written.as_ref().map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
-                used_tokens = written.as_ref().map(|it| it.tokens.prompt + it.tokens.completion),
-                cost_micros = written.as_ref().and_then(|it| it.cost_micros),
-                "MINI_SUMMARY_BUILT",
-            );
+            report(&ended, summary, made.and_then(|made| made.written).as_ref(), now);
         }
         Ok(Outcome::Finished)
     }
@@ -168,6 +160,23 @@ impl Memory {
         self.store.write(Priority::Background, move |tx| jobs::finish(tx, payload.kind(), &payload.key())).await?;
         Ok(Outcome::Finished)
     }
+}
+
+/// Logs that a session got a summary.
+fn report(session: &Session, summary: &Summary, written: Option<&Written>, now: Timestamp) {
+    macro_rules! log {
+        ($level:ident) => {
+            tracing::$level!(
+                chat = session.id.chat.0, session = %session.id, method = summary.method.as_str(), chars = chars(summary),
+                tokens = summary.tokens, model = summary.model,
+                latency_ms = written.map(|it| u64::try_from(it.latency.as_millis()).unwrap_or(u64::MAX)),
+                used_tokens = written.map(|it| it.tokens.prompt + it.tokens.completion),
+                cost_micros = written.and_then(|it| it.cost_micros),
+                "MINI_SUMMARY_BUILT",
+            )
+        };
+    }
+    if now.since(session.last.0) > divide::LONG_AGO { log!(debug) } else { log!(info) }
 }
 
 /// What follows from a session's new summary, or from its having none.
