@@ -1,18 +1,17 @@
 //! From an exported message to one of ours: pure, and lenient with everything but what a message cannot be without.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::Value;
 
+use crate::archive::accounts::{Numbering, SUPERGROUPS, account, bare};
 use crate::archive::content::{filled, shown};
+use crate::archive::topics::{TopicHints, Topics, replies_elsewhere};
 use crate::archive::{happened, text};
 use crate::domain::{
-    Borrowed, Chat, ChatId, ChatKind, FormattedText, Kind, Message, MessageId, Origin, Role, Sender, ThreadId,
-    Timestamp, UserId,
+    Borrowed, Chat, ChatId, ChatKind, FormattedText, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId,
 };
 
-/// Telegram's ids of supergroups and channels for bots: below this, by the number that exports use.
-const SUPERGROUPS: i64 = -1_000_000_000_000;
+/// Edits before this never happened: some exporters write that a message was not edited as the year 1970.
+const FIRST_EDIT: Timestamp = Timestamp::from_secs(365 * 24 * 3600);
 
 /// A chat as an export names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,16 +30,29 @@ pub enum Unusable {
     AnotherBot,
     #[error("it is of a kind that this version does not know")]
     UnknownKind,
+    #[error("the file does not say which chat it is")]
+    Nameless,
 }
 
 impl ExportedChat {
+    /// Returns whether the file says which chat it is.
+    pub fn is_known(&self) -> bool {
+        !self.kind.is_empty() && self.id != 0
+    }
+
     /// The chat as the bot knows it. The export of a private chat with the bot names the bot; `partner` is the person.
     pub fn known_to_bot_as(&self, bot: UserId, partner: Option<UserId>) -> Result<Option<Chat>, Unusable> {
+        if !self.is_known() {
+            return Err(Unusable::Nameless);
+        }
+        let number = bare(self.id);
         let (id, kind) = match self.kind.as_str() {
-            "private_group" => (ChatId(-self.id), ChatKind::Group),
-            "private_supergroup" | "public_supergroup" => (ChatId(SUPERGROUPS - self.id), ChatKind::Supergroup),
-            "private_channel" | "public_channel" => (ChatId(SUPERGROUPS - self.id), ChatKind::Channel),
-            "bot_chat" if self.id == bot.0 => match partner {
+            "private_group" if self.id > SUPERGROUPS => (ChatId(-number), ChatKind::Group),
+            "private_group" | "private_supergroup" | "public_supergroup" => {
+                (ChatId(SUPERGROUPS - number), ChatKind::Supergroup)
+            }
+            "private_channel" | "public_channel" => (ChatId(SUPERGROUPS - number), ChatKind::Channel),
+            "bot_chat" if [self.id, number].contains(&bot.0) => match partner {
                 Some(person) => (ChatId(person.0), ChatKind::Private),
                 None => return Ok(None),
             },
@@ -56,105 +68,82 @@ impl ExportedChat {
     }
 }
 
-/// The forum topics of a chat, as far as it was read: an export tells the topic of a message only by what it replies to.
-#[derive(Debug, Default)]
-pub struct Topics {
-    roots: BTreeSet<i64>,
-    /// Messages in topics. Empty in chats that have none.
-    within: BTreeMap<i64, i64>,
+/// Converts the messages of one chat, in their order.
+#[derive(Debug)]
+pub struct Conversion {
+    bot: UserId,
+    numbering: Numbering,
+    topics: Topics,
 }
 
-impl Topics {
-    /// The topic of a message and what it truly replies to.
-    fn place(&mut self, id: i64, parent: Option<i64>, is_root: bool) -> (Option<ThreadId>, Option<MessageId>) {
-        if is_root {
-            self.roots.insert(id);
-            return (Some(ThreadId(id)), None);
-        }
-        let root = parent.filter(|parent| self.roots.contains(parent));
-        let topic = root.or_else(|| parent.and_then(|parent| self.within.get(&parent).copied()));
-        if let Some(topic) = topic {
-            self.within.insert(id, topic);
-        }
-        (topic.map(ThreadId), parent.filter(|_| root.is_none()).map(MessageId))
+impl Conversion {
+    pub fn new(bot: UserId, chat: &ExportedChat, hints: &TopicHints) -> Self {
+        Self { bot, numbering: Numbering::of_chat(chat.id), topics: hints.topics() }
     }
-}
 
-/// None for what cannot be read: no id, no date.
-pub fn converted(value: &Value, chat: ChatId, bot: UserId, topics: &mut Topics) -> Option<Message> {
-    let id = value["id"].as_i64().filter(|id| *id != 0)?;
-    let sent_at = moment(value, "date")?;
-    let is_service = value["type"].as_str() == Some("service");
-    let is_topic = value["action"].as_str() == Some("topic_created");
-    // A reply to another chat names that chat.
-    let is_elsewhere = value["reply_to_peer_id"].is_string();
-    let parent = value["reply_to_message_id"].as_i64().filter(|_| !is_elsewhere);
-    let (thread, reply_to) = topics.place(id, parent, is_topic);
-    let sender = sender(value, chat, bot, is_service);
-    let FormattedText { text, entities } = said(value);
-    let (kind, detail) = match (is_service, shown(value)) {
-        (true, _) => (Kind::Service, happened::describe(value)),
-        (false, Some(shown)) => shown,
-        (false, None) if !text.is_empty() => (Kind::Text, None),
-        (false, None) => (Kind::Other, Some("unsupported message".to_owned())),
-    };
-    let role = match kind {
-        Kind::Service => Role::System,
-        _ if sender.id == bot => Role::Assistant,
-        _ => Role::User,
-    };
-    Some(Message {
-        chat,
-        id: MessageId(id),
-        thread,
-        sender,
-        role,
-        sent_at,
-        edited_at: moment(value, "edited"),
-        kind,
-        detail,
-        text: if is_service { String::new() } else { text },
-        entities: if is_service { Vec::new() } else { entities },
-        reply_to,
-        quote: None,
-        snapshot: is_elsewhere.then(|| "elsewhere".to_owned()),
-        forward_origin: forwarded(value),
-        borrowed: account(&value["forwarded_from_id"])
-            .map(|(author, _)| Borrowed { author: Some(author), ..Borrowed::default() }),
-        album: None,
-        via_bot: value["via_bot"].as_str().map(|name| name.trim_start_matches('@').to_owned()),
-        origin: Origin::Import,
-    })
-}
-
-/// The person who wrote a message, where it is one: in a private chat this is whose chat it is.
-pub fn person(value: &Value) -> Option<UserId> {
-    account(&value["from_id"]).filter(|(_, is_chat)| !is_chat).map(|(id, _)| id)
-}
-
-/// `user12`, `channel34`, `chat56`; whether it is a chat. Exports of before 2022 have the bare number of a user: an author
-/// who is none would have been numbered alike, and who asks to be forgotten must be found.
-fn account(id: &Value) -> Option<(UserId, bool)> {
-    if let Some(user) = id.as_i64().filter(|user| *user > 0) {
-        return Some((UserId(user), false));
+    /// Converts the next message of `chat`. `None` for one that cannot be read: no id, no date.
+    pub fn convert(&mut self, value: &Value, chat: ChatId) -> Option<Message> {
+        let id = value["id"].as_i64().filter(|id| *id != 0)?;
+        let sent_at = moment(value, "date")?;
+        let numbering = self.numbering.at(sent_at);
+        let is_service = value["type"].as_str() == Some("service");
+        let (thread, reply_to) = self.topics.place(id, value);
+        let sender = self.sender(value, chat, numbering);
+        let FormattedText { text, entities } = said(value);
+        let (kind, detail) = match (is_service, shown(value)) {
+            (true, _) => (Kind::Service, happened::describe(value)),
+            (false, Some(shown)) => shown,
+            (false, None) if !text.is_empty() => (Kind::Text, None),
+            (false, None) => (Kind::Other, Some("unsupported message".to_owned())),
+        };
+        let role = match kind {
+            Kind::Service => Role::System,
+            _ if sender.id == self.bot => Role::Assistant,
+            _ => Role::User,
+        };
+        Some(Message {
+            chat,
+            id: MessageId(id),
+            thread,
+            sender,
+            role,
+            sent_at,
+            edited_at: moment(value, "edited").filter(|at| *at >= FIRST_EDIT),
+            kind,
+            detail,
+            text: if is_service { String::new() } else { text },
+            entities: if is_service { Vec::new() } else { entities },
+            reply_to,
+            quote: None,
+            snapshot: replies_elsewhere(value).then(|| "elsewhere".to_owned()),
+            forward_origin: forwarded(value),
+            borrowed: account(&value["forwarded_from_id"], numbering)
+                .map(|(author, _)| Borrowed { author: Some(author), ..Borrowed::default() }),
+            album: None,
+            via_bot: value["via_bot"].as_str().map(|name| name.trim_start_matches('@').to_owned()),
+            origin: Origin::Import,
+        })
     }
-    let id = id.as_str()?;
-    let number = |prefix: &str| id.strip_prefix(prefix)?.parse::<i64>().ok();
-    let user = number("user").map(|id| (UserId(id), false));
-    let channel = || number("channel").map(|id| (UserId(SUPERGROUPS - id), true));
-    user.or_else(channel).or_else(|| number("chat").map(|id| (UserId(-id), true)))
-}
 
-/// Nobody is named where an account was deleted; its id is still there.
-fn sender(value: &Value, chat: ChatId, bot: UserId, is_service: bool) -> Sender {
-    let (name, id) = if is_service { ("actor", "actor_id") } else { ("from", "from_id") };
-    let (id, is_chat) = account(&value[id]).unwrap_or((UserId(chat.0), true));
-    Sender {
-        id,
-        name: filled(value[name].as_str()).unwrap_or_else(|| "someone".to_owned()),
-        username: None,
-        is_bot: id == bot,
-        is_chat,
+    /// Returns the person who wrote a message, other than the bot: in a private chat this is whose chat it is.
+    pub fn person(&self, value: &Value) -> Option<UserId> {
+        let numbering = self.numbering.at(moment(value, "date")?);
+        let (id, is_chat) = account(&value["from_id"], numbering)?;
+        Some(id).filter(|id| !is_chat && *id != self.bot)
+    }
+
+    /// Nobody is named where an account was deleted; its id is still there.
+    fn sender(&self, value: &Value, chat: ChatId, numbering: Numbering) -> Sender {
+        let is_service = value["type"].as_str() == Some("service");
+        let (name, id) = if is_service { ("actor", "actor_id") } else { ("from", "from_id") };
+        let (id, is_chat) = account(&value[id], numbering).unwrap_or((UserId(chat.0), true));
+        Sender {
+            id,
+            name: filled(value[name].as_str()).unwrap_or_else(|| "someone".to_owned()),
+            username: None,
+            is_bot: id == self.bot,
+            is_chat,
+        }
     }
 }
 
@@ -175,10 +164,14 @@ fn moment(value: &Value, name: &str) -> Option<Timestamp> {
     secs.or_else(local).filter(|secs| *secs > 0).map(Timestamp::from_secs)
 }
 
-/// Newer exports say the same twice, older ones in `text` alone.
+/// Newer exports say the same twice, older ones in `text` alone, others have the formatting in `text_entities` alone.
 fn said(value: &Value) -> FormattedText {
     let said = text::formatted(value.get("text"));
-    if said.text.is_empty() { text::formatted(value.get("text_entities")) } else { said }
+    if !said.entities.is_empty() {
+        return said;
+    }
+    let parts = text::formatted(value.get("text_entities"));
+    if said.text.is_empty() || said.text == parts.text { parts } else { said }
 }
 
 #[cfg(test)]
@@ -188,6 +181,10 @@ mod tests {
 
     use super::*;
 
+    fn conversion() -> Conversion {
+        Conversion::new(UserId(9), &ExportedChat::default(), &TopicHints::default())
+    }
+
     #[track_caller]
     fn check(more: Value, expected: Expect) {
         let mut value =
@@ -195,7 +192,7 @@ mod tests {
         if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
             value.extend(more);
         }
-        let told = converted(&value, ChatId(-100), UserId(9), &mut Topics::default()).map(|message| {
+        let told = conversion().convert(&value, ChatId(-100)).map(|message| {
             let lender = message.borrowed.and_then(|borrowed| borrowed.author).map(|author| author.0);
             let Message { sender, role, .. } = message;
             format!("{} chat {} {} lender {lender:?}", sender.id, sender.is_chat, role.as_str())
@@ -222,7 +219,8 @@ mod tests {
             json!({"from_id": 12, "forwarded_from": "Ann", "forwarded_from_id": 13}),
             expect!["12 chat false user lender Some(13)"],
         );
-        assert_eq!(person(&json!({"from_id": 12})), Some(UserId(12)));
+        let message = json!({"from_id": 12, "date": "2020-05-01T10:00:00"});
+        assert_eq!(conversion().person(&message), Some(UserId(12)));
     }
 
     #[test]

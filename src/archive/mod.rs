@@ -2,14 +2,17 @@
 //!
 //! *Owns*: how an export is read, what becomes of its messages, what an export of ours holds.
 //! *Never*: decides who may be kept (that is `privacy` and `store::consent`); talks to Telegram.
-//! *Entry*: [`run::import`], [`run::export`].
+//! *Entry*: [`run::open`], [`run::import`], [`run::export`].
 
+mod accounts;
 mod content;
 mod convert;
 mod happened;
 pub mod run;
 mod tally;
 mod text;
+mod topics;
 
-pub use convert::{ExportedChat, Topics, Unusable, converted};
+pub use convert::{Conversion, ExportedChat, Unusable};
 pub use tally::{ChatTally, Tally};
+pub use topics::TopicHints;

@@ -264,7 +264,8 @@ const IMPORT_HELP: &str = "\
 In Telegram Desktop: open the chat, ⋮, Export chat history, format JSON. The file is result.json; the export of all
 chats (Settings, Advanced) will do too. Only chats that the bot may work in are read (ALLOWED_CHATS).
 
-A second run adds nothing, and one that was cut short goes on. Nothing that the bot already knows is doubled.
+A dry run says the same as the run. A second run adds nothing, and one that was cut short goes on. Nothing that the
+bot already knows is doubled.
 Each chat is told how many messages were imported, when the daemon starts again.
 
 Exits with 0 when it is done, 1 when the file cannot be read to its end (what stands before is imported), 74 when the
@@ -276,7 +277,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct ImportOptions {
-    /// result.json of an export
+    /// result.json of an export, or the folder that holds it
     pub file: PathBuf,
     /// Only say what would be imported
     #[arg(long)]

@@ -10,7 +10,8 @@ use tempfile::TempDir;
 
 use crate::archive::Tally;
 use crate::archive::run::{
-    ExportError, Import, ImportError, Manner, Progress, export as write_export, import as read_export, recognize,
+    ExportError, Import, ImportError, Imported, Manner, Progress, export as write_export, import as read_export,
+    open as look_through,
 };
 use crate::cli::arguments::{ExportOptions, ImportOptions};
 use crate::cli::exit::{Exit, report};
@@ -47,9 +48,10 @@ pub async fn import(options: ImportOptions) -> Exit {
     let Some(bot) = number.map(UserId) else { return report(&Refused::Token, Exit::Configuration) };
     let clock = Clock::system();
     let manner = if options.dry_run { Manner::DryRun } else { Manner::Write };
-    if let Err(error) = recognize(options.file.clone(), bot).await {
-        return report(&error, Exit::Failed);
-    }
+    let file = match look_through(&options.file).await {
+        Ok(file) => file,
+        Err(error) => return report(&error, Exit::Failed),
+    };
     // The folder stays until the import is done.
     let (store, _folder) = match open(&store.path, manner, clock.now()) {
         Ok(opened) => opened,
@@ -57,14 +59,14 @@ pub async fn import(options: ImportOptions) -> Exit {
     };
     let mut bar = Bar { is_shown: std::io::stderr().is_terminal(), shown: None };
     let retention = privacy.retention;
-    let task = Import { store: store.clone(), clock, file: options.file, bot, access, retention, manner };
+    let task = Import { store: store.clone(), clock, file, bot, access, retention, manner };
     let outcome = read_export(task, |progress| bar.show(progress)).await;
     store.close().await;
     bar.end();
     match outcome {
-        Ok(tally) => {
+        Ok(Imported { tally, outcome }) => {
             tell(&tally, manner);
-            Exit::Done
+            outcome.map_or_else(|error| report(&error, Exit::Failed), |()| Exit::Done)
         }
         Err(ImportError::Store(error)) => report(&error, Exit::of_store(&error)),
         Err(error) => report(&error, Exit::Failed),

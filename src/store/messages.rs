@@ -67,6 +67,12 @@ pub fn take_in(tx: &Writer<'_>, chat: &ChatRow, message: &Message) -> Result<Tak
     change(tx, chat, known, message).map(TakenIn::Replaced)
 }
 
+/// Returns whether [`take_in`] would change anything.
+pub fn is_news(conn: &Reader, message: &Message) -> Result<bool> {
+    let Some(known) = find_any(conn, message.chat, message.id)? else { return Ok(true) };
+    Ok(!is_stub(conn, message.chat, message.id)? && supersedes(message, &known.message))
+}
+
 /// Sets the transcript of a spoken message that has none. Gives the message with its words, where they are news.
 pub fn set_transcript(tx: &Writer<'_>, chat: &ChatRow, at: MessageAt, words: &str) -> Result<Option<StoredMessage>> {
     let Some(known) = find(tx, at.chat, at.message)?.filter(|known| known.message.lacks_transcript()) else {

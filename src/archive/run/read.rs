@@ -1,8 +1,6 @@
-//! Reads an export from beginning to end, one message in memory at a time.
+//! Reads an export twice from beginning to end, one message in memory at a time: first for what it holds, then for its messages.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,13 +8,28 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::archive::convert::person;
 use crate::archive::run::ImportError;
-use crate::archive::{ExportedChat, Topics, Unusable, converted};
+use crate::archive::run::source::{locate, open};
+use crate::archive::{Conversion, ExportedChat, TopicHints, Unusable};
 use crate::domain::{Chat, Message, UserId};
 
 /// Messages written in one transaction.
 const BATCH: usize = 500;
+
+/// An export that was looked through.
+#[derive(Debug)]
+pub struct ExportFile {
+    pub(super) path: PathBuf,
+    /// The chats, in their order in the file.
+    outlines: Vec<Outline>,
+}
+
+/// What the messages of a chat do not say themselves. In the file it may stand behind them.
+#[derive(Debug, Default)]
+struct Outline {
+    chat: ExportedChat,
+    hints: TopicHints,
+}
 
 /// Messages of one chat, and how far the file is read.
 pub struct Batch {
@@ -26,53 +39,62 @@ pub struct Batch {
     pub bytes: u64,
 }
 
-/// Reads the file and hands its messages over. Gives the chats that were left out.
-pub fn read(path: &Path, bot: UserId, batches: &mpsc::Sender<Batch>) -> Result<Vec<(String, Unusable)>, ImportError> {
-    let file = File::open(path).map_err(|source| ImportError::File { path: path.to_owned(), source })?;
+/// The chats that were left out, and whether the file was read to its end.
+pub struct Ended {
+    pub left_out: Vec<(String, Unusable)>,
+    pub outcome: Result<(), ImportError>,
+}
+
+/// Looks through a file, or the only export in a folder. Damage is left to be found by [`read`].
+///
+/// # Errors
+/// When there is no such file, or it is no export.
+pub fn look_through(path: &Path) -> Result<ExportFile, ImportError> {
+    let path = locate(path)?;
+    let mut reading = Reading { pass: Pass::Outline, outlines: Vec::new(), met: 0, left_out: Vec::new() };
+    match reading.pass_over(&path, Arc::default()) {
+        Err(error @ ImportError::File { .. }) => return Err(error),
+        Ok(()) if !reading.outlines.iter().any(|outline| outline.chat.is_known()) => {
+            return Err(ImportError::Foreign { path });
+        }
+        Err(_) if reading.outlines.is_empty() => return Err(ImportError::Foreign { path }),
+        Ok(()) | Err(_) => {}
+    }
+    Ok(ExportFile { path, outlines: reading.outlines })
+}
+
+/// Reads the file and hands its messages over.
+pub fn read(file: ExportFile, bot: UserId, batches: &mpsc::Sender<Batch>) -> Ended {
+    let ExportFile { path, outlines } = file;
     let bytes = Arc::new(AtomicU64::new(0));
-    let counting = Counting { file, bytes: Arc::clone(&bytes) };
-    let mut reading = Reading { bot, batches, bytes, left_out: Vec::new(), chats: 0 };
-    let mut deserializer = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, counting));
-    let outcome = Root(&mut reading).deserialize(&mut deserializer).and_then(|()| deserializer.end());
-    match outcome {
-        Ok(()) if reading.chats == 0 => Err(ImportError::Foreign { path: path.to_owned() }),
-        Ok(()) => Ok(reading.left_out),
-        Err(error) if error.is_io() => Err(ImportError::File { path: path.to_owned(), source: error.into() }),
-        Err(_) if reading.chats == 0 => Err(ImportError::Foreign { path: path.to_owned() }),
-        Err(error) => Err(ImportError::Damaged { path: path.to_owned(), line: error.line(), column: error.column() }),
-    }
+    let pass = Pass::Messages { bot, batches, bytes: Arc::clone(&bytes) };
+    let mut reading = Reading { pass, outlines, met: 0, left_out: Vec::new() };
+    let outcome = reading.pass_over(&path, bytes);
+    Ended { left_out: reading.left_out, outcome }
 }
 
-/// Reads as far as the first messages of a chat that can be imported, or to the end.
-pub fn recognize(path: &Path, bot: UserId) -> Result<(), ImportError> {
-    // Reading ends where nobody takes the first messages.
-    let (batches, _) = mpsc::channel(1);
-    match read(path, bot, &batches) {
-        Err(error @ (ImportError::File { .. } | ImportError::Foreign { .. })) => Err(error),
-        Ok(_) | Err(_) => Ok(()),
-    }
-}
-
-struct Counting {
-    file: File,
-    bytes: Arc<AtomicU64>,
-}
-
-impl Read for Counting {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.bytes.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
+enum Pass<'a> {
+    Outline,
+    Messages { bot: UserId, batches: &'a mpsc::Sender<Batch>, bytes: Arc<AtomicU64> },
 }
 
 struct Reading<'a> {
-    bot: UserId,
-    batches: &'a mpsc::Sender<Batch>,
-    bytes: Arc<AtomicU64>,
+    pass: Pass<'a>,
+    outlines: Vec<Outline>,
+    /// Lists of messages that were met in this pass.
+    met: usize,
     left_out: Vec<(String, Unusable)>,
-    /// Lists of messages that were met.
-    chats: usize,
+}
+
+impl Reading<'_> {
+    fn pass_over(&mut self, path: &Path, bytes: Arc<AtomicU64>) -> Result<(), ImportError> {
+        let mut deserializer = serde_json::Deserializer::from_reader(open(path, bytes)?);
+        let outcome = Root(self).deserialize(&mut deserializer).and_then(|()| deserializer.end());
+        outcome.map_err(|error| match error.is_io() {
+            true => ImportError::File { path: path.to_owned(), source: error.into() },
+            false => ImportError::Damaged { path: path.to_owned(), line: error.line(), column: error.column() },
+        })
+    }
 }
 
 /// The whole file: one chat, or the lists of all.
@@ -95,19 +117,30 @@ impl<'de> Visitor<'de> for Root<'_, '_> {
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
         let mut chat = ExportedChat::default();
+        let mut own = None;
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "name" => chat.name = map.next_value::<Value>()?.as_str().map(str::to_owned),
                 "type" => chat.kind = map.next_value::<Value>()?.as_str().unwrap_or_default().to_owned(),
-                "id" => chat.id = map.next_value::<Value>()?.as_i64().unwrap_or_default(),
-                "messages" => map.next_value_seed(Messages { chat: &chat, reading: self.0 })?,
+                "id" => chat.id = number(&map.next_value::<Value>()?).unwrap_or_default(),
+                "messages" => {
+                    own = Some(self.0.met);
+                    map.next_value_seed(Messages { chat: &chat, reading: self.0 })?;
+                }
                 "chats" | "left_chats" => map.next_value_seed(Root(self.0))?,
                 "list" => map.next_value_seed(Chats(self.0))?,
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
+        if let (Pass::Outline, Some(outline)) = (&self.0.pass, own.and_then(|own| self.0.outlines.get_mut(own))) {
+            outline.chat = chat;
+        }
         Ok(())
     }
+}
+
+fn number(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
 struct Chats<'r, 'a>(&'r mut Reading<'a>);
@@ -134,6 +167,7 @@ impl<'de> Visitor<'de> for Chats<'_, '_> {
 }
 
 struct Messages<'c, 'r, 'a> {
+    /// As far as the file said it before the messages.
     chat: &'c ExportedChat,
     reading: &'r mut Reading<'a>,
 }
@@ -154,59 +188,82 @@ impl<'de> Visitor<'de> for Messages<'_, '_, '_> {
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
-        let Self { chat: exported, reading } = self;
-        if exported.kind.is_empty() || exported.id == 0 {
-            return Err(S::Error::custom("messages of no chat"));
-        }
-        reading.chats += 1;
-        let mut chat = match exported.known_to_bot_as(reading.bot, None) {
+        let Self { chat, reading } = self;
+        let place = reading.met;
+        reading.met += 1;
+        let (bot, batches, bytes) = match &reading.pass {
+            Pass::Outline => {
+                reading.outlines.push(Outline { chat: chat.clone(), hints: TopicHints::default() });
+                while let Some(message) = seq.next_element::<Value>()? {
+                    reading.outlines[place].hints.count(&message);
+                }
+                return Ok(());
+            }
+            Pass::Messages { bot, batches, bytes } => (*bot, *batches, bytes),
+        };
+        let Outline { chat: exported, hints } = reading.outlines.get_mut(place).map(std::mem::take).unwrap_or_default();
+        let chat = match exported.known_to_bot_as(bot, None) {
             Ok(chat) => chat,
             Err(why) => {
-                reading.left_out.push((exported.name.clone().unwrap_or_default(), why));
+                reading.left_out.push((exported.name.unwrap_or_default(), why));
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
                 return Ok(());
             }
         };
-        let mut filling = Filling { messages: Vec::with_capacity(BATCH), unreadable: 0, topics: Topics::default() };
+        let conversion = Conversion::new(bot, &exported, &hints);
+        let filling = Filling { exported, bot, conversion, chat, messages: Vec::new(), unreadable: 0, batches, bytes };
+        filling.fill(seq)
+    }
+}
+
+/// A batch on its way.
+struct Filling<'a> {
+    exported: ExportedChat,
+    bot: UserId,
+    conversion: Conversion,
+    /// Unknown until somebody wrote, in a private chat.
+    chat: Option<Chat>,
+    messages: Vec<Message>,
+    unreadable: u64,
+    batches: &'a mpsc::Sender<Batch>,
+    bytes: &'a AtomicU64,
+}
+
+impl Filling<'_> {
+    fn fill<'de, S: SeqAccess<'de>>(mut self, mut seq: S) -> Result<(), S::Error> {
         loop {
             let next = match seq.next_element::<Value>() {
                 // What was read before a damage is not lost.
                 Err(error) => {
-                    filling.hand_over(chat.as_ref(), reading)?;
+                    self.hand_over()?;
                     return Err(error);
                 }
                 Ok(None) => break,
                 Ok(Some(value)) => value,
             };
-            if chat.is_none() {
-                let partner = person(&next).filter(|id| *id != reading.bot);
-                chat = exported.known_to_bot_as(reading.bot, partner).unwrap_or(None);
+            if self.chat.is_none() {
+                let partner = self.conversion.person(&next);
+                self.chat = self.exported.known_to_bot_as(self.bot, partner).unwrap_or(None);
             }
-            match chat.as_ref().and_then(|chat| converted(&next, chat.id, reading.bot, &mut filling.topics)) {
-                Some(message) => filling.messages.push(message),
-                None => filling.unreadable += 1,
+            match self.chat.as_ref().and_then(|chat| self.conversion.convert(&next, chat.id)) {
+                Some(message) => self.messages.push(message),
+                None => self.unreadable += 1,
             }
-            if filling.messages.len() >= BATCH {
-                filling.hand_over(chat.as_ref(), reading)?;
+            if self.messages.len() >= BATCH {
+                self.hand_over()?;
             }
         }
-        filling.hand_over(chat.as_ref(), reading)
+        self.hand_over()
     }
-}
 
-struct Filling {
-    messages: Vec<Message>,
-    unreadable: u64,
-    topics: Topics,
-}
-
-impl Filling {
-    fn hand_over<E: Error>(&mut self, chat: Option<&Chat>, reading: &Reading<'_>) -> Result<(), E> {
-        let Some(chat) = chat.filter(|_| !self.messages.is_empty() || self.unreadable > 0) else { return Ok(()) };
+    fn hand_over<E: Error>(&mut self) -> Result<(), E> {
+        let Some(chat) = self.chat.as_ref().filter(|_| !self.messages.is_empty() || self.unreadable > 0) else {
+            return Ok(());
+        };
         let messages = std::mem::replace(&mut self.messages, Vec::with_capacity(BATCH));
-        let bytes = reading.bytes.load(Ordering::Relaxed);
+        let bytes = self.bytes.load(Ordering::Relaxed);
         let batch = Batch { chat: chat.clone(), messages, unreadable: std::mem::take(&mut self.unreadable), bytes };
-        // Nobody who writes any more: the reason is told there.
-        reading.batches.blocking_send(batch).map_err(|_| E::custom("the import ended"))
+        // Nobody writes any more: the reason is told there.
+        self.batches.blocking_send(batch).map_err(|_| E::custom("the import ended"))
     }
 }

@@ -8,7 +8,7 @@ use crate::archive::Tally;
 use crate::archive::run::former::{former_group, put_back};
 use crate::archive::run::read::Batch;
 use crate::config::AccessConfig;
-use crate::domain::{Chat, ChatId, Conversation, JobPayload, Language, Message, Timestamp, UserId};
+use crate::domain::{Chat, ChatId, ChatKey, Conversation, JobPayload, Language, Message, MessageId, Timestamp, UserId};
 use crate::privacy::{Keep, Withheld, strip_message};
 use crate::store::chats::ChatRow;
 use crate::store::messages::TakenIn;
@@ -16,6 +16,9 @@ use crate::store::{self, Reader, Writer, chats, consent, jobs, messages, session
 
 /// A chat of which less is known has its language judged by what is imported first.
 const KNOWN_WELL: usize = 30;
+
+/// Messages that a dry run counted, which a run would know by then.
+pub type Seen = HashSet<(ChatId, MessageId)>;
 
 #[derive(Clone)]
 pub struct Setting {
@@ -63,22 +66,57 @@ pub fn add(tally: &mut Tally, counted: Counted) {
     chat.unreadable += counted.unreadable;
 }
 
-/// What would come of a batch.
-pub fn count(conn: &Reader, batch: &Batch, setting: &Setting) -> store::Result<Counted> {
+/// Members of a chat whose words are not kept.
+struct Objections {
+    members: HashSet<UserId>,
+    /// Up to when the whole chat was forgotten.
+    forgotten_until: Option<Timestamp>,
+}
+
+impl Objections {
+    /// Reads those of a chat. In a chat that is not known they are those of members who opted out of every chat.
+    fn read(conn: &Reader, row: Option<&ChatRow>) -> store::Result<Self> {
+        let members = consent::opted_out_of(conn, row.map_or(ChatKey(0), |row| row.key))?.into_iter().collect();
+        let forgotten_until = row.map_or(Ok(None), |row| consent::forgotten_until(conn, row.key))?;
+        Ok(Self { members, forgotten_until })
+    }
+
+    fn strip(&self, message: &Message) -> Keep {
+        let lender = message.borrowed.and_then(|borrowed| borrowed.author);
+        let withheld = Withheld {
+            message: self.members.contains(&message.sender.id)
+                || self.forgotten_until.is_some_and(|until| message.sent_at <= until),
+            lender: lender.is_some_and(|lender| self.members.contains(&lender)),
+            ..Withheld::default()
+        };
+        strip_message(message, withheld)
+    }
+}
+
+/// Counts what would come of a batch.
+pub fn count(conn: &Reader, batch: &Batch, setting: &Setting, seen: &mut Seen) -> store::Result<Counted> {
     let row = chats::find(conn, batch.chat.id)?;
     let mut counted = Counted::of(batch, row.as_ref(), is_served(conn, &batch.chat, row.as_ref(), setting)?);
+    if !counted.is_served {
+        return Ok(counted);
+    }
     let cutoff = cutoff(conn, row.as_ref(), setting)?;
+    let objections = Objections::read(conn, row.as_ref())?;
     let former = former_group(conn, row.as_ref())?;
     for message in &batch.messages {
         let message = &put_back(conn, former, message)?;
         if cutoff.is_some_and(|cutoff| message.sent_at < cutoff) {
             counted.expired += 1;
-        } else if messages::find_any(conn, message.chat, message.id)?.is_some() {
-            counted.known += 1;
-        } else if row.as_ref().map_or(Ok(false), |row| consent::is_withheld(conn, row.key, message))? {
-            counted.stubs += 1;
+            continue;
+        }
+        let (count, is_news) = match objections.strip(message) {
+            Keep::Stub(stub) => (&mut counted.stubs, messages::find_any(conn, stub.chat, stub.id)?.is_none()),
+            Keep::Whole(message) => (&mut counted.added, messages::is_news(conn, &message)?),
+        };
+        if is_news && seen.insert((message.chat, message.id)) {
+            *count += 1;
         } else {
-            counted.added += 1;
+            counted.known += 1;
         }
     }
     Ok(counted)
@@ -96,8 +134,7 @@ pub fn take_in(tx: &Writer<'_>, batch: &Batch, setting: &Setting) -> store::Resu
     };
     let row = with_language(tx, row, &batch.messages)?;
     let cutoff = cutoff(tx, Some(&row), setting)?;
-    let objecting: HashSet<UserId> = consent::opted_out_of(tx, row.key)?.into_iter().collect();
-    let forgotten_until = consent::forgotten_until(tx, row.key)?;
+    let objections = Objections::read(tx, Some(&row))?;
     let mut earliest: HashMap<Conversation, Timestamp> = HashMap::new();
     let mut members = HashSet::new();
     let former = former_group(tx, Some(&row))?;
@@ -107,14 +144,7 @@ pub fn take_in(tx: &Writer<'_>, batch: &Batch, setting: &Setting) -> store::Resu
             counted.expired += 1;
             continue;
         }
-        let lender = message.borrowed.and_then(|borrowed| borrowed.author);
-        let withheld = Withheld {
-            message: objecting.contains(&message.sender.id)
-                || forgotten_until.is_some_and(|until| message.sent_at <= until),
-            lender: lender.is_some_and(|lender| objecting.contains(&lender)),
-            ..Withheld::default()
-        };
-        let is_news = match strip_message(message, withheld) {
+        let is_news = match objections.strip(message) {
             Keep::Stub(stub) => {
                 let is_news = messages::insert_stub(tx, &row, &stub)?;
                 counted.stubs += u64::from(is_news);

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use super::Machine;
 
 /// As exports number it; the bot knows it as [`CHAT`].
-const EXPORTED: i64 = 1_234_567_890;
-const CHAT: ChatId = ChatId(-1_001_234_567_890);
+pub(super) const EXPORTED: i64 = 1_234_567_890;
+pub(super) const CHAT: ChatId = ChatId(-1_001_234_567_890);
 
 fn export(messages: i64) -> Export {
     Export { chat: EXPORTED, kind: "private_supergroup", messages, until: Clock::system().now() }
@@ -32,13 +32,13 @@ fn write(machine: &Machine, name: &str, export: &Export) -> String {
     path.display().to_string()
 }
 
-async fn run(machine: &Machine, arguments: &[&str]) -> (Option<i32>, String) {
+pub(super) async fn run(machine: &Machine, arguments: &[&str]) -> (Option<i32>, String) {
     let output = machine.run(arguments).await;
     let told = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&told).into_owned())
 }
 
-async fn kept(machine: &Machine, chat: ChatId) -> Vec<Message> {
+pub(super) async fn kept(machine: &Machine, chat: ChatId) -> Vec<Message> {
     let store = Store::open_to_read(&machine.database()).expect("open the database");
     let all = store.read(move |conn| match chats::find(conn, chat)? {
         Some(row) => messages::all_of(conn, row.key),
@@ -47,7 +47,7 @@ async fn kept(machine: &Machine, chat: ChatId) -> Vec<Message> {
     all.await.expect("read the messages").into_iter().map(|stored| stored.message).collect()
 }
 
-async fn with_chat(machine: &Machine, said: Option<Message>, out: Option<UserId>) {
+pub(super) async fn with_chat(machine: &Machine, said: Option<Message>, out: Option<UserId>) {
     let (store, _) = machine.store();
     let title = Some("Friday table".to_owned());
     let chat = Chat { id: CHAT, kind: ChatKind::Supergroup, title, username: None };

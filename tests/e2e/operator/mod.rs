@@ -3,6 +3,7 @@
 mod archive;
 mod check;
 mod explain;
+mod imports;
 mod keep;
 mod readme;
 mod service;
