@@ -74,7 +74,12 @@ const ROOMS: &[Room] = &[
     room("scheduler", &["domain"], &["store", "clock"]),
     room("eval", &["domain", "context", "retrieval", "embed", "trigger", "store", "clock"], &[]),
     room("health", &["domain", "store", "gateway", "ingest", "telemetry"], &["clock"]),
-    room("checkup", &["domain", "config", "embed", "store", "llm", "telegram", "prompts", "resilience"], &["clock"]),
+    // Answer and gateway: the model is asked about a made-up talk in the form and the size that answers have.
+    room(
+        "checkup",
+        &["domain", "config", "embed", "store", "llm", "telegram", "prompts", "resilience", "answer", "gateway"],
+        &["clock"],
+    ),
     room("sandbox", &["domain", "clock"], &[]),
     room("telemetry", &["config"], &[]),
     room(

@@ -33,7 +33,7 @@ mod own_list;
 pub mod plain;
 pub mod press;
 pub mod prompt;
-mod reader;
+pub mod reader;
 pub mod recall;
 pub mod run;
 mod sources;

@@ -5,8 +5,13 @@ use crate::answer::prompt::Style;
 /// Models with fewer parameters answer worse when they are asked for citations, and use tools badly.
 const SMALL: u64 = 5_000_000_000;
 
+/// Returns the style of the prompt for a model, by the parameters that its server or its name tells.
+pub fn style_for(parameters: Option<u64>, model: &str) -> Style {
+    style(parameters.or_else(|| parameters_in_name(model)))
+}
+
 /// The style of the prompt for a model of so many parameters; unknown ones are taken for large.
-pub fn style(parameters: Option<u64>) -> Style {
+fn style(parameters: Option<u64>) -> Style {
     match parameters {
         Some(parameters) if parameters < SMALL => Style::Plain,
         Some(_) | None => Style::Numbered,
@@ -14,7 +19,7 @@ pub fn style(parameters: Option<u64>) -> Style {
 }
 
 /// The number of parameters that a model's name tells: `llama3.2:1b`, `Qwen2.5-1.5B-Instruct`, `SmolLM2-135M`.
-pub fn parameters_in_name(name: &str) -> Option<u64> {
+fn parameters_in_name(name: &str) -> Option<u64> {
     let lower = name.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     words

@@ -1,5 +1,6 @@
 //! From what was seen to what it means: pure.
 
+mod answers;
 mod places;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use crate::store::spaces::Coverage;
 use crate::store::{Inspection, StoreError};
 use crate::telegram::TelegramError;
 
+pub use answers::{Sampled, answers, unanswered};
 pub use places::{Door, Obstacle, door, obstacle, prompts};
 
 /// Below this the next backup, migration or busy day fills the disk.

@@ -7,5 +7,6 @@
 mod finding;
 mod judge;
 pub mod run;
+mod sample;
 
 pub use finding::{Finding, Verdict};

@@ -1,5 +1,7 @@
 //! Looks at everything in turn: what is on this machine first, then Telegram, then the model.
 
+mod sample;
+
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -210,6 +212,7 @@ impl Checkup<'_> {
         if answers {
             tell(judge::ability(Ability::Tools, &server.probe_tools(&self.clock).await));
             tell(judge::ability(Ability::Streaming, &server.probe_streaming(&self.clock).await));
+            self.answers(&server).await.into_iter().for_each(tell);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Answering {
             },
             zone: self.parts.zone,
             strands: self.parts.strands.clone(),
-            style: reader::style(parameters.or_else(|| reader::parameters_in_name(model))),
+            style: reader::style_for(parameters, model),
             model: model.to_owned(),
             bot: self.parts.bot.id,
             idle: self.parts.idle,

@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::llm::diagnose::diagnose;
 use crate::llm::transport::Failure;
 use crate::llm::wire;
-use crate::llm::{LlmError, Prompt, PromptMessage, PromptRole};
+use crate::llm::{Completion, LlmError, Prompt, PromptMessage, PromptRole};
 use crate::resilience::within;
 
 /// Enough for a model that thinks before it speaks to reach its first word.
@@ -27,6 +27,14 @@ impl OpenAi {
             probed.push((model.name.as_str(), asked.map(|_| watch.elapsed())));
         }
         probed
+    }
+
+    /// Asks the first model a question, once.
+    ///
+    /// # Errors
+    /// When it cannot answer, or not before the time that the prompt sets.
+    pub async fn probe_answer(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
+        self.ask(&self.primary, Question { prompt, progress: None, clock }).await
     }
 
     /// Whether the model calls a tool that it is given and asked to call.

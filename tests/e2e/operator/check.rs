@@ -30,6 +30,7 @@ async fn a_machine_on_which_all_is_well() {
     let machine = Machine::new(Setup::default()).await;
     machine.with_groups(&[("Friday table", Standing::Member)]).await;
     machine.model.script([Reply::text("ready"), tool_call(), stream()]);
+    machine.model.script(["34 euros for each of you [4].", "Das Zimmer kostet 34 Euro pro Person [4]."]);
     machine
         .check(
             &[],
@@ -47,10 +48,62 @@ async fn a_machine_on_which_all_is_well() {
                 ok model: scripted answers in N
                 ok tools: the model calls tools
                 ok streaming: the server streams
+                ok answers: from the talk: yes, in German too; cites: yes; N tokens read and N written in N s; it is given about N tokens of talk; context: the server does not tell
                 exit Some(0)"#]],
         )
         .await;
     assert!(machine.telegram.unexpected().is_empty());
+}
+
+/// The line about answers, where the model answers so and tells that of itself.
+async fn answers<R: Into<Reply>>(machine: &Machine, said: impl IntoIterator<Item = R>) -> String {
+    machine.model.script([Reply::text("ready"), tool_call(), stream()]);
+    machine.model.script(said);
+    let output = machine.run(&["check"]).await;
+    assert_eq!(output.status.code(), Some(0), "a poor answer is no failure");
+    assert!(machine.model.leftover().is_empty() && machine.model.unexpected().is_empty());
+    let told = String::from_utf8(output.stdout).expect("text");
+    machine.steady(told.lines().find(|line| line.contains(" answers: ")).expect("a line about it"))
+}
+
+#[tokio::test]
+async fn a_small_model_is_asked_plainly_and_may_be_wrong() {
+    let mut machine = Machine::new(Setup::default()).await;
+    machine.set("MODEL", "qwen2.5:1.5b").set("CONTEXT_TOKENS", "700");
+    machine.model.tell_of_itself(json!({"default_generation_settings": {"n_ctx": 4096}, "total_slots": 1}));
+    let told = answers(&machine, ["Carla has 90 euros."]).await;
+    expect![[r#"warn answers: from the talk: no, "Carla has N euros." instead of N euros; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens; do: run chime check again; if that stays so, set MODEL to a larger one (docs/operating.md)"#]].assert_eq(&told);
+    let asked = machine.model.requests().last().map(ToString::to_string).unwrap_or_default();
+    assert!(asked.contains("Question: How much does the room cost") && !asked.contains("[4]"), "{asked}");
+    let told = answers(&machine, ["34 euros.", "It is 34 euros for each of you, for both nights."]).await;
+    expect!["ok answers: from the talk: yes, in German no; cites: no, Chime adds sources; N tokens read and N written in N s; it is given N tokens of talk (CONTEXT_TOKENS); context: N tokens"].assert_eq(&told);
+}
+
+/// A streamed answer of a server that measures how fast it reads.
+fn measured(said: &str) -> Reply {
+    let piece = json!({"choices": [{"index": 0, "delta": {"content": said}, "finish_reason": "stop"}],
+                       "timings": {"prompt_n": 336, "prompt_per_second": 251.3}});
+    let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+    Reply::Raw { status: 200, headers, body: vec![format!("data: {piece}\n\ndata: [DONE]\n\n").into_bytes()] }
+}
+
+#[tokio::test]
+async fn how_fast_a_model_reads_says_how_much_it_is_given() {
+    let machine = Machine::new(Setup::default()).await;
+    machine.model.script([Reply::text("ready"), tool_call(), stream(), measured("34 euros."), measured("34 Euro.")]);
+    let told = String::from_utf8(machine.run(&["check"]).await.stdout).expect("text");
+    assert!(told.contains("reads about 251 tokens a second, so it is given about 1,410 tokens of talk"), "{told}");
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_answer_about_a_talk_is_told_of() {
+    let machine = Machine::new(Setup::default()).await;
+    machine.model.script([Reply::text("ready"), tool_call(), stream(), Reply::Filtered]);
+    let output = machine.run(&["check"]).await;
+    let told = String::from_utf8(output.stdout).expect("text");
+    let line = told.lines().last().expect("a line");
+    assert!(line.starts_with("warn answers: none to a question about eight messages:"), "{told}");
+    assert_eq!(output.status.code(), Some(0));
 }
 
 #[tokio::test]

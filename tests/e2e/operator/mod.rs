@@ -119,7 +119,9 @@ impl Machine {
 
 fn is_measure(word: &str) -> bool {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ',');
-    !digits.is_empty() && digits.len() < word.len() + 1 && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+    !digits.is_empty()
+        && digits.len() < word.len() + 1
+        && digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
 }
 
 /// `chime run`, killed when dropped.
