@@ -56,6 +56,23 @@ async fn the_first_tag_too_many_is_told_when_to_ask_again_and_later_ones_get_a_l
 }
 
 #[tokio::test]
+async fn a_setting_of_admins_is_never_refused() {
+    World::with(THREE_A_MINUTE, async |w| {
+        for name in ["Ana", "Bob", "Cat"] {
+            ask(w, name).await;
+        }
+        let fourth = w.say("Dan", "@bot and me?");
+        w.answer_to(fourth).await;
+        for command in ["/settings@bot", "/memory@bot off", "/note delete 1", "/topics"] {
+            let sent = w.say("Dan", command);
+            let told = w.answer_to(sent).await.text;
+            assert!(!told.starts_with("I have been tagged"), "{command}: {told}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_restart_forgives_nothing() {
     World::with(THREE_A_MINUTE, async |w| {
         for name in ["Ana", "Bob", "Cat"] {

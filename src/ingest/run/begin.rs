@@ -59,9 +59,9 @@ pub fn start_work(
         }
         Task::CountAsOld if is_of_counted_album(tx, arrival, setting)? => {}
         Task::Start(job) => {
-            let is_about_privacy = found.as_ref().is_some_and(|found| is_about_privacy(&found.kind));
+            let is_always_taken = found.as_ref().is_some_and(|found| is_always_taken(&found.kind));
             let is_counted = tag.map_or(Ok(false), |tag| split_ask::supersede(tx, tag))?;
-            let rate = setting.rate.filter(|_| !is_about_privacy && !is_counted);
+            let rate = setting.rate.filter(|_| !is_always_taken && !is_counted);
             match admission::start(tx, Request { job, chat: chat_key, message }, rate, at.now)? {
                 Start::Known => {}
                 Start::Started(job) => {
@@ -208,9 +208,9 @@ fn is_answer(tx: &Writer<'_>, parent: Option<&Message>) -> store::Result<bool> {
     }
 }
 
-fn is_about_privacy(kind: &TriggerKind) -> bool {
+fn is_always_taken(kind: &TriggerKind) -> bool {
     match kind {
-        TriggerKind::Command(command, _) => command.spec().is_about_privacy,
+        TriggerKind::Command(command, _) => command.is_always_taken(),
         TriggerKind::Ask | TriggerKind::Thanks => false,
     }
 }
