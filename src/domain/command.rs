@@ -75,7 +75,7 @@ impl CommandName {
     /// Whether it is never refused for coming too often: it is about what is kept of whoever sends it, or a setting of admins,
     /// which must not be lost. None of these asks a model.
     pub fn is_always_taken(self) -> bool {
-        let is_for_admins = matches!(self, Self::Memory | Self::Export | Self::Note | Self::Settings | Self::Topics);
+        let is_for_admins = matches!(self, Self::Memory | Self::Note | Self::Settings | Self::Topics);
         is_for_admins || self.spec().is_about_privacy
     }
 
