@@ -464,6 +464,20 @@ async fn what_the_patterns_leave_open_is_for_the_model_that_answers() {
 }
 
 #[tokio::test]
+async fn tags_right_after_each_other_are_questions_of_their_own() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest books", BOOKS).await;
+        ask(w, "ben", "@bot what about the second one?", "It is long.").await;
+        let thoughts = ask(w, "ben", "@bot thoughts?", "Read it.").await;
+        assert!(!last_prompt(w).await.contains("about the item"), "the question before is answered");
+        assert!(!is_resolved(w, &thoughts).await);
+        let more = ask(w, "ben", "@bot more", MORE_BOOKS).await;
+        assert_eq!(excluded(&resolved(w, &more).await), ["The Hobbit", "Dune", "Solaris"]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_list_is_a_suggestion_however_it_was_asked_for() {
     World::run(async |w| {
         ask(w, "ann", "@bot where could we have dinner on friday?", "1. **Noa** – 20 €\n2. **Tuljak** – 35 €").await;

@@ -10,7 +10,7 @@ use crate::context::run::Asked;
 use crate::domain::{Alternative, Chosen, How, Matter, MessageAt, ParsedTrigger, Seq, StoredMessage, UserId, Zone};
 use crate::store::chats::{self, ChatRow};
 use crate::store::{self, Reader, answers, consent, messages};
-use crate::trigger::{self, Languages, own_run};
+use crate::trigger::{self, Languages, calls_bot, own_run};
 
 /// Messages before a tag that are looked at for a question of its author.
 const IN_A_ROW: usize = 6;
@@ -129,7 +129,11 @@ fn in_pieces(conn: &Reader, trigger: &StoredMessage, ask: String) -> store::Resu
     }
     let moment = (trigger.message.sent_at, trigger.message.id);
     let before = messages::before(conn, trigger.conversation(), moment, IN_A_ROW)?;
-    let question = joined(&own_run(&before, trigger), &ask);
+    let run = own_run(&before, trigger);
+    // An earlier tag with words was a question of its own, which only "and?" goes on with.
+    let is_asked = |stored: &&StoredMessage| calls_bot(&stored.message.text) && !only_names(&stored.message.text);
+    let asked = run.iter().rposition(is_asked).filter(|_| !Languages::shipped().goes_on(&ask));
+    let question = joined(&run[asked.map_or(0, |last| last + 1)..], &ask);
     Ok(question.map_or((ask, true), |question| (question, false)))
 }
 
