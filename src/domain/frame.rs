@@ -274,7 +274,8 @@ pub struct FollowUp {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
     /// The list of the newest suggestion that the question may go on with, where nothing says that it does: the model judges.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Never stored: its words are those of an earlier answer, and go with that one.
+    #[serde(skip)]
     pub suggested: Vec<Item>,
 }
 

@@ -85,7 +85,7 @@ fn is_bound(prompt: &str) -> bool {
 
 /// Whether the prompt tells what was suggested, as a list.
 fn tells_list(prompt: &str) -> bool {
-    prompt.contains("You suggested things here before")
+    prompt.contains("You listed these things here before")
 }
 
 /// Plays each case in a chat of its own; returns those that do not hold, each with what the model was told.
@@ -96,7 +96,7 @@ async fn missed(cases: &[Case], is_held: impl Fn(&Case, &str) -> bool) -> Vec<St
         World::run(async |w| tell.send(asked(w, case).await).expect("somebody listens")).await;
         let prompt = told.recv().expect("the prompt");
         if !is_held(case, &prompt) {
-            let frame = prompt.split("You suggested things here before").nth(1).unwrap_or(&prompt);
+            let frame = prompt.split("You listed these things here before").nth(1).unwrap_or(&prompt);
             missed.push(format!("{} {}\n    {:.300}", case.id, case.question, frame.replace('\n', " | ")));
         }
     }
