@@ -1,5 +1,7 @@
 //! Tells Telegram which commands there are, and in a line what the bot keeps.
 
+use std::collections::VecDeque;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::app::AppError;
@@ -19,7 +21,8 @@ pub struct Menu {
 impl Menu {
     pub async fn run(self, stop: CancellationToken) -> Result<(), AppError> {
         let mut backoff = Backoff::default();
-        while let Err(error) = self.introduce().await {
+        let mut left: VecDeque<_> = menus().collect();
+        while let Err(error) = self.introduce(&mut left).await {
             tracing::info!(%error, "command menu and description could not be set");
             if error.is_lasting() {
                 break;
@@ -34,11 +37,13 @@ impl Menu {
         Ok(())
     }
 
-    async fn introduce(&self) -> Result<(), TelegramError> {
-        for (language, commands) in menus() {
+    /// Sets the menus that are `left`, each once, and the description.
+    async fn introduce(&self, left: &mut VecDeque<(&str, Vec<(&str, &str)>)>) -> Result<(), TelegramError> {
+        while let Some((language, commands)) = left.front() {
             // English is what everybody sees who has another language.
-            let language = (language != "en").then_some(language);
-            self.telegram.set_commands(&commands, language).await?;
+            let language = (*language != "en").then_some(*language);
+            self.telegram.set_commands(commands, language).await?;
+            left.pop_front();
         }
         // What the operator wrote there stays.
         if self.telegram.short_description().await?.is_empty() {
