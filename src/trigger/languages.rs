@@ -299,7 +299,7 @@ impl Language {
     /// Whether `said` is thanks, with or without politeness around it.
     pub(super) fn only_thanks(&self, said: &[String]) -> bool {
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
-        let around = |phrase: &str| self.around.contains(phrase);
+        let around = |phrase: &str| self.around.contains(phrase) || self.greetings.contains(phrase);
         is_made_of(&said, |phrase| self.thanks.contains(phrase) || around(phrase)) && !is_made_of(&said, around)
     }
 }
