@@ -126,7 +126,7 @@ impl Question {
         let asks_news = tables.of_question().is_some_and(|table| table.asks_news.any_in(&said));
         let names_any = !named.is_empty() || !spans.is_empty() || last_talk || asks_news;
         Self {
-            asks_talk: names_any && asks_talk_alone(&said, tables, is_name),
+            asks_talk: names_any && asks_talk_alone(&said, tables, named.is_empty(), is_name),
             last_talk,
             asks_news,
             words: telling.iter().chain(&called).cloned().collect(),
@@ -153,8 +153,9 @@ fn names_last_talk(said: &[String], tables: Tables) -> bool {
         .any(|talk| (talk.saturating_sub(2)..(talk + 2).min(said.len())).any(|at| at != talk && is_last(at)))
 }
 
-/// Whether there is a word of talking among `said`, and beside such words only names, times and function words.
-fn asks_talk_alone(said: &[String], tables: Tables, is_name: impl Fn(&str) -> bool) -> bool {
+/// Returns whether there is a word of talking among `said`, and beside such words only names, times, function words and, if
+/// `may_name_talk`, kinds of talk.
+fn asks_talk_alone(said: &[String], tables: Tables, may_name_talk: bool, is_name: impl Fn(&str) -> bool) -> bool {
     let Some(table) = tables.of_question() else { return false };
     // "When was the meeting on Monday?" asks for one fact.
     if table.asks_when.any_in(said) || table.asks_number.any_in(said) {
@@ -169,7 +170,11 @@ fn asks_talk_alone(said: &[String], tables: Tables, is_name: impl Fn(&str) -> bo
     while let Some(word) = said.get(place) {
         let talk = table.asks_news.at(&said, place).or_else(|| table.asks_talk.at(&said, place));
         asks |= talk.is_some();
-        let when = || [&table.talks, &table.last, &table.since].into_iter().find_map(|one| one.at(&said, place));
+        // "What did Ann say about the game?" asks for the game, and "what happened in the game on friday?" for all of it.
+        let talks = Some(&table.talks).filter(|_| may_name_talk);
+        let when = || {
+            [Some(&table.last), Some(&table.since), talks].into_iter().flatten().find_map(|one| one.at(&said, place))
+        };
         place += match talk.or_else(|| table.time_at(&said, place)).or_else(when) {
             Some(length) => length,
             None if is_name(word) || tables.is_stop_word(word) || is_letter(word) => 1,
@@ -247,6 +252,22 @@ mod tests {
         assert!(
             !asks("eng", "shall we meet on friday?") && !asks("eng", "is friday ok?") && !asks("eng", "what was said?")
         );
+    }
+
+    #[test]
+    fn a_talk_may_be_named_by_its_kind() {
+        let asks = |code: &str, text: &str| read(code, text).asks_talk;
+        assert!(
+            asks("eng", "what was decided at the last meeting?") && asks("eng", "what happened in the April meeting?")
+        );
+        assert!(
+            asks("deu", "Was wurde beim letzten Treffen beschlossen?")
+                && asks("rus", "что решили на последней встрече?")
+        );
+        assert!(asks("eng", "what's new?") && asks("eng", "what's been happening this week?"));
+        assert!(!asks("eng", "what did Caroline say about the game?"), "the game is what it is about");
+        assert!(!asks("eng", "when was the last meeting?") && !asks("eng", "is there a meeting on friday?"));
+        assert!(!asks("eng", "what did Caroline say about the results?"));
     }
 
     #[test]
