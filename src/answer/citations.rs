@@ -50,9 +50,9 @@ pub fn linked(answer: &str, material: Material<'_>) -> String {
     link(answer, material, None).0
 }
 
-/// What is written of citations.
+/// The words around citations.
 #[derive(Debug, Clone, Copy)]
-pub struct Words<'a> {
+pub struct CitationWords<'a> {
     /// ISO 639-3 code of the answer's language.
     pub language: &'a str,
     /// Stands behind each statement without a source, in strict chats.
@@ -66,7 +66,7 @@ pub fn check(
     material: Material<'_>,
     support: Option<&Support<'_>>,
     (now, zone): (Timestamp, Zone),
-    words: Words<'_>,
+    words: CitationWords<'_>,
 ) -> Checked {
     let (linked, ledger) = link(answer, material, support);
     let (sources_label, removed_note) = source_labels(words.language);
@@ -271,7 +271,7 @@ mod tests {
 
     use super::*;
 
-    const ENGLISH: Words<'static> = Words { language: "eng", mark: None };
+    const ENGLISH: CitationWords<'static> = CitationWords { language: "eng", mark: None };
     use crate::answer::lines::Labels;
     use crate::domain::{Grounds, Seq};
     use crate::testkit::{here, moment};

@@ -31,19 +31,19 @@ const LONG: f64 = 16.0;
 /// Of two messages this alike the second says little more.
 const SAME: f32 = 0.85;
 
-/// Returns the messages that are neither small talk nor questions to a bot, the most telling first.
-pub fn central<'a>(messages: &[&'a StoredMessage], evidence: &Evidence) -> Vec<&'a StoredMessage> {
+/// Returns at most `most` of the messages that are neither small talk nor questions to a bot, the most telling first.
+pub fn central<'a>(messages: &[&'a StoredMessage], most: usize, evidence: &Evidence) -> Vec<&'a StoredMessage> {
     let is_talk = |stored: &&&StoredMessage| {
         !calls_bot(&stored.message.text) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
     };
     let messages: Vec<&StoredMessage> = messages.iter().filter(is_talk).copied().collect();
-    let read: Vec<Read> = messages.iter().map(|stored| Read::of(stored, evidence)).collect();
+    let read: Vec<Weighed> = messages.iter().map(|stored| Weighed::of(stored, evidence)).collect();
     let mean = mean(&read);
     let mut replies: HashMap<i64, usize> = HashMap::new();
     for parent in messages.iter().filter_map(|stored| stored.message.reply_to) {
         *replies.entry(parent.0).or_default() += 1;
     }
-    let score = |(read, stored): (&Read, &&StoredMessage)| {
+    let score = |(read, stored): (&Weighed, &&StoredMessage)| {
         let replies = replies.get(&stored.message.id.0).copied().unwrap_or_default().min(2) as f64;
         read.worth() + weight::CENTRAL * cosine(&read.vector, &mean) + weight::REPLY * replies
     };
@@ -51,6 +51,9 @@ pub fn central<'a>(messages: &[&'a StoredMessage], evidence: &Evidence) -> Vec<&
     ranked.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(b.cmp(a)));
     let mut best: Vec<usize> = Vec::new();
     for (_, place) in &ranked {
+        if best.len() == most {
+            break;
+        }
         let vector = &read[*place].vector;
         if vector.is_empty() || best.iter().all(|other| dot(vector, &read[*other].vector) < SAME) {
             best.push(*place);
@@ -59,8 +62,8 @@ pub fn central<'a>(messages: &[&'a StoredMessage], evidence: &Evidence) -> Vec<&
     best.into_iter().map(|place| messages[place]).collect()
 }
 
-/// What is read off a message.
-struct Read {
+/// A message with all that is weighed of it but its likeness to the others.
+struct Weighed {
     stems: Vec<Token>,
     vector: Vec<f32>,
     cues: Cues,
@@ -68,7 +71,7 @@ struct Read {
     is_question: bool,
 }
 
-impl Read {
+impl Weighed {
     fn of(stored: &StoredMessage, evidence: &Evidence) -> Self {
         let text = without_bots(&stored.message.text);
         Self {
@@ -93,7 +96,7 @@ impl Read {
     }
 }
 
-fn mean(read: &[Read]) -> Vec<f32> {
+fn mean(read: &[Weighed]) -> Vec<f32> {
     let width = read.iter().map(|read| read.vector.len()).max().unwrap_or_default();
     let mut mean = vec![0.0; width];
     for vector in read.iter().map(|read| &read.vector).filter(|vector| vector.len() == width) {

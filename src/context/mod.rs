@@ -82,7 +82,7 @@ pub use replies::antecedents::{Antecedent, Antecedents};
 pub use replies::model::ReplyModel;
 pub use retrieval::query::OlderQuery;
 pub use retrieval::rerank::{Reranked, Weights as FurtherBackWeights, rerank};
-pub use said::{Told, said, told};
+pub use said::{AskedSpan, said, told};
 pub use seed::SeedRule;
 pub use weights::Scorers;
 pub use window::{Focused, get_smart_context, get_smart_context_with};

@@ -29,7 +29,7 @@ use crate::context::params::Params;
 use crate::context::past::Past;
 use crate::context::retrieval::query::OlderQuery;
 use crate::context::retrieval::rerank::{Reranked, Weights, rerank};
-use crate::context::said::{Told, said, told};
+use crate::context::said::{AskedSpan, said, told};
 use crate::context::window::Focused;
 use crate::domain::{Conversation, Language, MessageId, Part, Role, Seq, StoredMessage};
 use crate::retrieval::run::Recaller;
@@ -110,13 +110,13 @@ pub fn gather(conn: &Reader, asked: Asked, params: &Params, readings: &Readings)
 }
 
 /// The messages of the conversation before the trigger that a question asks for, oldest first.
-fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: Told) -> store::Result<Vec<StoredMessage>> {
+fn told_in(conn: &Reader, trigger: &StoredMessage, wanted: AskedSpan) -> store::Result<Vec<StoredMessage>> {
     /// Messages of a time that are read, the newest: more than anybody is told of.
     const READ: usize = 1_000;
     let (conversation, now) = (trigger.conversation(), (trigger.message.sent_at, trigger.message.id));
     match wanted {
-        Told::Newest => messages::before(conn, conversation, now, READ),
-        Told::Within(span) => {
+        AskedSpan::Newest => messages::before(conn, conversation, now, READ),
+        AskedSpan::Within(span) => {
             let mut found = messages::before(conn, conversation, (span.to, MessageId(0)).min(now), READ)?;
             found.retain(|stored| stored.message.sent_at >= span.from);
             Ok(found)

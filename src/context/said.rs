@@ -24,7 +24,7 @@ const NEWS: Duration = Duration::from_secs(7 * 86_400);
 
 /// The messages that are read for an ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum AskedSpan {
     /// All that were sent in a time.
     Within(Span),
     /// The newest.
@@ -32,7 +32,7 @@ pub enum Told {
 }
 
 /// Returns which messages have to be read for a question that asks for all that was said; none where it asks for something else.
-pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<Told> {
+pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<AskedSpan> {
     // "^ what I asked" is about what was asked, which the picker finds.
     let names_another = question.named.iter().any(|id| *id != trigger.message.sender.id);
     let names_any = names_another || !question.spans.is_empty() || question.last_talk || question.asks_news;
@@ -40,9 +40,9 @@ pub fn told(question: &Question, trigger: &StoredMessage) -> Vec<Told> {
         return Vec::new();
     }
     if question.spans.is_empty() {
-        vec![Told::Newest]
+        vec![AskedSpan::Newest]
     } else {
-        question.spans.iter().copied().map(Told::Within).collect()
+        question.spans.iter().copied().map(AskedSpan::Within).collect()
     }
 }
 
@@ -67,12 +67,12 @@ pub fn said(
     } else {
         read.iter().filter(|stored| is_wanted(question, &stored.message)).collect()
     };
-    let ranked = central(&meant, evidence);
+    let ranked = central(&meant, MOST, evidence);
     let chosen = |(rank, stored): (usize, &&StoredMessage)| {
         let score = SCORE - STEP * rank as f64;
         Chosen { seq: stored.seq, id: stored.message.id, reason: Reason::Named, score }
     };
-    let mut said: Vec<Chosen> = ranked.iter().take(MOST).enumerate().map(chosen).collect();
+    let mut said: Vec<Chosen> = ranked.iter().enumerate().map(chosen).collect();
     said.sort_unstable_by_key(|chosen| chosen.seq);
     (!said.is_empty()).then_some(said)
 }
@@ -101,7 +101,7 @@ fn last_talk(read: &[StoredMessage]) -> Vec<&StoredMessage> {
     newest.map_or_else(Vec::new, |place| talks.swap_remove(place))
 }
 
-/// What was said since the asker was last here; to whoever never left, in the last days.
+/// Returns the messages since the asker was last here; for whoever never left, those of the last days.
 fn news<'a>(read: &'a [StoredMessage], trigger: &StoredMessage) -> Vec<&'a StoredMessage> {
     let now = trigger.message.sent_at;
     let is_own = |stored: &&StoredMessage| stored.message.sender.id == trigger.message.sender.id;

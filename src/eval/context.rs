@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::context::{
-    Evidence, FurtherBackWeights, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past, ReplyModel,
-    Reranked, Scorers, Told, antecedent_rows, read_question, rerank, said, told, without_bots,
+    AskedSpan, Evidence, FurtherBackWeights, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past,
+    ReplyModel, Reranked, Scorers, antecedent_rows, read_question, rerank, said, told, without_bots,
 };
 use crate::domain::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, dot};
 use crate::embed::Embedder;
@@ -144,9 +144,9 @@ impl Prepared {
             .collect();
         let asked = read_question((&trigger, &ask), (self.language, 0), &people);
         let reaches = if self.reaches_back { earlier } else { recent.as_slice() };
-        let is_meant = |stored: &&StoredMessage, wanted: &Told| match wanted {
-            Told::Newest => true,
-            Told::Within(span) => (span.from..span.to).contains(&stored.message.sent_at),
+        let is_meant = |stored: &&StoredMessage, wanted: &AskedSpan| match wanted {
+            AskedSpan::Newest => true,
+            AskedSpan::Within(span) => (span.from..span.to).contains(&stored.message.sent_at),
         };
         let wanted = told(&asked, &trigger);
         let meant: Vec<StoredMessage> =

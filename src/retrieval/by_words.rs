@@ -111,7 +111,7 @@ fn passages(messages: &[StoredMessage]) -> Vec<Passage<'_>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::convert::Infallible;
 
     use super::*;
@@ -119,7 +119,7 @@ mod tests {
     use crate::testkit::transcript;
 
     /// A chat of these messages.
-    struct Said(Vec<StoredMessage>);
+    pub struct Said(pub Vec<StoredMessage>);
 
     impl Archive for Said {
         type Error = Infallible;
@@ -129,14 +129,17 @@ mod tests {
         }
 
         fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
-            let holds = |it: &&StoredMessage| it.seq < before && it.message.text.contains(stem);
+            let holds = |it: &&StoredMessage| it.seq < before && it.message.text.to_lowercase().contains(stem);
             let seqs: Vec<Seq> = self.0.iter().rev().filter(holds).map(|it| it.seq).collect();
             let held = seqs.len() as f64;
             Ok((seqs, held))
         }
 
         fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
-            self.holding(stem, before)
+            let names = |it: &&StoredMessage| it.seq < before && it.message.sender.name.contains(stem);
+            let seqs: Vec<Seq> = self.0.iter().filter(names).map(|it| it.seq).collect();
+            let held = seqs.len() as f64;
+            Ok((seqs, held))
         }
 
         fn nearest(&self, _: &Sought<'_>, _: &[f32]) -> Result<Vec<Seq>, Infallible> {

@@ -246,7 +246,7 @@ struct Kept<'a> {
 impl Kept<'_> {
     fn range(&self, before: Seq) -> postings::Range {
         /// Messages that are read of a word's posting list.
-        const OF_A_WORD: u32 = 1_000;
+        const OF_A_WORD: u32 = 300;
         postings::Range { chat: self.conversation.chat, from: Seq(0), before, limit: OF_A_WORD }
     }
 }

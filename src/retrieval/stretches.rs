@@ -14,21 +14,21 @@ use crate::trigger::{Languages, calls_bot, is_small_talk};
 const LENGTH: u32 = 10;
 const LEAD: u32 = 2;
 /// Stretches that are read, best first by their words alone.
-const READ: usize = 60;
+const READ: usize = 30;
 /// Messages with the nearest vectors around which stretches are tried too.
 pub const NEAREST: usize = 20;
-/// What the cosine of the question and the stretch adds to the share of the words, and a time that the question names.
+/// Weight of the cosine of the question and the stretch beside the share of the words, and of a time that the question names.
 const COSINE: f64 = 1.6;
 const THEN: f64 = 0.6;
 
-/// What is looked for.
+/// A question as it is searched for.
 #[derive(Debug, Clone, Copy)]
 pub struct Sought<'a> {
-    /// Words that tell something.
+    /// SoughtWords that tell something.
     pub words: &'a [String],
-    /// Words that name members.
+    /// SoughtWords that name members.
     pub names: &'a [String],
-    /// What is embedded.
+    /// The text that is embedded.
     pub text: &'a str,
     pub spans: &'a [Span],
     /// Only messages before this one are searched.
@@ -52,7 +52,7 @@ pub fn stretches<A: Archive>(
     sought: &Sought<'_>,
     lexicon: &mut Lexicon<'_>,
 ) -> Result<Vec<Stretch>, A::Error> {
-    let mut words = Words::find(archive, sought, lexicon)?;
+    let mut words = SoughtWords::find(archive, sought, lexicon)?;
     let embedder = lexicon.embedder();
     let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
     let asked = embed(sought.text);
@@ -85,13 +85,13 @@ pub fn stretches<A: Archive>(
 }
 
 /// The words that are sought, and who holds them.
-struct Words {
+struct SoughtWords {
     /// By message the words that it holds, as indices; of messages that only vectors led to none.
     held: BTreeMap<u32, Vec<usize>>,
     idfs: Vec<f64>,
 }
 
-impl Words {
+impl SoughtWords {
     fn find<A: Archive>(archive: &A, sought: &Sought<'_>, lexicon: &mut Lexicon<'_>) -> Result<Self, A::Error> {
         let all = archive.count()?;
         let mut words = Self { held: BTreeMap::new(), idfs: Vec::new() };
@@ -113,7 +113,7 @@ impl Words {
         self.idfs.iter().sum::<f64>().max(1e-6)
     }
 
-    /// What the words are worth that messages hold from one number to before another. A word that is said again tells more, but
+    /// Returns what the words are worth that messages hold from one number to before another. A word that is said again tells more, but
     /// ever less.
     fn worth(&self, from: u32, before: u32) -> f64 {
         let mut times = vec![0.0; self.idfs.len()];
@@ -158,43 +158,10 @@ fn says_something(stored: &StoredMessage) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use super::*;
     use crate::domain::Language;
+    use crate::retrieval::by_words::tests::Said;
     use crate::testkit::transcript;
-
-    struct Said(Vec<StoredMessage>);
-
-    impl Archive for Said {
-        type Error = Infallible;
-
-        fn count(&self) -> Result<f64, Infallible> {
-            Ok(self.0.len() as f64)
-        }
-
-        fn holding(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
-            let holds = |it: &&StoredMessage| it.seq < before && it.message.text.to_lowercase().contains(stem);
-            let seqs: Vec<Seq> = self.0.iter().filter(holds).map(|it| it.seq).collect();
-            let held = seqs.len() as f64;
-            Ok((seqs, held))
-        }
-
-        fn naming(&self, stem: &str, before: Seq) -> Result<(Vec<Seq>, f64), Infallible> {
-            let names = |it: &&StoredMessage| it.seq < before && it.message.sender.name.contains(stem);
-            let seqs: Vec<Seq> = self.0.iter().filter(names).map(|it| it.seq).collect();
-            let held = seqs.len() as f64;
-            Ok((seqs, held))
-        }
-
-        fn nearest(&self, _: &Sought<'_>, _: &[f32]) -> Result<Vec<Seq>, Infallible> {
-            Ok(Vec::new())
-        }
-
-        fn between(&self, (from, to): (Seq, Seq)) -> Result<Vec<StoredMessage>, Infallible> {
-            Ok(self.0.iter().filter(|it| (from..=to).contains(&it.seq)).cloned().collect())
-        }
-    }
 
     fn found(chat: &str, words: &[&str], names: &[&str]) -> Vec<Vec<u32>> {
         let said = Said(transcript(chat));

@@ -336,7 +336,7 @@ impl Answering {
         let is_strict = question.grounding == Grounding::Strict && draft.is_of_a_model() && claims;
         let mark = is_strict.then(|| notices(question.chat.speaks().code()).unsourced.as_str());
         let language = question.language().unwrap_or(question.chat.speaks());
-        let words = citations::Words { language: language.code(), mark };
+        let words = citations::CitationWords { language: language.code(), mark };
         let embedder = self.parts.readings.embedder();
         let embed = |text: &str| embedder.map(|embedder| embedder.embed(text)).unwrap_or_default();
         let support =
