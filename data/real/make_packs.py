@@ -10,6 +10,8 @@ UTC = datetime.timezone.utc
 
 def files(folder, pattern):
     """Yields the texts of the newest commit's files whose names match, in the order of their names."""
+    if not os.path.exists(folder):
+        sys.exit(f"there is no {folder}: clone the repository that README.md names for it")
     git = lambda *args: subprocess.run(["git", "-C", folder, *args], capture_output=True, check=True).stdout.decode("utf8", "replace")
     names = git("-c", "core.quotepath=off", "ls-tree", "-r", "--name-only", "HEAD").splitlines()
     for name in sorted(name for name in names if re.search(pattern, name)):

@@ -46,6 +46,13 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
     }
     // A reader that went away, such as `head`, is no fault.
     let _ = write!(std::io::stdout(), "{}", table(&judged));
+    if of(Answerer::Chime).apologies == cases.len() {
+        return Err(format!(
+            "no question was answered: is a model server at {}, with a model called {}?",
+            options.url, options.model
+        )
+        .into());
+    }
     Ok(())
 }
 
